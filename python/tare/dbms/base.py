@@ -1,0 +1,178 @@
+"""What an adapter owes: the one interface that `measure` knows a DBMS by."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from pathlib import Path
+
+from tare._probe import Exit, Process
+
+
+class Role(StrEnum):
+    """What a process is to one QE (TTPv2 §7.1)."""
+
+    QUERY = "query"  # runs the query
+    UTILITY = "utility"  # any other process of the DBMS
+    EXECUTOR = "executor"  # ours
+    DAEMON = "daemon"  # neither DBMS nor executor
+
+
+@dataclass(frozen=True, slots=True)
+class Server:
+    """The DBMS as it was found: recorded with each run."""
+
+    dbms: str  # "postgresql", "mariadb", "mysql", "sqlite", "duckdb"
+    version: str
+    settings: Mapping[str, str]  # those that matter to a measurement
+    url: str  # without its password
+    local: bool  # its processes are on this machine and can be seen
+    data_directory: Path | None = None  # None if unknown or unreadable
+
+
+@dataclass(frozen=True, slots=True)
+class Leader:
+    """The process, and the thread of it, that answers for this connection."""
+
+    pid: int
+    tid: int  # equals pid where the DBMS has a process per connection
+    how: str  # how it is known: "pg_backend_pid()", "information_schema.processlist.tid", …
+    whole_process: bool  # every thread of pid works for the query (embedded engines)
+
+
+@dataclass(frozen=True, slots=True)
+class PlanNode:
+    """One operator. `detail` holds what names the plan: relations, indexes, join
+    kinds, keys. Costs, row estimates and literals are not in it."""
+
+    operator: str
+    detail: Mapping[str, str] = field(default_factory=dict)
+    children: tuple[PlanNode, ...] = ()
+
+    def as_json(self) -> dict[str, object]:
+        return {
+            "operator": self.operator,
+            "detail": dict(self.detail),
+            "children": [child.as_json() for child in self.children],
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    root: PlanNode
+    text: str  # the DBMS's own EXPLAIN, for a reader
+
+    @property
+    def fingerprint(self) -> str:
+        """16 hex digits; equal for plans that differ only in costs and literals."""
+        canonical = json.dumps(self.root.as_json(), sort_keys=True)
+        return hashlib.sha256(canonical.encode()).hexdigest()[:16]
+
+
+@dataclass(frozen=True, slots=True)
+class BufferResidency:
+    """How much of the database the DBMS itself holds in memory."""
+
+    resident_bytes: int
+    how: str  # "pg_buffercache", "innodb_buffer_pool_stats", …
+
+
+class Fetched(ABC):
+    """A received result. Turning it into rows is left for after the clock."""
+
+    @property
+    @abstractmethod
+    def row_count(self) -> int:
+        """Rows returned, or rows affected by a statement that returns none."""
+
+    @abstractmethod
+    def rows(self) -> Iterator[Sequence[object]]: ...
+
+
+class Prepared(ABC):
+    @abstractmethod
+    def execute(self, timeout_s: float | None) -> Fetched:
+        """Runs and receives the whole result, no more: this is what the clock times.
+
+        Raises QueryTimeout, StatementFailed or ServerLost."""
+
+    @abstractmethod
+    def close(self) -> None: ...
+
+
+class Session(ABC):
+    """One connection, held for all the QEs of a Q@C."""
+
+    @property
+    @abstractmethod
+    def server(self) -> Server: ...
+
+    @abstractmethod
+    def leader(self) -> Leader | None:
+        """None if the server is on another machine."""
+
+    @abstractmethod
+    def role(self, process: Process, leader: Leader) -> Role | None:
+        """QUERY or UTILITY for a process of this DBMS, None for any other."""
+
+    def exit_role(self, exit_: Exit, leader: Leader) -> Role | None:
+        """The same for a process that ended (parallel workers end with the query)."""
+        return self.role(exit_.process, leader)
+
+    def worker_parents(self, leader: Leader) -> Sequence[int]:
+        """Processes whose new children may work for the query (PostgreSQL's postmaster)."""
+        return ()
+
+    @abstractmethod
+    def explain(self, sql: str) -> Plan: ...
+
+    @abstractmethod
+    def prepare(self, sql: str) -> Prepared:
+        """Raises BadStatement for empty SQL, several statements, or a statement
+        that changes data where the session was opened without `allow_writes`."""
+
+    @abstractmethod
+    def run(self, sql: str) -> None:
+        """A set-up statement, outside all clocks (also several, split by the DBMS)."""
+
+    # Caches -------------------------------------------------------------
+    @abstractmethod
+    def data_files(self) -> Sequence[Path]:
+        """The files that hold this database's pages, for the page cache's sake."""
+
+    @abstractmethod
+    def flush(self) -> None:
+        """Writes dirty pages out, so that the page cache can let them go (CHECKPOINT)."""
+
+    @abstractmethod
+    def clear_buffers(self) -> str:
+        """Empties the DBMS's own caches and says how ("restart", …). The session
+        stays usable, but its leader may be another and what was prepared is gone.
+
+        Raises CacheNotCleared with what would make it possible."""
+
+    def buffer_residency(self) -> BufferResidency | None:
+        return None
+
+    @abstractmethod
+    def close(self) -> None: ...
+
+
+class Adapter(ABC):
+    """A DBMS. Found by URL scheme through the entry-point group `tare.dbms`."""
+
+    name: str
+    schemes: tuple[str, ...]
+
+    @abstractmethod
+    def connect(
+        self, url: str, *, timeout_s: float = 10.0, allow_writes: bool = False, allow_restart: bool = False
+    ) -> Session:
+        """Raises ConnectionFailed, MissingDriver or UsageError. The password never
+        appears in what is raised. Without `allow_writes` the DBMS itself is told to
+        refuse changes. `allow_restart` permits restarting a server that Tare did
+        not start."""

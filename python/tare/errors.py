@@ -1,0 +1,79 @@
+"""Every error a user can meet. Each message says what happened, on what, and what to do next."""
+
+from __future__ import annotations
+
+
+class TareError(Exception):
+    """The root of the tree.
+
+    ``what`` happened (and on what), and the ``next_step`` a user can take.
+    ``exit_code`` is 2 where the request was at fault and 1 where the run was.
+    """
+
+    exit_code = 1
+
+    def __init__(self, what: str, next_step: str = "") -> None:
+        super().__init__(what)
+        self.what = what
+        self.next_step = next_step
+
+    def __str__(self) -> str:
+        return f"{self.what}\n  next: {self.next_step}" if self.next_step else self.what
+
+
+class UsageError(TareError):
+    """The request cannot be carried out as it was made."""
+
+    exit_code = 2
+
+
+class UnknownScheme(UsageError):
+    """No adapter answers to this URL's scheme."""
+
+
+class BadStatement(UsageError):
+    """The SQL is empty, holds several statements, or would change data without leave."""
+
+
+class MissingDriver(UsageError):
+    """The adapter's driver is not installed."""
+
+
+class ConnectionFailed(TareError):
+    """The server cannot be reached or refuses us."""
+
+
+class StatementFailed(TareError):
+    """The DBMS refused the statement or failed while running it."""
+
+
+class QueryTimeout(TareError):
+    """The query ran longer than it was allowed to."""
+
+
+class ServerLost(TareError):
+    """The server went away in mid-run."""
+
+
+class PlanChanged(TareError):
+    """A QE ran under another plan than the Q@C's first."""
+
+
+class AnswerChanged(TareError):
+    """A QE gave another answer than the Q@C's first."""
+
+
+class CacheNotCleared(TareError):
+    """The cache state that was asked for could not be reached or proved."""
+
+
+class ServerFailed(TareError):
+    """A throw-away server did not start or stop."""
+
+
+class PrivilegeMissing(TareError):
+    """The operation needs a right that this user has not."""
+
+
+class ExportFailed(TareError):
+    """A result could not be written; nothing half-written is left."""

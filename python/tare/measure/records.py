@@ -1,0 +1,162 @@
+"""What one measurement leaves behind: raw readings and their differences, in run order."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from tare.dbms.base import Role
+
+
+class CacheState(StrEnum):
+    """What is emptied before each QE (TTPv2 §3.1)."""
+
+    WARM = "warm"  # nothing
+    LUKEWARM_OS = "lukewarm-os"  # the operating system's page cache only
+    LUKEWARM_DBMS = "lukewarm-dbms"  # the DBMS's own buffers only
+    COLD = "cold"  # both
+
+
+class Fate(StrEnum):
+    """How a process relates to the QE's interval (TTPv1 §7.2, TTPv2 §7.1)."""
+
+    STEADY = "steady"  # in both snapshots
+    STARTED = "started"  # only in the second
+    STOPPED = "stopped"  # only in the first, with an exit record
+    PHANTOM = "phantom"  # in neither, known from its exit record
+    UNSEEN_END = "unseen-end"  # only in the first, and no exit record
+
+
+class Outcome(StrEnum):
+    OK = "ok"
+    TIMEOUT = "timeout"
+    FAILED = "failed"
+
+
+@dataclass(frozen=True, slots=True)
+class ProcessUse:
+    """What one process used between the two per-process snapshots. ns, counts; None = unknown."""
+
+    pid: int
+    ppid: int
+    comm: str
+    cmdline: str
+    role: Role
+    fate: Fate
+    kernel: bool
+    cpu: int
+    threads: int
+    user_ticks: int
+    system_ticks: int
+    user_ns: int
+    system_ns: int
+    guest_ns: int | None
+    run_ns: int | None
+    run_queue_ns: int | None
+    slices: int | None
+    block_io_ns: int | None
+    min_faults: int | None
+    maj_faults: int | None
+    voluntary_switches: int | None
+    involuntary_switches: int | None
+    read_calls: int | None
+    write_calls: int | None
+    read_chars: int | None
+    write_chars: int | None
+    read_bytes: int | None
+    write_bytes: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class MachineUse:
+    """Differences of /proc/stat between the two overall snapshots, in ticks."""
+
+    total: Mapping[str, int]  # user, nice, system, idle, iowait, irq, softirq, steal, guest, guest_nice
+    cpus: tuple[Mapping[str, int], ...]
+    forks: int
+    context_switches: int
+
+
+@dataclass(frozen=True, slots=True)
+class Elapsed:
+    """The leader's timeline over the clocked interval: parts that add up to the wall time. ns.
+
+    `why` says for each part that is None why it could not be measured."""
+
+    wall_ns: int
+    cpu_ns: int | None
+    user_ns: int | None  # sampled split of cpu_ns
+    system_ns: int | None
+    block_io_ns: int | None
+    run_queue_ns: int | None
+    sleep_ns: int | None
+    steal_ns: int | None
+    residue_ns: int | None  # wall - the sum of the known parts
+    why: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Resources:
+    """CPU and I/O summed over every process that worked for the query. ns, bytes."""
+
+    processes: int
+    cpu_ns: int | None
+    user_ns: int | None
+    system_ns: int | None
+    block_io_ns: int | None
+    run_queue_ns: int | None
+    read_bytes: int | None
+    write_bytes: int | None
+    utility_cpu_ns: int | None  # beside, never mixed in: the DBMS's other processes
+    utility_block_io_ns: int | None
+    utility_read_bytes: int | None
+    why: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Residence:
+    """What was in memory just before the clock started: the proof of cold or warm."""
+
+    page_cache_bytes: int | None
+    file_bytes: int | None
+    page_cache_how: str
+    buffer_bytes: int | None
+    buffer_how: str
+
+
+@dataclass(frozen=True, slots=True)
+class OwnCost:
+    """What Tare itself used around one QE. ns, bytes."""
+
+    cpu_ns: int  # of our process between the two per-process snapshots
+    snapshots_ns: int  # wall time of the four snapshots
+    rss_bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class QE:
+    """One query execution, with all that the protocols need of it."""
+
+    index: int  # run order, from 0, over the whole run
+    query: int  # which query of the run
+    started_at: str  # UTC, ISO 8601
+    warmup: bool
+    outcome: Outcome
+    error: str | None
+    plan_fingerprint: str | None
+    row_count: int | None
+    answer_hash: str | None
+    residence: Residence | None
+    elapsed: Elapsed | None
+    resources: Resources | None
+    instructions: int | None  # user mode, all query processes
+    machine: MachineUse | None
+    online_cpus: int
+    processes: tuple[ProcessUse, ...]
+    births: int | None  # tasks born during the QE, as the listener counted
+    exits: int | None  # exit records received
+    exits_lost: int | None
+    leader_pid: int | None
+    leader_how: str
+    own: OwnCost | None
