@@ -9,8 +9,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from tare._probe import Exit, Process
+if TYPE_CHECKING:  # adapters, and the engines' host process, run without the extension
+    from tare._probe import Exit, Process
 
 
 class Role(StrEnum):

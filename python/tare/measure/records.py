@@ -29,9 +29,12 @@ class Fate(StrEnum):
 
 
 class Outcome(StrEnum):
+    """How a QE ended. Only `OK` ones are summed up; the others stay as rows."""
+
     OK = "ok"
     TIMEOUT = "timeout"
     FAILED = "failed"
+    PLAN_CHANGED = "plan-changed"  # its Q@C was restarted under another plan (TTPv2 §3.2.3)
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,7 +133,7 @@ class OwnCost:
     """What Tare itself used around one QE. ns, bytes."""
 
     cpu_ns: int  # of our process between the two per-process snapshots
-    snapshots_ns: int  # wall time of the four snapshots
+    snapshots_ns: int  # wall time of the two per-process snapshots
     rss_bytes: int
 
 
@@ -157,6 +160,7 @@ class QE:
     births: int | None  # tasks born during the QE, as the listener counted
     exits: int | None  # exit records received
     exits_lost: int | None
+    unaccounted_births: int | None  # forks that neither a snapshot nor an exit record explains
     leader_pid: int | None
     leader_how: str
     own: OwnCost | None

@@ -1,0 +1,50 @@
+# Tare's front door. `make` lists the targets.
+SHELL := /bin/bash
+PY := .venv/bin/python
+STAMP := .venv/.tare
+
+.DEFAULT_GOAL := help
+.PHONY: help demo build test lint format bench lock clean
+
+help: ## List the targets
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
+
+demo: build ## Start a throw-away PostgreSQL, load data, weigh three queries
+	@$(PY) examples/demo.py
+
+build: $(STAMP)/built ## Install Tare into .venv (BPF tier included where clang and libelf are)
+
+test: $(STAMP)/built-for-tests ## Install what tests need where allowed, then run every test
+	cargo test --release --quiet --workspace $$(scripts/cargo-features)
+	$(PY) -m pytest
+
+lint: $(STAMP)/built-for-tests ## Formatting, clippy, ruff, mypy, stubtest
+	cargo fmt --all --check
+	cargo clippy --release --quiet --workspace --all-targets $$(scripts/cargo-features) -- -D warnings
+	.venv/bin/ruff format --check .
+	.venv/bin/ruff check .
+	.venv/bin/mypy
+	$(PY) -m mypy.stubtest tare._probe
+	$(PY) -m tare.report.schema --check schemas/result-v1.json
+
+format: $(STAMP)/built-for-tests ## Format Rust and Python
+	cargo fmt --all
+	.venv/bin/ruff format .
+	.venv/bin/ruff check --fix .
+
+bench: $(STAMP)/built-for-tests ## Run every benchmark of Tare itself and print its figure
+	@$(PY) benchmarks/run_all.py
+
+lock: ## Renew requirements/*.txt from their .in files and pyproject.toml
+	scripts/lock
+
+clean: ## Remove what was built (not the Cargo cache)
+	rm -rf .venv target demo
+
+RUST := $(shell find crates -name '*.rs' -o -name '*.c' -o -name '*.h' -o -name Cargo.toml 2>/dev/null) Cargo.lock
+
+$(STAMP)/built: pyproject.toml requirements/run.txt $(RUST) scripts/setup scripts/build/backend.py
+	scripts/setup run
+
+$(STAMP)/built-for-tests: $(STAMP)/built requirements/dev.txt requirements/mariadb.txt
+	scripts/setup dev

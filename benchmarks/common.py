@@ -1,0 +1,87 @@
+"""What the benchmarks share: a server, a rig, and how a figure is printed."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import platform
+import statistics
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from tare.dbms.registry import find
+from tare.dbms.servers import start_postgresql
+from tare.measure.machine.settings import MachineSettings, delay_accounting_on
+from tare.measure.rig import Rig
+
+# One process, all CPU: what a figure about Tare itself should not drown in.
+ONE_PROCESS = {"max_parallel_workers_per_gather": "0", "jit": "off", "autovacuum": "off"}
+
+
+@dataclass(frozen=True)
+class Figure:
+    """One bar: what was measured, against what was promised."""
+
+    name: str
+    value: float
+    unit: str
+    bar: float
+    at_most: bool = True
+    spread: str = ""
+
+    @property
+    def met(self) -> bool:
+        return self.value <= self.bar if self.at_most else self.value >= self.bar
+
+    def __str__(self) -> str:
+        sign = "≤" if self.at_most else "≥"
+        verdict = "met" if self.met else "MISSED"
+        spread = f"  ({self.spread})" if self.spread else ""
+        return f"{self.name}: {self.value:.4g} {self.unit}  bar {sign} {self.bar:g} {self.unit}  {verdict}{spread}"
+
+
+def arguments(description: str, **defaults: int) -> argparse.Namespace:
+    """A --small flag for CI, and one option for each default count."""
+    parser = argparse.ArgumentParser(description=description)
+    parser.add_argument("--small", action="store_true", help="fewer runs: does it work, not what is it")
+    parser.add_argument("--json", action="store_true", help="print the figures as JSON")
+    for name, value in defaults.items():
+        parser.add_argument(f"--{name.replace('_', '-')}", type=int, default=value)
+    return parser.parse_args()
+
+
+def report(figures: Sequence[Figure], as_json: bool) -> None:
+    if as_json:
+        print(json.dumps([{**figure.__dict__, "met": figure.met} for figure in figures]))
+        return
+    print(f"{platform.release()}, {os.cpu_count()} CPUs, load {os.getloadavg()[0]:.2f}")
+    for figure in figures:
+        print(figure)
+
+
+@contextmanager
+def postgresql(**settings: str) -> Iterator[str]:
+    """A throw-away PostgreSQL for one benchmark; its URL."""
+    with start_postgresql(None, settings={**ONE_PROCESS, **settings}) as server:
+        yield server.url
+
+
+@contextmanager
+def rig(url: str, tier: str | None = None) -> Iterator[Rig]:
+    """An open rig with delay accounting on where that is allowed."""
+    with MachineSettings() as settings:
+        delay_accounting_on(settings)
+        with Rig(lambda: find(url).connect(url, allow_restart=True), tier) as opened:
+            yield opened
+
+
+def rsd(values: Sequence[float]) -> float:
+    """Relative standard deviation, percent."""
+    return 100 * statistics.stdev(values) / statistics.fmean(values)
+
+
+def quartiles(values: Sequence[float]) -> str:
+    low, middle, high = statistics.quantiles(values, n=4)
+    return f"quartiles {low:.4g} {middle:.4g} {high:.4g}, n={len(values)}"

@@ -1,0 +1,41 @@
+"""The commands, gathered."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from tare.cli import compare, doctor, isolate, server, time
+
+app = typer.Typer(
+    name="tare",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    help="A metrology laboratory for database systems: what a query really costs, apart from the noise.",
+)
+
+
+def _version(asked: bool) -> None:
+    if asked:
+        from importlib.metadata import version
+
+        print(f"tare {version('tare-db')}")
+        raise typer.Exit
+
+
+@app.callback()
+def root(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version and leave.")
+    ] = False,
+) -> None:
+    """The options of `tare` itself."""
+
+
+app.command()(time.time)
+app.command()(compare.compare)
+app.command()(doctor.doctor)
+app.command(context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False})(isolate.isolate)
+app.add_typer(server.app, name="server")

@@ -1,0 +1,40 @@
+"""`tare isolate`: runs a command on reserved CPUs of a quieted machine and puts everything back."""
+
+from __future__ import annotations
+
+import sys
+from typing import Annotated
+
+import typer
+
+from tare.measure.machine.isolation.run import Wishes
+from tare.measure.machine.isolation.run import isolate as run_isolated
+
+# The command's own options are not ours: nothing after its first word is read.
+CONTEXT = {"allow_interspersed_args": False}
+
+
+def _say(line: str) -> None:
+    print(f"tare isolate: {line}", file=sys.stderr, flush=True)
+
+
+def isolate(
+    command: Annotated[list[str], typer.Argument(metavar="-- CMD…", help="The command and its arguments.")],
+    cpus: Annotated[int, typer.Option(help="How many CPUs to reserve.")] = 1,
+    with_pid: Annotated[
+        list[int] | None,
+        typer.Option(help="Take this running server and its descendants in too; may be repeated."),
+    ] = None,
+    stop_daemons: Annotated[
+        bool, typer.Option("--stop-daemons", help="Hold cron, updaters and indexers by SIGSTOP meanwhile.")
+    ] = False,
+    no_delay_accounting: Annotated[
+        bool, typer.Option("--no-delay-accounting", help="Leave kernel.task_delayacct as it is.")
+    ] = False,
+) -> None:
+    """Run a command on CPUs that everybody else is kept off, and put the machine back afterwards.
+
+    The exit code is the command's. Settings are put back on an error, Ctrl-C and a crash too.
+    """
+    wishes = Wishes(cpus, stop_daemons, not no_delay_accounting, with_pid or [])
+    raise typer.Exit(run_isolated(command, wishes, _say))

@@ -1,0 +1,72 @@
+"""`tare time`: what does each query cost, apart from the noise?"""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from tare.cli import options
+from tare.measure.records import CacheState
+
+
+def time(
+    db: options.Db,
+    sql: options.Sql = None,
+    file: options.Files = None,
+    runs: Annotated[int, typer.Option(min=1, metavar="N", help="Timed runs of each query.")] = 10,
+    warmup: options.Warmup = "auto",
+    cache: options.Cache = CacheState.WARM,
+    cold: options.Cold = False,
+    timeout: options.Timeout = None,
+    setup: options.Setup = None,
+    prepare: options.Prepare = None,
+    conclude: options.Conclude = None,
+    cleanup: options.Cleanup = None,
+    parameter_scan: options.Scan = None,
+    parameter_step_size: options.Step = "1",
+    parameter_list: options.Values = None,
+    json: options.Json = None,
+    markdown: options.Markdown = None,
+    csv: options.Csv = None,
+    allow_writes: options.AllowWrites = False,
+    allow_restart: options.AllowRestart = False,
+    connect_timeout: options.ConnectTimeout = 10.0,
+    tier: options.Tier = None,
+    machine_settings: options.Settings = True,
+) -> None:
+    """Weigh queries: what each costs, apart from the noise.
+
+    Prints the wall time and the parts that add up to it, the CPU and I/O of every process that worked for the
+    query, and who disturbed it; each as a median with its 95% interval.
+
+    Exit code: 0 done, 1 the run failed or was cut short (what was weighed is kept), 2 the request was at fault.
+    """
+    from tare.cli.output import Outputs, deliver
+    from tare.cli.request import conditions, gather
+    from tare.cli.weighing import Target, weigh
+    from tare.measure.phases import Phases
+    from tare.report.asked import Asked
+    from tare.report.text import print_result
+
+    outputs = Outputs(json, markdown, csv)
+    outputs.check()
+    queries = gather(sql, file, parameter_scan, parameter_step_size, parameter_list)
+    how = conditions(
+        runs=runs,
+        warmup=warmup,
+        cache=cache,
+        cold=cold,
+        timeout=timeout,
+        phases=Phases(setup, prepare, conclude, cleanup),
+    )
+    weighed = weigh(
+        Target(db, connect_timeout, allow_writes, allow_restart, tier, machine_settings),
+        queries,
+        how,
+        Asked(runs=runs, cache=how.cache, warmup=how.warmup, tier=tier),
+        lambda weigher: weigher.one_after_another(),
+        quiet=outputs.quiet,
+        expected=runs * len(queries),
+    )
+    deliver(weighed, outputs, print_result)

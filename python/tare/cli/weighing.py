@@ -1,0 +1,131 @@
+"""One run from request to result: set up, weigh, sum up, write. Shared by `time` and `compare`."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from tare import _probe
+from tare.cli.progress import Live
+from tare.dbms.base import Plan, Session
+from tare.dbms.registry import find
+from tare.errors import TareError
+from tare.measure.environment import machine_facts
+from tare.measure.machine.settings import MachineSettings, delay_accounting_on
+from tare.measure.query import Query
+from tare.measure.rig import Rig
+from tare.measure.weigh import Conditions, Weigher
+from tare.protocol.warmup import steady
+from tare.report.asked import Asked, Attempt, Means
+from tare.report.build import build_result
+from tare.report.result import RunResult
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """The DBMS to weigh on, and what Tare may do to it."""
+
+    url: str
+    connect_timeout_s: float
+    allow_writes: bool
+    allow_restart: bool
+    tier: str | None
+    machine_settings: bool
+
+    def connect(self) -> Session:
+        return find(self.url).connect(
+            self.url,
+            timeout_s=self.connect_timeout_s,
+            allow_writes=self.allow_writes,
+            allow_restart=self.allow_restart,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Weighed:
+    """A result, whole or cut short, and what cut it short."""
+
+    result: RunResult
+    stopped_by: BaseException | None
+
+
+def weigh(
+    target: Target,
+    queries: Sequence[Query],
+    conditions: Conditions,
+    asked: Asked,
+    run: Callable[[Weigher], None],
+    quiet: bool,
+    expected: int | None,
+) -> Weighed:
+    """Weighs `queries` as `run` orders. What fails after the first reading is kept with the result.
+
+    Raises TareError for what fails before: then there is nothing to keep.
+    """
+    find(target.url)  # an unknown scheme is said before anything is touched
+    started_at = datetime.now(UTC).isoformat(timespec="seconds")
+    stopped_by: BaseException | None = None
+    with MachineSettings() as settings:
+        if target.machine_settings:
+            _try_delay_accounting(settings)
+        with Rig(target.connect, target.tier) as rig, Live(expected, quiet) as live:
+            plans = _plans(rig, queries)
+            server, means = rig.session.server, _means(rig)
+            weigher = Weigher(rig, queries, conditions, steady, live)
+            try:
+                run(weigher)
+            except (TareError, KeyboardInterrupt) as error:
+                if not weigher.qes:
+                    raise
+                stopped_by = error
+    result = build_result(
+        weigher.qes,
+        queries,
+        plans,
+        server=server,
+        machine=machine_facts(),
+        means=means,
+        asked=asked,
+        command=command_line(),
+        started_at=started_at,
+        interrupted=isinstance(stopped_by, KeyboardInterrupt),
+        error=stopped_by.what if isinstance(stopped_by, TareError) else None,
+    )
+    return Weighed(result, stopped_by)
+
+
+def command_line() -> str:
+    """The command as it was given, URLs without their passwords."""
+    from tare.dbms.url import redacted
+
+    return shlex.join(["tare", *(redacted(word) if "://" in word else word for word in sys.argv[1:])])
+
+
+def _plans(rig: Rig, queries: Sequence[Query]) -> list[Plan | None]:
+    """Each query is prepared before any is timed: a mistake in the last one is found first."""
+    plans: list[Plan | None] = []
+    for query in queries:
+        rig.prepared(query.sql)
+        plans.append(rig.session.explain(query.sql))
+    return plans
+
+
+def _try_delay_accounting(settings: MachineSettings) -> None:
+    try:
+        delay_accounting_on(settings)
+    except TareError:
+        pass  # the rig finds it off, and the result says so with its reason
+
+
+def _means(rig: Rig) -> Means:
+    reasons = {"instructions": rig.no_instructions} if rig.no_instructions else {}
+    return Means(
+        tier=rig.probe.tier,
+        attempts=[Attempt(a.name, a.works, a.reason, a.next_step) for a in rig.probe.attempts],
+        delay_accounting=_probe.delay_accounting(),
+        tick_ns=_probe.TICK_NS,
+        reasons=reasons,
+    )

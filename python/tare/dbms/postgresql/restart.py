@@ -1,0 +1,56 @@
+"""Restarting a PostgreSQL that Tare did not start, with its own pg_ctl, as its owner."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from pathlib import Path
+
+from tare.dbms import local
+from tare.errors import CacheNotCleared
+
+WAIT_S = 120
+
+
+def foreign(directory: Path, backend: int | None) -> None:
+    """`pg_ctl restart` repeats the options the server was started with (postmaster.opts).
+
+    Raises CacheNotCleared where this user may not, or where the server does not come back."""
+    postmaster = local.parent_of(backend) if backend else None
+    binary = local.executable(postmaster) if postmaster else None
+    if postmaster is None or binary is None:
+        raise CacheNotCleared(
+            "the server's binaries cannot be found, so it cannot be restarted",
+            "run Tare as root or as the server's operating system user",
+        )
+    owner = directory.stat()
+    if os.geteuid() not in (0, owner.st_uid):
+        raise CacheNotCleared(
+            f"the server belongs to the user id {owner.st_uid}, so it cannot be restarted by this user",
+            "run Tare as root or as the server's operating system user",
+        )
+    as_owner = {"user": owner.st_uid, "group": owner.st_gid, "extra_groups": []} if os.geteuid() == 0 else {}
+    done = subprocess.run(
+        [binary.with_name("pg_ctl"), "restart", "-D", directory, "-m", "fast", "-w", "-t", str(WAIT_S), "-s"]
+        + ["-l", _log_of(postmaster)],
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        cwd="/",
+        check=False,
+        **as_owner,  # type: ignore[call-overload]
+    )
+    if done.returncode != 0:
+        raise CacheNotCleared(
+            f"the server in {directory} did not restart: {done.stderr.strip() or done.stdout.strip()}",
+            "look at the server's log; start it with the system's own means",
+        )
+
+
+def _log_of(postmaster: int) -> str:
+    """Where its standard error goes now, if that is a file: the new one appends to it."""
+    try:
+        target = os.readlink(f"/proc/{postmaster}/fd/2")  # noqa: PTH115
+    except OSError:
+        return os.devnull
+    return target if target.startswith("/") and Path(target).is_file() else os.devnull

@@ -1,0 +1,220 @@
+"""One PostgreSQL connection, held for all the QEs of a Q@C.
+
+A statement is prepared once by name. It has no parameters, so the server plans it once
+(its "generic" plan) whatever `plan_cache_mode` says; `prepare` asks for that plan with
+EXPLAIN EXECUTE, so that planning is done before the first clocked execution.
+"""
+
+from __future__ import annotations
+
+import itertools
+import json
+import os
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import psycopg
+from psycopg.pq import ExecStatus
+from psycopg.pq.abc import PGresult
+
+from tare.dbms import local
+from tare.dbms.base import BufferResidency, Fetched, Leader, Plan, PlanNode, Prepared, Role, Server, Session
+from tare.dbms.postgresql import caches, plan, roles, settings
+from tare.dbms.postgresql.wire import Wire
+from tare.dbms.statement import QUERIES, first_word
+from tare.errors import BadStatement, ServerLost, StatementFailed, TareError
+
+if TYPE_CHECKING:
+    from tare._probe import Exit, Process
+
+_TICK_NS = 1_000_000_000 // os.sysconf("SC_CLK_TCK")
+
+
+class PostgreSQLFetched(Fetched):
+    def __init__(self, wire: Wire, result: PGresult) -> None:
+        self._wire = wire
+        self._result = result
+
+    @property
+    def row_count(self) -> int:
+        if self._result.status == ExecStatus.TUPLES_OK:
+            return self._result.ntuples
+        return self._result.command_tuples or 0
+
+    def rows(self) -> Iterator[Sequence[object]]:
+        return iter(self._wire.rows(self._result) if self._result.status == ExecStatus.TUPLES_OK else ())
+
+
+class PostgreSQLPrepared(Prepared):
+    def __init__(self, session: PostgreSQLSession, wire: Wire, name: str, workers_planned: int) -> None:
+        self._session = session
+        self._wire = wire
+        self._name = name
+        self._workers_planned = workers_planned
+
+    def execute(self, timeout_s: float | None) -> Fetched:
+        run = self._session.last_run
+        run.workers_planned = self._workers_planned
+        run.began_ns = time.clock_gettime_ns(time.CLOCK_BOOTTIME)
+        try:
+            return PostgreSQLFetched(self._wire, self._wire.execute(self._name, timeout_s))
+        finally:
+            run.ended_ns = time.clock_gettime_ns(time.CLOCK_BOOTTIME)
+
+    def close(self) -> None:
+        with suppress(TareError):  # a lost server has forgotten it already
+            self._wire.query(f'DEALLOCATE "{self._name}"')
+
+
+class PostgreSQLSession(Session):
+    def __init__(
+        self,
+        opened: Callable[[], psycopg.Connection[tuple[object, ...]]],
+        *,
+        url: str,
+        password: str | None,
+        allow_writes: bool,
+        allow_restart: bool,
+    ) -> None:
+        self._opened = opened
+        self._password = password
+        self._allow_writes = allow_writes
+        self._allow_restart = allow_restart
+        self._names = (f"tare_{number}" for number in itertools.count(1))
+        self.last_run = roles.LastRun()
+        self._connect()
+        try:
+            self._server = self._look(url)
+        except TareError:
+            self._wire.close()
+            raise
+
+    # Connection ---------------------------------------------------------
+    def _connect(self) -> None:
+        self._wire = Wire(self._opened(), self._password)
+        self._leader: Leader | None = None
+        self._postmaster: int | None = None
+        if not self._allow_writes:
+            self._wire.script("SET default_transaction_read_only = on")
+
+    def _look(self, url: str) -> Server:
+        found = {str(name): str(value) for name, value in self._wire.query(settings.query())}
+        directory: Path | None = None
+        with suppress(StatementFailed):  # only pg_read_all_settings may see it
+            directory = Path(str(self.value("SELECT current_setting('data_directory')")))
+        is_here = self.leader() is not None
+        return Server(
+            dbms="postgresql",
+            version=str(self.value("SELECT current_setting('server_version')")),
+            settings=found,
+            url=url,
+            local=is_here,
+            data_directory=directory if is_here else None,
+        )
+
+    def reconnect(self) -> None:
+        self._wire.close()
+        self._connect()
+
+    def value(self, sql: str) -> Any:
+        """The first column of the first row of one of our own queries."""
+        return self._wire.query(sql)[0][0]
+
+    @property
+    def server(self) -> Server:
+        return self._server
+
+    @property
+    def version_number(self) -> int:
+        """100 × the major version + …: 120005, 180004."""
+        return self._wire.connection.info.server_version
+
+    @property
+    def allow_restart(self) -> bool:
+        return self._allow_restart
+
+    def close(self) -> None:
+        self._wire.close()
+
+    # Processes ----------------------------------------------------------
+    def leader(self) -> Leader | None:
+        if self._leader is None:
+            info = self._wire.connection.info
+            pid = int(self.value("SELECT pg_backend_pid()"))
+            near = local.is_loopback(info.host) or local.is_loopback(info.hostaddr)
+            if near and roles.backend_is_here(pid, info.user, info.dbname):
+                self._leader = Leader(pid=pid, tid=pid, how="pg_backend_pid()", whole_process=False)
+                self._postmaster = local.parent_of(pid)
+        return self._leader
+
+    def role(self, process: Process, leader: Leader) -> Role | None:
+        return roles.role(process, leader, self._postmaster_of(leader))
+
+    def exit_role(self, exit_: Exit, leader: Leader) -> Role | None:
+        return roles.exit_role(exit_, leader, self._postmaster_of(leader), self.last_run, _TICK_NS)
+
+    def worker_parents(self, leader: Leader) -> Sequence[int]:
+        return (self._postmaster_of(leader),)
+
+    def _postmaster_of(self, leader: Leader) -> int:
+        if self._postmaster is None:  # never asked before the leader is known
+            self._postmaster = local.parent_of(leader.pid)
+        if self._postmaster is None:
+            raise ServerLost(
+                f"the backend {leader.pid} is gone", "look at the end of the server's log; then run again"
+            )
+        return self._postmaster
+
+    # Statements ---------------------------------------------------------
+    def explain(self, sql: str) -> Plan:
+        name = next(self._names)
+        self._wire.prepare(name, sql)
+        try:
+            root = self._tree(name)
+            lines = self._wire.query(f'EXPLAIN EXECUTE "{name}"')
+        finally:
+            self._wire.query(f'DEALLOCATE "{name}"')
+        return Plan(root=root, text="\n".join(str(line) for (line,) in lines))
+
+    def prepare(self, sql: str) -> Prepared:
+        if not first_word(sql):
+            raise BadStatement("the SQL is empty", "give a statement to measure")
+        name = next(self._names)
+        self._wire.prepare(name, sql)
+        try:
+            root = self._tree(name)
+            if not self._allow_writes and (first_word(sql) not in QUERIES or plan.changes_data(root)):
+                raise BadStatement(
+                    f"the statement is a {first_word(sql)} that may change data",
+                    "give --allow-writes if it may change data",
+                )
+        except TareError:
+            with suppress(TareError):
+                self._wire.query(f'DEALLOCATE "{name}"')
+            raise
+        return PostgreSQLPrepared(self, self._wire, name, plan.workers_planned(root))
+
+    def run(self, sql: str) -> None:
+        self._wire.script(sql)
+
+    def _tree(self, name: str) -> PlanNode:
+        explained = self.value(f'EXPLAIN (FORMAT JSON, VERBOSE off, COSTS off) EXECUTE "{name}"')
+        return plan.root(json.loads(explained) if isinstance(explained, str) else explained)
+
+    # Caches -------------------------------------------------------------
+    def data_files(self) -> Sequence[Path]:
+        if self._server.data_directory is None:
+            return ()
+        return caches.database_files(self._server.data_directory, int(self.value(caches.DATABASE_OID)))
+
+    def flush(self) -> None:
+        caches.checkpoint(self)
+
+    def clear_buffers(self) -> str:
+        return caches.clear(self)
+
+    def buffer_residency(self) -> BufferResidency | None:
+        return caches.residency(self)

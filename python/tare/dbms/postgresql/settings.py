@@ -1,0 +1,29 @@
+"""The settings of a PostgreSQL that matter to a measurement; only those the server has are recorded."""
+
+from __future__ import annotations
+
+MATTER = (
+    # memory
+    "shared_buffers", "work_mem", "hash_mem_multiplier", "maintenance_work_mem", "temp_buffers",
+    "effective_cache_size", "huge_pages", "huge_pages_status",
+    # parallelism and execution
+    "max_parallel_workers_per_gather", "max_parallel_workers", "max_worker_processes",
+    "parallel_leader_participation", "debug_parallel_query", "force_parallel_mode", "jit", "jit_above_cost",
+    "plan_cache_mode", "enable_partitionwise_join", "enable_partitionwise_aggregate",
+    # planner
+    "random_page_cost", "seq_page_cost", "cpu_tuple_cost", "default_statistics_target", "geqo",
+    # I/O
+    "effective_io_concurrency", "io_method", "io_workers", "io_combine_limit", "debug_io_direct",
+    "track_io_timing", "block_size",
+    # durability and background work
+    "synchronous_commit", "fsync", "full_page_writes", "wal_level", "max_wal_size", "checkpoint_timeout",
+    "bgwriter_delay", "autovacuum", "autovacuum_naptime", "data_checksums",
+    # what else may slow every statement
+    "shared_preload_libraries", "track_activities", "debug_assertions", "default_transaction_isolation",
+    "server_encoding", "lc_collate",
+)  # fmt: skip
+
+
+def query() -> str:
+    names = ", ".join(f"'{name}'" for name in MATTER)
+    return f"SELECT name, current_setting(name) FROM pg_settings WHERE name IN ({names}) ORDER BY name"

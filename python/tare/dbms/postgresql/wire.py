@@ -1,0 +1,188 @@
+"""One libpq connection with deadlines: what is sent, what comes back, and which error it is.
+
+libpq is used below psycopg's cursors so that a clocked execution is exactly one
+`exec_prepared` round trip until the last byte of the result is here, with no
+conversion to Python values.
+"""
+
+from __future__ import annotations
+
+import logging
+import math
+import select
+import time
+from collections.abc import Callable
+
+import psycopg
+from psycopg.pq import ConnStatus, DiagnosticField, ExecStatus
+from psycopg.pq.abc import PGresult
+
+from tare.dbms.url import scrubbed
+from tare.errors import BadStatement, QueryTimeout, ServerLost, StatementFailed, TareError
+
+GRACE_S = 2.0  # how much longer than the server the client waits before it cancels by itself
+CANCEL_S = 5.0  # how long a cancelled statement may take to stop
+
+_FAILURES = (ExecStatus.FATAL_ERROR, ExecStatus.BAD_RESPONSE, ExecStatus.NONFATAL_ERROR)
+_LOST = ("57P01", "57P02", "57P03", "57P05", "08000", "08001", "08003", "08004", "08006")
+_READ_ONLY = "25006"
+_CANCELED = "57014"
+
+logging.getLogger("psycopg").setLevel(logging.ERROR)
+
+
+class _DeadlinePassed(Exception):
+    """The client's own limit, which is past the server's."""
+
+
+class Wire:
+    def __init__(self, connection: psycopg.Connection[tuple[object, ...]], password: str | None) -> None:
+        self._connection = connection
+        self._pgconn = connection.pgconn
+        self._password = password
+        self._statement_timeout_ms = 0
+
+    @property
+    def connection(self) -> psycopg.Connection[tuple[object, ...]]:
+        return self._connection
+
+    def query(self, sql: str) -> list[tuple[object, ...]]:
+        """One statement of our own, all its rows. Several in `sql` are refused by the server."""
+        self._limit(None)
+        result = self._round_trip(lambda: self._pgconn.send_query_params(sql.encode(), []), None)
+        return self.rows(result)
+
+    def rows(self, result: PGresult) -> list[tuple[object, ...]]:
+        loader = psycopg.adapt.Transformer(self._connection)
+        loader.set_pgresult(result)
+        return loader.load_rows(0, result.ntuples, tuple)
+
+    def script(self, sql: str) -> None:
+        """One or more statements, split by the server; results are thrown away."""
+        self._limit(None)
+        self._round_trip(lambda: self._pgconn.send_query(sql.encode()), None)
+
+    def prepare(self, name: str, sql: str) -> None:
+        self._limit(None)
+        self._round_trip(lambda: self._pgconn.send_prepare(name.encode(), sql.encode()), None)
+
+    def execute(self, name: str, timeout_s: float | None) -> PGresult:
+        """What is clocked. A timeout other than the last one's costs one `SET` before it."""
+        self._limit(timeout_s)
+        return self._round_trip(
+            lambda: self._pgconn.send_query_prepared(name.encode(), []), timeout_s
+        )
+
+    def close(self) -> None:
+        self._connection.close()
+
+    # --------------------------------------------------------------------
+    def _limit(self, timeout_s: float | None) -> None:
+        """The server's own limit; 0 means none."""
+        milliseconds = 0 if timeout_s is None else max(1, math.ceil(timeout_s * 1000))
+        if milliseconds != self._statement_timeout_ms:
+            sql = f"SET statement_timeout = {milliseconds}".encode()
+            self._round_trip(lambda: self._pgconn.send_query(sql), None)
+            self._statement_timeout_ms = milliseconds
+
+    def _round_trip(self, send: Callable[[], None], timeout_s: float | None) -> PGresult:
+        deadline = None if timeout_s is None else time.monotonic() + timeout_s + GRACE_S
+        try:
+            send()
+            result = self._receive(deadline)
+        except _DeadlinePassed:
+            raise self._cancelled_by_us(timeout_s) from None
+        except psycopg.Error as error:
+            raise self._broken(str(error)) from error
+        except BaseException:  # Ctrl-C: leave a connection that can be used, or none
+            self._abandon()
+            raise
+        if result.status in _FAILURES:
+            raise self._failure(result, timeout_s)
+        return result
+
+    def _receive(self, deadline: float | None) -> PGresult:
+        """The first error, or else the last result, once the server is ready for the next."""
+        poller = select.poll()
+        poller.register(self._pgconn.socket, select.POLLIN)
+        kept: PGresult | None = None
+        while True:
+            while self._pgconn.is_busy():
+                if deadline is None:
+                    poller.poll()
+                else:
+                    left = deadline - time.monotonic()
+                    if left <= 0 or not poller.poll(math.ceil(left * 1000)):
+                        raise _DeadlinePassed
+                self._pgconn.consume_input()
+            result = self._pgconn.get_result()
+            if result is None:
+                break
+            if result.status == ExecStatus.COPY_IN:
+                self._pgconn.put_copy_end(b"Tare sends no data")
+            elif result.status == ExecStatus.COPY_OUT:
+                while self._pgconn.get_copy_data(0)[0] > 0:
+                    pass
+            if kept is None or kept.status not in _FAILURES:
+                kept = result
+        if kept is None:
+            raise psycopg.OperationalError("the server sent no result")
+        return kept
+
+    def _cancelled_by_us(self, timeout_s: float | None) -> TareError:
+        """The server did not stop by itself in time: cancel, and give up the connection if that fails."""
+        answered = self._abandon()
+        shown = f"the query ran longer than its time-out of {timeout_s:g} s" if timeout_s else "time-out"
+        if answered:
+            return QueryTimeout(f"{shown} and was cancelled", "allow more time with --timeout")
+        return QueryTimeout(
+            f"{shown}, and the server did not answer the cancel request: the connection was given up",
+            "see whether the server still responds (it may be stopped or out of resources)",
+        )
+
+    def _abandon(self) -> bool:
+        """Stops what runs. False if the connection had to be closed for it."""
+        try:
+            self._connection.cancel_safe(timeout=CANCEL_S)
+            self._receive(time.monotonic() + CANCEL_S)
+        except (psycopg.Error, _DeadlinePassed):
+            self._connection.close()
+            return False
+        return True
+
+    def _broken(self, message: str) -> TareError:
+        text = scrubbed(message.strip(), self._password)
+        return ServerLost(
+            f"the connection to the PostgreSQL server was lost: {text}",
+            "look at the end of the server's log; samples taken so far are kept",
+        )
+
+    def _failure(self, result: PGresult, timeout_s: float | None) -> TareError:
+        state = (result.error_field(DiagnosticField.SQLSTATE) or b"").decode()
+        message = (result.error_field(DiagnosticField.MESSAGE_PRIMARY) or result.error_message or b"").decode(
+            errors="replace"
+        )
+        message = scrubbed(message.strip(), self._password)
+        if self._pgconn.status == ConnStatus.BAD or state in _LOST:
+            return self._broken(message or "the server closed the connection")
+        if state == _READ_ONLY:
+            return BadStatement(
+                f"the statement would change data: {message}",
+                "give --allow-writes if it may change data",
+            )
+        if state == _CANCELED and timeout_s is not None:
+            return QueryTimeout(
+                f"the query ran longer than its time-out of {timeout_s:g} s and was cancelled",
+                "allow more time with --timeout",
+            )
+        if state == "42601" and result.error_field(DiagnosticField.SOURCE_FUNCTION) == b"exec_parse_message":
+            return BadStatement(  # the one syntax error that is not the parser's own
+                "the SQL holds several statements",
+                "give one statement at a time; put set-up statements into --setup or --prepare",
+            )
+        detail = (result.error_field(DiagnosticField.MESSAGE_DETAIL) or b"").decode(errors="replace")
+        hint = (result.error_field(DiagnosticField.MESSAGE_HINT) or b"").decode(errors="replace")
+        return StatementFailed(
+            f"PostgreSQL refused the statement: {message}" + (f" ({detail})" if detail else "") + f" [{state}]",
+            hint or "correct the statement, or the session's database and rights",
+        )

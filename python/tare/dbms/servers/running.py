@@ -1,0 +1,118 @@
+"""Starting, restarting and stopping throw-away servers, whatever their kind."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Mapping
+from pathlib import Path
+from types import ModuleType, TracebackType
+
+from tare.dbms.servers import mariadb, postgresql, record
+from tare.dbms.servers.record import ServerRecord
+from tare.errors import ServerFailed
+
+_KINDS: Mapping[str, ModuleType] = {postgresql.KIND: postgresql, mariadb.KIND: mariadb}
+
+
+class RunningServer:
+    """A server of ours, stopped at the end of a `with` block. It also lives on without this object."""
+
+    def __init__(self, server: ServerRecord) -> None:
+        self._server = server
+
+    @property
+    def record(self) -> ServerRecord:
+        return self._server
+
+    @property
+    def url(self) -> str:
+        return self._server.url
+
+    @property
+    def directory(self) -> Path:
+        return self._server.directory
+
+    @property
+    def pid(self) -> int:
+        """The postmaster's or the server's process id, also after a restart."""
+        now = record.read(self._server.directory)
+        return now.pid if now else self._server.pid
+
+    def stop(self) -> None:
+        """Also removes the directory if it was made without a name of its own. Safe to repeat."""
+        if self._server.directory.exists():
+            stop(self._server.directory)
+
+    def __enter__(self) -> RunningServer:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.stop()
+
+
+def start_postgresql(
+    directory: Path | None = None,
+    *,
+    settings: Mapping[str, str] | None = None,
+    version: str | None = None,
+    port: int | None = None,
+) -> RunningServer:
+    """A new server, or the one that is already in `directory` started again.
+
+    `version` is a major version ("15", "18"); by default the newest of the wheel, else the
+    newest installed. Without `port` it listens on a socket only. Raises ServerFailed."""
+    return _started(postgresql.KIND, directory, settings or {}, version, port)
+
+
+def start_mariadb(
+    directory: Path | None = None,
+    *,
+    settings: Mapping[str, str] | None = None,
+    version: str | None = None,
+    port: int | None = None,
+) -> RunningServer:
+    """The same for the installed MariaDB; `version` must be the start of its version. Raises ServerFailed."""
+    return _started(mariadb.KIND, directory, settings or {}, version, port)
+
+
+def restart(server: ServerRecord) -> ServerRecord:
+    """Raises ServerFailed."""
+    restarted: ServerRecord = _KINDS[server.kind].restart(record.read(server.directory) or server)
+    return restarted
+
+
+def stop(directory: Path) -> None:
+    """Stops the server of this directory; data stay unless the directory is a temporary one."""
+    server = record.read(directory.absolute())
+    if server is None:
+        raise ServerFailed(
+            f"{directory} holds no server of Tare's", "give the --dir that `tare server start` printed"
+        )
+    _KINDS[server.kind].stop(server)
+    if server.outside is not None:
+        shutil.rmtree(server.outside, ignore_errors=True)
+    if server.temporary:
+        shutil.rmtree(server.directory, ignore_errors=True)
+
+
+def _started(
+    kind: str, directory: Path | None, settings: Mapping[str, str], version: str | None, port: int | None
+) -> RunningServer:
+    module = _KINDS[kind]
+    known = record.read(directory.absolute()) if directory else None
+    if known is None:
+        return RunningServer(module.create(directory, settings=settings, version=version, port=port))
+    if known.kind != kind or (version and not known.version.startswith(version)) or (port and known.port != port):
+        raise ServerFailed(
+            f"{directory} holds {known.kind} {known.version} on {known.url}",
+            "choose another --dir, or leave out version and port",
+        )
+    if module.is_running(known):
+        return RunningServer(known)
+    if known.outside is not None:
+        known.outside.mkdir(mode=0o700, exist_ok=True)
+        stat = known.directory.stat()
+        shutil.chown(known.outside, stat.st_uid, stat.st_gid)
+    return RunningServer(module.start(known, settings))

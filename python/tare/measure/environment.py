@@ -1,0 +1,63 @@
+"""The conditions of a run: machine, kernel, operating system, Tare itself."""
+
+from __future__ import annotations
+
+import os
+import platform
+from dataclasses import dataclass
+from importlib.metadata import version
+from pathlib import Path
+
+
+@dataclass(frozen=True, slots=True)
+class MachineFacts:
+    cpu_model: str
+    online_cpus: int
+    usable_cpus: int  # those this process may run on
+    memory_bytes: int
+    hypervisor: str | None
+    kernel: str
+    operating_system: str
+    python: str
+    tare: str
+
+
+def machine_facts() -> MachineFacts:
+    cpuinfo = Path("/proc/cpuinfo").read_text(errors="replace")
+    return MachineFacts(
+        cpu_model=_field(cpuinfo, "model name") or _field(cpuinfo, "Processor") or platform.machine(),
+        online_cpus=os.cpu_count() or 1,
+        usable_cpus=len(os.sched_getaffinity(0)),
+        memory_bytes=os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"),
+        hypervisor=_hypervisor(cpuinfo),
+        kernel=platform.release(),
+        operating_system=_operating_system(),
+        python=platform.python_version(),
+        tare=version("tare-db"),
+    )
+
+
+def _field(cpuinfo: str, name: str) -> str | None:
+    for line in cpuinfo.splitlines():
+        key, _, value = line.partition(":")
+        if key.strip() == name:
+            return value.strip()
+    return None
+
+
+def _hypervisor(cpuinfo: str) -> str | None:
+    for path in ("/sys/hypervisor/type", "/sys/class/dmi/id/sys_vendor"):
+        try:
+            text = Path(path).read_text().strip()
+        except OSError:
+            continue
+        if text and "hypervisor" in (_field(cpuinfo, "flags") or ""):
+            return text
+    return "unnamed" if "hypervisor" in (_field(cpuinfo, "flags") or "") else None
+
+
+def _operating_system() -> str:
+    try:
+        return platform.freedesktop_os_release()["PRETTY_NAME"]
+    except (OSError, KeyError):
+        return platform.system()

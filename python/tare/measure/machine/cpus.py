@@ -1,0 +1,64 @@
+"""Sets of CPUs: the kernel's list notation, and which to reserve."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+
+from tare.errors import UsageError
+
+_CPU = Path("/sys/devices/system/cpu")
+
+
+def parse(text: str) -> set[int]:
+    """``0-2,5`` as the kernel writes it."""
+    cpus: set[int] = set()
+    for part in text.strip().split(","):
+        if part:
+            first, _, last = part.partition("-")
+            cpus.update(range(int(first), int(last or first) + 1))
+    return cpus
+
+
+def show(cpus: Iterable[int]) -> str:
+    """The kernel's notation of a set of CPUs."""
+    parts: list[str] = []
+    run: list[int] = []
+    for cpu in [*sorted(cpus), -1]:
+        if run and cpu != run[-1] + 1:
+            parts.append(str(run[0]) if len(run) == 1 else f"{run[0]}-{run[-1]}")
+            run = []
+        run.append(cpu)
+    return ",".join(parts)
+
+
+def siblings(cpu: int) -> set[int]:
+    """The hardware threads of the CPU's core, itself included."""
+    try:
+        return parse((_CPU / f"cpu{cpu}/topology/thread_siblings_list").read_text())
+    except OSError:
+        return {cpu}
+
+
+def online() -> set[int]:
+    return parse((_CPU / "online").read_text())
+
+
+def choose(count: int, allowed: set[int], every: set[int]) -> set[int]:
+    """The CPUs to reserve out of ``allowed``: the highest, as the lowest usually serve interrupts.
+
+    Raises UsageError where that would leave none of ``every`` for everybody else."""
+    if count < 1:
+        raise UsageError(f"cannot reserve {count} CPUs", "ask for at least one: --cpus 1")
+    if len(every) == 1:
+        raise UsageError(
+            "with one CPU nothing can be kept off it", "give the machine a second CPU, or measure as it is"
+        )
+    most = min(len(allowed), len(every) - 1)
+    if count > most:
+        raise UsageError(
+            f"cannot reserve {count} CPUs: we may use {len(allowed)} of {len(every)}, "
+            "and everybody else needs at least one",
+            f"at most --cpus {most} here",
+        )
+    return set(sorted(allowed)[-count:])

@@ -1,0 +1,78 @@
+"""What a means of reserving CPUs owes, and the choice of the best that works here."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+
+from tare.errors import PrivilegeMissing
+from tare.measure.machine.putback import tasks
+from tare.measure.machine.settings import MachineSettings
+
+INIT = 1  # left alone by every means: the machine depends on it
+
+
+class Unavailable(Exception):
+    """This means does not work here; the text says why."""
+
+
+@dataclass(frozen=True, slots=True)
+class MovedOff:
+    """How the others were kept off the reserved CPUs."""
+
+    moved: int  # processes
+    refused: tuple[str, ...]  # those that could not be moved: name (pid)
+    by_kernel: bool = False  # the kernel keeps everybody off; nobody was touched
+
+
+class Confinement(ABC):
+    """Reserved CPUs. All changes go through MachineSettings, so they are put back."""
+
+    name: str
+
+    @abstractmethod
+    def __init__(self, settings: MachineSettings, reserved: set[int], rest: set[int]) -> None:
+        """Raises Unavailable or PrivilegeMissing, having changed nothing that stays."""
+
+    @abstractmethod
+    def entry(self) -> Callable[[], None]:
+        """For the command's process to call on itself before it becomes the command."""
+
+    @abstractmethod
+    def take_in(self, pids: Iterable[int]) -> list[int]:
+        """Takes running processes in; returns those that were."""
+
+    @abstractmethod
+    def move_off(self, keep: set[int]) -> MovedOff:
+        """Keeps all user processes but ``keep`` off the reserved CPUs."""
+
+
+def choose(
+    means: Sequence[type[Confinement]], settings: MachineSettings, reserved: set[int], rest: set[int]
+) -> tuple[Confinement, list[str]]:
+    """The first means that works when tried, and why each before it did not."""
+    reasons: list[str] = []
+    for candidate in means:
+        try:
+            return candidate(settings, reserved, rest), reasons
+        except (Unavailable, PrivilegeMissing) as refused:
+            reasons.append(f"{candidate.name}: {str(refused).splitlines()[0]}")
+    raise PrivilegeMissing("no CPU can be reserved: " + "; ".join(reasons), "run as root")
+
+
+def tree(pids: Iterable[int]) -> set[int]:
+    """The processes and all their descendants."""
+    parents = {pid: tasks.parent(pid) for pid in tasks.processes()}
+    found = set(pids)
+    grown = True
+    while grown:
+        born = {pid for pid, parent in parents.items() if parent in found} - found
+        found |= born
+        grown = bool(born)
+    return found
+
+
+def neighbours(keep: set[int]) -> list[int]:
+    """Every user process that is neither kept nor init."""
+    return [pid for pid in tasks.processes() if pid not in keep and pid != INIT and not tasks.is_kernel(pid)]

@@ -1,0 +1,346 @@
+"""Machine settings that are put back whatever happens to the run that changed them.
+
+A guardian process is started before the first change, and each change is in a journal
+before it is made. The guardian undoes them when the run ends in any way: normally, by an
+exception, Ctrl-C, SIGTERM or SIGKILL. If the guardian is killed too, the journal stays and
+`tare doctor --restore` undoes it. Runs that hold the same setting at the same time share
+it: the first saved value wins, and the last one out puts it back.
+"""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+import select
+import signal
+import subprocess
+import sys
+import threading
+import weakref
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from types import TracebackType
+
+from tare.errors import PrivilegeMissing, TareError, UsageError
+from tare.measure.machine.putback import tasks
+from tare.measure.machine.putback.journal import Journal, Run, locked, runs, undo_all
+from tare.measure.machine.putback.steps import (
+    FAILED,
+    Affinity,
+    Cgroup,
+    Claim,
+    Moved,
+    Step,
+    Stopped,
+    Sysctl,
+    Undone,
+    sysctl_path,
+)
+
+DELAY_ACCOUNTING = "kernel.task_delayacct"
+_ANSWER_S = 10.0  # far above any undoing seen; then the run undoes by itself
+_NOT_ALLOWED = (errno.EACCES, errno.EPERM, errno.EROFS)
+_SPAWN = "import sys; sys.path.append(sys.argv.pop()); from putback.guardian import main; main()"
+
+_open: weakref.WeakSet[MachineSettings] = weakref.WeakSet()
+
+
+def journal_directory() -> Path:
+    """Where this user's runs keep their journals and see each other; made if it is missing.
+
+    Root has one place only, so that all of root's runs meet. Raises TareError."""
+    home = Path(os.environ.get("XDG_STATE_HOME") or Path.home() / ".local/state")
+    runtime = os.environ.get("XDG_RUNTIME_DIR")
+    first = Path("/run") if os.geteuid() == 0 else Path(runtime) if runtime else home
+    refusals = []
+    for base in dict.fromkeys((first, home)):
+        directory = base / "tare"
+        try:
+            directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+            if directory.lstat().st_uid == os.geteuid() and os.access(directory, os.W_OK | os.X_OK):
+                return directory
+            refusals.append(f"{directory}: not ours to write")
+        except OSError as refused:
+            refusals.append(str(refused))
+    raise TareError(
+        f"no place for the journal that machine settings are put back from ({'; '.join(refusals)})",
+        "set XDG_STATE_HOME to a directory that you may write to",
+    )
+
+
+class MachineSettings:
+    """Changes settings of the machine and puts them back, last first.
+
+    Use as a context manager. Every change raises PrivilegeMissing where this user may not
+    make it, and then leaves nothing behind. Nothing runs until the first change."""
+
+    def __init__(self, directory: Path | None = None) -> None:
+        self._directory = directory
+        self._journal: Journal | None = None
+        self._guardian: subprocess.Popen[bytes] | None = None
+        self._lock = threading.RLock()
+        _open.add(self)
+
+    def __enter__(self) -> MachineSettings:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, raised: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        failed = [f"{undone.what}: {undone.detail}" for undone in self.close() if undone.how == FAILED]
+        if not failed:
+            return
+        error = TareError(f"not put back: {'; '.join(failed)}", "tare doctor --restore")
+        if raised is None:
+            raise error
+        raised.add_note(str(error))
+
+    # Changes --------------------------------------------------------------
+    def set_sysctl(self, name: str, value: str) -> bool:
+        """Returns whether the value was another before. Where another run had set it, it is
+        held by both until the last of them closes.
+
+        Raises PrivilegeMissing; UsageError if the kernel has no such setting; TareError if
+        another run holds it at another value."""
+        path = sysctl_path(name)
+        with self._lock, locked(self._place()):
+            try:
+                now = path.read_text().strip()
+            except FileNotFoundError:
+                raise UsageError(
+                    f"this kernel has no setting {name}", "see `sysctl -a` for those it has"
+                ) from None
+            other = self._holder(f"sysctl:{name}")
+            if other is None and now == value:
+                return False
+            if other is not None and other[0].alive and other[1].new != value:
+                raise TareError(
+                    f"{name} may not be set to {value}: run {_pid(other[0])} holds it at {other[1].new}",
+                    "wait until it has ended",
+                )
+            saved = other[1].old if other else now
+            self._make(
+                Sysctl(name, saved, value),
+                lambda: path.write_text(value) if now != value else None,
+                f"{name} may not be set to {value} by this user",
+                f"run as root, or have root set it: sysctl -w {name}={value}",
+            )
+            return now != value
+
+    def set_affinity(self, tid: int, cpus: Iterable[int]) -> bool:
+        """Confines one thread to these CPUs. Returns whether that changed anything; False if it is gone."""
+        wanted = set(cpus)
+        try:
+            old = os.sched_getaffinity(tid)
+        except ProcessLookupError:
+            return False
+        if old == wanted:
+            return False
+        return self._on_task(
+            tid,
+            lambda start: Affinity(tid, start, tuple(sorted(old)), tuple(sorted(wanted))),
+            lambda: os.sched_setaffinity(tid, wanted),
+            f"the CPUs of process {tid} ({tasks.name(tid)}) may not be changed by this user",
+        )
+
+    def keep_affinity(self, tid: int, reset: Iterable[int]) -> bool:
+        """Puts the thread's present CPUs back if a move between cgroups has ``reset`` them."""
+        try:
+            old = tuple(sorted(os.sched_getaffinity(tid)))
+        except ProcessLookupError:
+            return False
+        new = tuple(sorted(reset))
+        return self._on_task(tid, lambda start: Affinity(tid, start, old, new), lambda: None, "")
+
+    def stop_process(self, pid: int) -> bool:
+        """Holds a process by SIGSTOP. Returns False if it is gone or was stopped already."""
+        if tasks.stopped(pid):
+            return False
+        name = tasks.name(pid)
+        return self._on_task(
+            pid,
+            lambda start: Stopped(pid, start, name),
+            lambda: os.kill(pid, signal.SIGSTOP),
+            f"process {pid} ({name}) may not be stopped by this user",
+        )
+
+    def make_cgroup(self, path: Path) -> None:
+        """Makes a cgroup; at the end its processes go back to its parent and it is removed."""
+        with self._lock, locked(self._place()):
+            self._make(
+                Cgroup(str(path)), path.mkdir, f"cgroup {path} may not be made by this user", "run as root"
+            )
+
+    def move_to_cgroup(self, pid: int, origin: Path, target: Path) -> bool:
+        """Moves a process with all its threads. Returns False if it is gone."""
+        return self._on_task(
+            pid,
+            lambda start: Moved(pid, start, str(origin)),
+            lambda: (target / "cgroup.procs").write_text(str(pid)),
+            f"process {pid} ({tasks.name(pid)}) may not be moved to cgroup {target} by this user",
+        )
+
+    def claim(self, name: str) -> None:
+        """Makes sure that no other run does ``name`` at the same time. Raises TareError if one does."""
+        with self._lock, locked(self._place()):
+            other = next((run for run in self._others() if run.alive and Claim(name) in run.steps), None)
+            if other is not None:
+                raise TareError(
+                    f"{name} is held by another run (pid {_pid(other)})", "wait until it has ended"
+                )
+            self._make(Claim(name), lambda: None, "", "")
+
+    def record(self, step: Step) -> None:
+        """Adds an undo step for a change that is made later, or that others make as its consequence."""
+        with self._lock, locked(self._place()):
+            self._make(step, lambda: None, "", "")
+
+    # The end --------------------------------------------------------------
+    def close(self) -> list[Undone]:
+        """Puts everything back now, and says how that went for each step, last change first."""
+        with self._lock:
+            if self._journal is None:
+                return []
+            journal, self._journal = self._journal, None
+            answer = self._dismiss()
+            if answer is not None:
+                undone = answer
+            else:
+                with locked(journal.path.parent):
+                    undone = undo_all(journal.path, journal.read()[1])
+            journal.close()
+            return undone
+
+    def _dismiss(self) -> list[Undone] | None:
+        """Has the guardian undo. None if it could not: then the run does it by itself."""
+        guardian, self._guardian = self._guardian, None
+        if guardian is None or guardian.stdin is None or guardian.stdout is None:
+            return None
+        answer = b""
+        try:
+            guardian.stdin.write(b"undo\n")
+            guardian.stdin.close()
+            while select.select([guardian.stdout], [], [], _ANSWER_S)[0]:
+                part = os.read(guardian.stdout.fileno(), 1 << 16)
+                if not part:
+                    break
+                answer += part
+            else:
+                guardian.kill()
+        except BrokenPipeError:
+            pass
+        finally:
+            guardian.stdout.close()
+        guardian.wait()
+        return [Undone(**undone) for undone in json.loads(answer)] if answer.endswith(b"\n") else None
+
+    # The journal ------------------------------------------------------------
+    def _place(self) -> Path:
+        if self._directory is None:
+            self._directory = journal_directory()
+        return self._directory
+
+    def _others(self) -> list[Run]:
+        own = self._journal.path if self._journal else None
+        return [run for run in runs(self._place()) if run.path != own]
+
+    def _holder(self, key: str) -> tuple[Run, Sysctl] | None:
+        """Who holds a sysctl: living runs before the left-over of a crashed one."""
+        for run in sorted(self._others(), key=lambda run: not run.alive):
+            for step in run.steps:
+                if isinstance(step, Sysctl) and step.key == key:
+                    return run, step
+        return None
+
+    def _on_task(
+        self, task: int, step: Callable[[int], Step], change: Callable[[], object], refused: str
+    ) -> bool:
+        with self._lock, locked(self._place()):
+            start = tasks.start(task)
+            if start is None:
+                return False
+            try:
+                self._make(step(start), change, refused, "run as root, or as the user whose process it is")
+            except ProcessLookupError:
+                return False
+            return True
+
+    def _make(self, step: Step, change: Callable[[], object], refused: str, next_step: str) -> None:
+        """Journal first, then the change. Call under both locks."""
+        journal = self._journal_with_guardian()
+        length = journal.append(step)
+        try:
+            change()
+        except OSError as error:
+            journal.withdraw(length)
+            if error.errno in _NOT_ALLOWED:
+                raise PrivilegeMissing(f"{refused} ({error.strerror})", next_step) from error
+            raise
+
+    def _journal_with_guardian(self) -> Journal:
+        if self._journal is None:
+            self._journal = Journal.create(self._place(), Path(sys.argv[0]).name)
+        if self._guardian is None or self._guardian.poll() is not None:
+            self._guardian = _start_guardian(self._journal)
+        return self._journal
+
+    def _forget(self) -> None:
+        """In a forked child: the promise stays with the parent, and so must pipe and lock."""
+        self._lock = threading.RLock()
+        if self._journal is not None:
+            self._journal.close()
+            self._journal = None
+        if self._guardian is not None:
+            for end in (self._guardian.stdin, self._guardian.stdout):
+                if end is not None:
+                    end.close()
+            self._guardian = None
+
+
+def _start_guardian(journal: Journal) -> subprocess.Popen[bytes]:
+    """Raises TareError if it does not come up: nothing may be changed without it."""
+    arguments = (str(os.getpid()), str(journal.path), str(journal.fd), str(Path(__file__).parent))
+    failure = TareError(
+        "the guardian that puts machine settings back did not start, so none may be changed",
+        f"check that this user can run {sys.executable} -I -S",
+    )
+    try:
+        guardian = subprocess.Popen(
+            [sys.executable, "-I", "-S", "-c", _SPAWN, *arguments],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            pass_fds=(journal.fd,),
+            start_new_session=True,
+            bufsize=0,
+        )
+    except OSError as refused:
+        raise failure from refused
+    assert guardian.stdout is not None
+    ready = select.select([guardian.stdout], [], [], _ANSWER_S)[0] and os.read(guardian.stdout.fileno(), 6)
+    if ready != b"ready\n":
+        guardian.kill()
+        guardian.wait()
+        raise failure
+    return guardian
+
+
+def _pid(run: Run) -> str:
+    return str(run.header.pid) if run.header else "unknown"
+
+
+def _after_fork_in_child() -> None:
+    for settings in list(_open):
+        settings._forget()
+
+
+os.register_at_fork(after_in_child=_after_fork_in_child)
+
+
+def delay_accounting_on(settings: MachineSettings) -> bool:
+    """Turns block-I/O delays on for tasks born from now on: connect afterwards.
+
+    Returns whether it was off. Raises PrivilegeMissing, and UsageError where the kernel
+    was built without delay accounting."""
+    return settings.set_sysctl(DELAY_ACCOUNTING, "1")

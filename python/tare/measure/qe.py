@@ -1,0 +1,224 @@
+"""One query execution, exactly in the order of TTPv2 §7.1 and Figures 4 and 5.
+
+start of the exit records → plan check → caches → per-process snapshot →
+overall snapshot → clock → execute and fetch → clock → overall snapshot →
+stopped processes → per-process snapshot → end of the exit records → record.
+EXPLAIN runs once more right after (§3.2.3).
+"""
+
+from __future__ import annotations
+
+import gc
+import os
+import time
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from tare._probe import Exit, Machine, Process, Snapshot, Timeline
+from tare.dbms.base import Fetched, Prepared
+from tare.errors import QueryTimeout, TareError
+from tare.measure.answer import answer_hash
+from tare.measure.caches import CLEARS_DBMS, reach, residence
+from tare.measure.differences import lives, machine_use, unaccounted_births, uses
+from tare.measure.elapsed import LeaderReading, elapsed_view
+from tare.measure.query import Query
+from tare.measure.records import QE, CacheState, Outcome, OwnCost, Residence
+from tare.measure.resources import resources_view
+from tare.measure.rig import Rig
+
+_PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
+
+
+@dataclass(slots=True)
+class Readings:
+    """The raw readings of one QE, in the order they were taken."""
+
+    processes_1: Snapshot
+    timeline_1: Timeline | None
+    instructions_1: int | None
+    machine_1: Machine
+    clock_1: int
+    clock_2: int
+    machine_2: Machine
+    instructions_2: int | None
+    timeline_2: Timeline | None
+    exits: list[Exit]
+    processes_2: Snapshot
+    own_cpu_ns: int
+    fetched: Fetched | None
+    error: TareError | None
+
+
+def time_single_qe(
+    rig: Rig,
+    query: Query,
+    *,
+    index: int,
+    query_index: int,
+    warmup: bool,
+    cache: CacheState,
+    timeout_s: float | None,
+) -> QE:
+    """Weighs `query` once. Never raises for what the query did: `outcome` and `error` tell.
+
+    Raises CacheNotCleared, BadStatement, and whatever EXPLAIN or the connection raise
+    before the clock: then there was no QE.
+    """
+    if rig.listener:
+        rig.listener.drain()  # what ended before this QE is not of it
+    lost_before = rig.listener.lost() if rig.listener else None
+    births_before = rig.listener.births() if rig.listener else None
+    plan_before = rig.session.explain(query.sql).fingerprint
+    reach(rig.session, cache)
+    if cache in CLEARS_DBMS:
+        rig.reattach()
+    prepared = rig.prepared(query.sql)
+    started_at = datetime.now(UTC).isoformat(timespec="milliseconds")
+    before = residence(rig.session)
+    readings = _read(rig, prepared, timeout_s)
+    births = rig.listener.births() if rig.listener else None
+    lost = rig.listener.lost() if rig.listener else None
+    outcome, plan, rows, answer, error = _verdict(rig, query, readings, plan_before)
+    return _record(
+        rig,
+        readings,
+        index=index,
+        query_index=query_index,
+        started_at=started_at,
+        warmup=warmup,
+        outcome=outcome,
+        error=error,
+        plan=plan,
+        rows=rows,
+        answer=answer,
+        residence_before=before,
+        births=None if births is None or births_before is None else births - births_before,
+        lost=None if lost is None or lost_before is None else lost - lost_before,
+    )
+
+
+def _read(rig: Rig, prepared: Prepared, timeout_s: float | None) -> Readings:
+    """Between the two clocks stands nothing but the execution itself."""
+    probe, listener, leader = rig.probe, rig.listener, rig.leader
+    threads_of = [leader.pid]
+    fetched: Fetched | None = None
+    failure: TareError | None = None
+    collecting = gc.isenabled()
+    gc.disable()
+    try:
+        processes_1 = probe.processes(threads_of)
+        timeline_1 = rig.timeline()
+        instructions_1 = rig.instructions()
+        own_1 = time.process_time_ns()
+        machine_1 = probe.machine()
+        clock_1 = time.monotonic_ns()
+        try:
+            fetched = prepared.execute(timeout_s)
+        except TareError as error:
+            failure = error
+        clock_2 = time.monotonic_ns()
+        machine_2 = probe.machine()
+        own_2 = time.process_time_ns()
+        instructions_2 = rig.instructions()
+        exits = listener.drain() if listener else []
+        timeline_2 = rig.timeline()
+        processes_2 = probe.processes(threads_of)
+        if listener:
+            exits += listener.drain()  # those that ended while the second snapshot was taken
+    finally:
+        if collecting:
+            gc.enable()
+    return Readings(
+        processes_1, timeline_1, instructions_1, machine_1, clock_1, clock_2, machine_2,
+        instructions_2, timeline_2, exits, processes_2, own_2 - own_1, fetched, failure,
+    )  # fmt: skip
+
+
+def _verdict(
+    rig: Rig, query: Query, readings: Readings, plan_before: str
+) -> tuple[Outcome, str, int | None, str | None, str | None]:
+    if readings.error is not None:
+        timed_out = isinstance(readings.error, QueryTimeout)
+        return Outcome.TIMEOUT if timed_out else Outcome.FAILED, plan_before, None, None, readings.error.what
+    assert readings.fetched is not None
+    rows, answer = readings.fetched.row_count, answer_hash(readings.fetched.rows())
+    plan = rig.session.explain(query.sql).fingerprint
+    return (Outcome.OK if plan == plan_before else Outcome.PLAN_CHANGED), plan, rows, answer, None
+
+
+def _record(
+    rig: Rig,
+    readings: Readings,
+    *,
+    index: int,
+    query_index: int,
+    started_at: str,
+    warmup: bool,
+    outcome: Outcome,
+    error: str | None,
+    plan: str,
+    rows: int | None,
+    answer: str | None,
+    residence_before: Residence,
+    births: int | None,
+    lost: int | None,
+) -> QE:
+    before, after = readings.processes_1.processes(), readings.processes_2.processes()
+    exits = [e for e in readings.exits if e.ended_ns <= readings.processes_2.ended_ns]
+    machine = machine_use(readings.machine_1, readings.machine_2)
+    processes = uses(lives(before, after, exits), rig.role)
+    first = _leader_reading(rig, readings.processes_1, before, readings.timeline_1)
+    second = _leader_reading(rig, readings.processes_2, after, readings.timeline_2)
+    elapsed = None
+    if first and second:
+        elapsed = elapsed_view(
+            readings.clock_2 - readings.clock_1, readings.clock_1, readings.clock_2,
+            first, second, rig.no_trace, rig.no_delay,
+        )  # fmt: skip
+    counted = readings.instructions_1 is not None and readings.instructions_2 is not None
+    return QE(
+        index=index,
+        query=query_index,
+        started_at=started_at,
+        warmup=warmup,
+        outcome=outcome,
+        error=error,
+        plan_fingerprint=plan,
+        row_count=rows,
+        answer_hash=answer,
+        residence=residence_before,
+        elapsed=elapsed,
+        resources=resources_view(processes),
+        instructions=readings.instructions_2 - readings.instructions_1 if counted else None,  # type: ignore[operator]
+        machine=machine,
+        online_cpus=len(readings.machine_2.cpus),
+        processes=processes,
+        births=births,
+        exits=len(exits) if rig.listener else None,
+        exits_lost=lost,
+        unaccounted_births=unaccounted_births(before, after, len(exits), machine.forks) if rig.listener else None,
+        leader_pid=rig.leader.pid,
+        leader_how=rig.leader.how,
+        own=_own_cost(readings),
+    )
+
+
+def _leader_reading(
+    rig: Rig, snapshot: Snapshot, processes: list[Process], timeline: Timeline | None
+) -> LeaderReading | None:
+    """The leader's own thread; None if the server died under us."""
+    leader = rig.leader
+    threads = snapshot.threads(leader.pid)
+    found = next((t for t in threads if t.pid == leader.tid), None)
+    if found is None and leader.tid == leader.pid:
+        found = next((p for p in processes if p.tgid == leader.pid and p.threads == 1), None)
+    return LeaderReading(found, timeline) if found else None
+
+
+def _own_cost(readings: Readings) -> OwnCost:
+    snapshots = (readings.processes_1.ended_ns - readings.processes_1.started_ns) + (
+        readings.processes_2.ended_ns - readings.processes_2.started_ns
+    )
+    with open("/proc/self/statm", encoding="ascii") as file:  # noqa: PTH123
+        resident_pages = int(file.read().split()[1])
+    return OwnCost(readings.own_cpu_ns, snapshots, resident_pages * _PAGE_BYTES)

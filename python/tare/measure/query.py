@@ -1,0 +1,56 @@
+"""The queries of a run, and their expansion over parameters."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from decimal import Decimal, InvalidOperation
+
+from tare.errors import UsageError
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """One statement to weigh; `parameters` are what filled its {placeholders}."""
+
+    name: str
+    sql: str
+    parameters: Mapping[str, str] = field(default_factory=dict)
+
+
+def scan(name: str, low: str, high: str, step: str = "1") -> tuple[str, list[str]]:
+    """The values low, low + step, … up to high, in exact decimal arithmetic."""
+    try:
+        first, last, by = Decimal(low), Decimal(high), Decimal(step)
+    except InvalidOperation:
+        raise UsageError(
+            f"--parameter-scan {name} {low} {high} {step}: not three numbers", "give LOW, HIGH and STEP as numbers"
+        ) from None
+    if by <= 0 or last < first:
+        raise UsageError(
+            f"--parameter-scan {name} {low} {high} {step}: an empty range",
+            "let HIGH be at least LOW, and STEP above zero",
+        )
+    count = int((last - first) / by) + 1
+    return name, [str(first + by * i) for i in range(count)]
+
+
+def expand(queries: Sequence[Query], parameters: Sequence[tuple[str, list[str]]]) -> list[Query]:
+    """Every query under every combination of the parameters that it names."""
+    expanded = []
+    for query in queries:
+        used = [(name, values) for name, values in parameters if "{" + name + "}" in query.sql]
+        for combination in itertools.product(*(values for _, values in used)):
+            chosen = {name: value for (name, _), value in zip(used, combination, strict=True)}
+            sql = query.sql
+            for name, value in chosen.items():
+                sql = sql.replace("{" + name + "}", value)
+            label = ", ".join(f"{name}={value}" for name, value in chosen.items())
+            expanded.append(Query(f"{query.name} [{label}]" if label else query.name, sql, chosen))
+    unused = [name for name, _ in parameters if not any("{" + name + "}" in query.sql for query in queries)]
+    if unused:
+        raise UsageError(
+            f"no query has a placeholder {{{unused[0]}}}", f"write {{{unused[0]}}} in the SQL where its value belongs"
+        )
+    return expanded

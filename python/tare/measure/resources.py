@@ -1,0 +1,43 @@
+"""The resources view: CPU and I/O summed over every process that worked for the query."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from tare.dbms.base import Role
+from tare.measure.records import Fate, ProcessUse, Resources
+
+
+def resources_view(processes: Sequence[ProcessUse]) -> Resources:
+    """A sum is None where one of its processes lacks the counter; `why` names it."""
+    query = [p for p in processes if p.role is Role.QUERY]
+    utility = [p for p in processes if p.role is Role.UTILITY]
+    why: dict[str, str] = {}
+
+    def total(group: Iterable[ProcessUse], name: str, key: str) -> int | None:
+        values = 0
+        for process in group:
+            value = getattr(process, name)
+            if value is None:
+                why[key] = f"{name} of process {process.pid} ({process.comm}) is not readable here"
+                return None
+            values += value
+        return values
+
+    unseen = [p for p in query if p.fate is Fate.UNSEEN_END]
+    if unseen:
+        why["cpu"] = f"{len(unseen)} query processes ended without an exit record; their last use is not in the sum"
+    return Resources(
+        processes=len(query),
+        cpu_ns=total(query, "run_ns", "cpu"),
+        user_ns=total(query, "user_ns", "user"),
+        system_ns=total(query, "system_ns", "system"),
+        block_io_ns=total(query, "block_io_ns", "block_io"),
+        run_queue_ns=total(query, "run_queue_ns", "run_queue"),
+        read_bytes=total(query, "read_bytes", "read_bytes"),
+        write_bytes=total(query, "write_bytes", "write_bytes"),
+        utility_cpu_ns=total(utility, "run_ns", "utility_cpu"),
+        utility_block_io_ns=total(utility, "block_io_ns", "utility_block_io"),
+        utility_read_bytes=total(utility, "read_bytes", "utility_read_bytes"),
+        why=why,
+    )

@@ -1,0 +1,171 @@
+"""The rig: all that is set up before the first QE and taken down whatever happens."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from contextlib import suppress
+from types import TracebackType
+
+from tare._probe import (
+    ExitListener,
+    Follower,
+    Instructions,
+    Probe,
+    Timeline,
+    count_instructions,
+    delay_accounting,
+)
+from tare.dbms.base import Leader, Prepared, Role, Session
+from tare.errors import UsageError
+from tare.measure.differences import Life
+
+
+class Rig:
+    """A probe, a session, and the instruments attached to the session's leader.
+
+    `connect` opens the session; it is called again after a server was lost.
+    """
+
+    def __init__(self, connect: Callable[[], Session], tier: str | None = None) -> None:
+        self.probe = Probe(tier)
+        self.no_trace = self.no_listener = self.no_instructions = ""
+        self._connect = connect
+        self._listener: ExitListener | None = None
+        self._follower: Follower | None = None
+        self._instructions: Instructions | None = None
+        self._prepared: dict[str, Prepared] = {}
+        self._session: Session | None = None
+        try:
+            self._session = connect()
+            self.attach()
+        except BaseException:
+            self.close()
+            raise
+
+    # What the readings are taken with ---------------------------------------
+    @property
+    def session(self) -> Session:
+        assert self._session is not None
+        return self._session
+
+    @property
+    def leader(self) -> Leader:
+        return self._leader
+
+    @property
+    def listener(self) -> ExitListener | None:
+        return self._listener
+
+    @property
+    def no_delay(self) -> str:
+        """Why block-I/O delay is unknown; empty where the kernel keeps it."""
+        state = delay_accounting()
+        if state is None:
+            return "this kernel has no delay accounting"
+        return "" if state else "kernel.task_delayacct is 0 (root may set it; `tare doctor` tells more)"
+
+    def timeline(self) -> Timeline | None:
+        return self._follower.read()[0] if self._follower else None
+
+    def instructions(self) -> int | None:
+        return self._instructions.read() if self._instructions else None
+
+    def prepared(self, sql: str) -> Prepared:
+        """One prepared statement per Q@C, held until the session is another (TTPv2 §3.2.3)."""
+        if sql not in self._prepared:
+            self._prepared[sql] = self.session.prepare(sql)
+        return self._prepared[sql]
+
+    def role(self, life: Life) -> Role:
+        """What a process is to this QE; ours is whatever descends from us and is not the DBMS's."""
+        process = life.latest
+        found = None
+        if life.before is None and life.after is None:
+            found = next((r for e in life.exits if (r := self.session.exit_role(e, self._leader))), None)
+        if found is None:
+            found = self.session.role(process, self._leader)
+        if found is not None:
+            return found
+        own = os.getpid()
+        return Role.EXECUTOR if own in (process.tgid, process.ppid) else Role.DAEMON
+
+    # Instruments on and off ----------------------------------------------------------
+    def attach(self) -> None:
+        """Puts the instruments on the session's leader. Raises UsageError if it is not on this machine."""
+        if self._listener is None:
+            self._listen()
+        leader = self.session.leader()
+        if leader is None:
+            raise UsageError(
+                f"the processes of {self.session.server.url} are not on this machine",
+                "run Tare on the server's machine: it weighs processes, which it must see",
+            )
+        self._leader = leader
+        try:
+            self._follower = self.probe.follow([leader.tid])
+        except OSError as error:
+            self.no_trace = str(error)
+        try:
+            self._instructions = count_instructions([leader.pid], self.session.worker_parents(leader))
+        except OSError as error:
+            self.no_instructions = str(error)
+
+    def detach(self) -> None:
+        """Takes every instrument off; what was prepared stays prepared."""
+        self._let_go_of_leader()
+        if self._listener is not None:
+            self._listener.stop()
+            self._listener = None
+
+    def reattach(self) -> None:
+        """Call after the session's leader may have changed (cleared buffers)."""
+        self._forget_prepared()
+        self._let_go_of_leader()
+        self.attach()
+
+    def reconnect(self) -> None:
+        """Opens a new session after a server was lost. Raises what `connect` raises."""
+        self._forget_prepared()
+        self._let_go_of_leader()
+        with suppress(Exception):
+            self.session.close()
+        self._session = self._connect()
+        self.attach()
+
+    def close(self) -> None:
+        self._forget_prepared()
+        self.detach()
+        if self._session is not None:
+            with suppress(Exception):  # a lost server cannot be said goodbye to
+                self._session.close()
+        self.probe.close()
+
+    def __enter__(self) -> Rig:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    # Inside ----------------------------------------------------------------------
+    def _listen(self) -> None:
+        try:
+            self._listener = self.probe.listen()
+        except OSError as error:
+            self.no_listener = str(error)
+
+    def _forget_prepared(self) -> None:
+        for prepared in self._prepared.values():
+            with suppress(Exception):
+                prepared.close()
+        self._prepared.clear()
+
+    def _let_go_of_leader(self) -> None:
+        if self._follower is not None:
+            self._follower.stop()
+            self._follower = None
+        if self._instructions is not None:
+            self._instructions.close()
+            self._instructions = None

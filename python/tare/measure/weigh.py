@@ -1,0 +1,207 @@
+"""From queries to QEs: warm-up, order of runs, restarts and retries (TTPv2 §3.2.3)."""
+
+from __future__ import annotations
+
+import dataclasses
+import random
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from tare.errors import AnswerChanged, ConnectionFailed, PlanChanged, ServerLost, TareError
+from tare.measure.phases import Phases, run_phase
+from tare.measure.qe import time_single_qe
+from tare.measure.query import Query
+from tare.measure.records import QE, CacheState, Outcome
+from tare.measure.rig import Rig
+
+MAX_TRIES = 10
+"""After so many exceptions in a row the run is given up (§3.2.3)."""
+
+MAX_RESTARTS = 3
+"""Restarts of a Q@C whose plan keeps changing, before the run is given up."""
+
+MAX_TIMEOUTS = 3
+"""Time-outs in a row after which a query's remaining QEs are not tried."""
+
+_FIRST_PAUSE_S = 0.02
+
+Steady = Callable[[Sequence[QE]], bool]
+
+
+class Observer(Protocol):
+    """Told of progress; never between the clocks."""
+
+    def phase(self, query: Query, what: str) -> None: ...
+    def done(self, query: Query, qe: QE) -> None: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Conditions:
+    """How the QEs are run. Times in seconds."""
+
+    runs: int = 10
+    cache: CacheState = CacheState.WARM
+    timeout_s: float | None = None
+    phases: Phases = field(default_factory=Phases)
+    warmup: int | None = None  # None: until `steady` says so, at most `max_warmup`
+    max_warmup: int = 10
+    seed: int = 0
+
+
+class Weigher:
+    """Runs QEs and keeps every one of them, in run order, in `qes`."""
+
+    def __init__(
+        self, rig: Rig, queries: Sequence[Query], conditions: Conditions, steady: Steady, observer: Observer
+    ) -> None:
+        self.qes: list[QE] = []
+        self._rig = rig
+        self._queries = queries
+        self._conditions = conditions
+        self._steady = steady
+        self._observer = observer
+        self._restarts = [0] * len(queries)
+        self._answers: dict[int, tuple[int | None, str | None]] = {}
+        self._plans: dict[int, str | None] = {}
+
+    def retained(self, query: int) -> list[QE]:
+        """The timed QEs of a query that ended well, in run order."""
+        return [qe for qe in self.qes if qe.query == query and not qe.warmup and qe.outcome is Outcome.OK]
+
+    def one_after_another(self) -> None:
+        """Each query's QEs in quick order, as the protocols want them."""
+        for query in range(len(self._queries)):
+            self._open(query)
+            timeouts = 0
+            while len(self.retained(query)) + timeouts < self._conditions.runs:
+                qe = self._one(query)
+                if qe.outcome is Outcome.TIMEOUT:
+                    timeouts += 1
+                    if timeouts == MAX_TIMEOUTS and not self.retained(query):
+                        break
+            self._close(query)
+
+    def interleaved(self, enough: Callable[[Sequence[Sequence[QE]]], bool], max_rounds: int) -> None:
+        """Rounds in which each query runs once, in an order drawn anew each round.
+
+        `enough` is asked after every round with the retained QEs of each query.
+        """
+        draw = random.Random(self._conditions.seed)
+        order = list(range(len(self._queries)))
+        for query in order:
+            self._open(query)
+        for _ in range(max_rounds):
+            draw.shuffle(order)
+            for query in order:
+                self._one(query)
+            if enough([self.retained(query) for query in range(len(self._queries))]):
+                break
+        for query in range(len(self._queries)):
+            self._close(query)
+
+    # One query's beginning and end -------------------------------------------------
+    def _open(self, query: int) -> None:
+        asked = self._conditions
+        run_phase(self._rig.session, "setup", asked.phases.setup)
+        if asked.warmup == 0 or (asked.warmup is None and asked.cache is not CacheState.WARM):
+            return
+        done: list[QE] = []
+        limit = asked.max_warmup if asked.warmup is None else asked.warmup
+        while len(done) < limit:
+            self._observer.phase(self._queries[query], "warm-up")
+            qe = self._one(query, warmup=True)
+            done.append(qe)
+            if qe.outcome is not Outcome.OK or (asked.warmup is None and self._steady(done)):
+                break
+
+    def _close(self, query: int) -> None:
+        run_phase(self._rig.session, "cleanup", self._conditions.phases.cleanup)
+
+    # One QE, with its restarts and retries ------------------------------------------
+    def _one(self, query: int, warmup: bool = False) -> QE:
+        for attempt in range(1, MAX_TRIES + 1):
+            try:
+                qe = self._attempt(query, warmup)
+            except (ServerLost, ConnectionFailed) as error:
+                self._mend(query, attempt, error)
+                continue
+            if qe.outcome is not Outcome.FAILED:
+                self._judge(query, qe)
+                return qe
+            failure = TareError(
+                f"{self._queries[query].name}: {qe.error}",
+                "run the statement by itself and mend what the DBMS names; the QEs so far are kept",
+            )
+            if not self.retained(query):
+                raise failure  # it has never worked: no use in trying again
+            self._mend(query, attempt, failure)
+        raise ServerLost(
+            f"{self._queries[query].name}: gave up after {MAX_TRIES} tries", "see the server's log; the QEs so far are kept"
+        )
+
+    def _attempt(self, query: int, warmup: bool) -> QE:
+        asked, sql = self._conditions, self._queries[query]
+        run_phase(self._rig.session, "prepare", asked.phases.prepare)
+        qe = time_single_qe(
+            self._rig,
+            sql,
+            index=len(self.qes),
+            query_index=query,
+            warmup=warmup,
+            cache=asked.cache,
+            timeout_s=asked.timeout_s,
+        )
+        self.qes.append(qe)
+        self._observer.done(sql, qe)
+        if qe.outcome is not Outcome.FAILED:
+            run_phase(self._rig.session, "conclude", asked.phases.conclude)
+        return qe
+
+    def _mend(self, query: int, attempt: int, error: TareError) -> None:
+        """Waits, doubling each time, and connects anew. The last failure is raised."""
+        if attempt == MAX_TRIES:
+            raise error
+        pause = _FIRST_PAUSE_S * 2**attempt
+        self._observer.phase(self._queries[query], f"{error.what.splitlines()[0]}; try {attempt + 1} in {pause:.2g} s")
+        time.sleep(pause)
+        try:
+            self._rig.reconnect()
+        except ConnectionFailed as refused:
+            if attempt + 1 == MAX_TRIES:
+                raise ServerLost(
+                    f"the server went away and did not come back in {MAX_TRIES} tries: {refused.what}",
+                    "start the server again; the QEs so far are kept",
+                ) from refused
+
+    def _judge(self, query: int, qe: QE) -> None:
+        """The plan and the answer must be those of the Q@C's other QEs."""
+        if qe.outcome is Outcome.TIMEOUT:
+            return
+        plan = self._plans.setdefault(query, qe.plan_fingerprint)
+        if qe.outcome is Outcome.PLAN_CHANGED or plan != qe.plan_fingerprint:
+            self._restart(query, qe)
+            return
+        answer = self._answers.setdefault(query, (qe.row_count, qe.answer_hash))
+        if answer != (qe.row_count, qe.answer_hash):
+            raise AnswerChanged(
+                f"{self._queries[query].name} gave {qe.row_count} rows (hash {qe.answer_hash}) "
+                f"after {answer[0]} rows (hash {answer[1]})",
+                "weigh a statement with one answer: no random(), no now(), no LIMIT without ORDER BY; "
+                "or see who changes the data meanwhile",
+            )
+
+    def _restart(self, query: int, qe: QE) -> None:
+        self._restarts[query] += 1
+        name = self._queries[query].name
+        if self._restarts[query] > MAX_RESTARTS:
+            raise PlanChanged(
+                f"{name}: its plan has changed {self._restarts[query]} times (now {qe.plan_fingerprint})",
+                "refresh the statistics (ANALYZE), or see what changes the data, then weigh again",
+            )
+        self._observer.phase(name and self._queries[query], "the plan has changed: its QEs begin anew")
+        self._plans[query] = qe.plan_fingerprint
+        for position, old in enumerate(self.qes):
+            if old.query == query and old.outcome is Outcome.OK and old is not qe:
+                self.qes[position] = dataclasses.replace(old, outcome=Outcome.PLAN_CHANGED)

@@ -1,0 +1,65 @@
+"""When enough runs are enough: on the width of the interval, never on a p-value.
+
+Stopping when p falls below a bound makes equal queries differ, given time. The width says how well
+the effect is known, not which way it points, so a run may be watched without bending its verdict.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from tare.errors import UsageError
+from tare.protocol.compare import Comparison
+from tare.protocol.statistics import Summary
+
+MIN_RUNS = 10
+MAX_RUNS = 200
+
+_FORM = re.compile(r"ci=(\d+(?:\.\d+)?)%")
+
+
+@dataclass(frozen=True, slots=True)
+class Stop:
+    """Stop once the 95% interval's half-width is at most `half_width` of the estimate."""
+
+    half_width: float
+    min_runs: int = MIN_RUNS
+    max_runs: int = MAX_RUNS
+
+    @classmethod
+    def parse(cls, text: str, min_runs: int = MIN_RUNS, max_runs: int = MAX_RUNS) -> Stop:
+        """Reads "ci=2%". Raises UsageError."""
+        found = _FORM.fullmatch(text.replace(" ", ""))
+        if found is None or not 0 < float(found[1]) < 100:
+            raise UsageError(
+                f"--until {text}: not a rule to stop by", "write --until ci=2%, or another per cent"
+            )
+        return cls(float(found[1]) / 100, min_runs, max(min_runs, max_runs))
+
+    def __str__(self) -> str:
+        return f"ci={self.half_width * 100:g}%"
+
+    def enough(self, runs: int, width: float | None) -> bool:
+        """Whether to stop now: known well enough, or at the end of the patience."""
+        return runs >= self.max_runs or (
+            runs >= self.min_runs and width is not None and width <= self.half_width
+        )
+
+    def after(self, result: Comparison | Summary) -> bool:
+        """Whether to stop, having seen this comparison (its ratio) or this sample (its median)."""
+        if isinstance(result, Comparison):
+            return self.enough(min(result.runs_a, result.runs_b), relative_half_width(result))
+        return self.enough(sum(s is not None for s in result.samples), relative_half_width(result))
+
+
+def relative_half_width(result: Comparison | Summary) -> float | None:
+    """Half the 95% interval over the estimate: of the ratio, or of the median. None where there is none."""
+    if isinstance(result, Comparison):
+        interval = result.ratio.ci95 if result.ratio else None
+        estimate = result.ratio.estimate if result.ratio else 0.0
+    else:
+        interval, estimate = result.interval, result.median or 0.0
+    if interval is None or estimate == 0:
+        return None
+    return interval.half_width / abs(estimate)

@@ -1,0 +1,139 @@
+"""TTPv2 for one Q@C: Step 2 (drop QEs), Step 3 (drop the Q@C), Step 4 (its time) — §8.3 to §8.5."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from tare.measure.records import QE, Outcome
+from tare.protocol.check import Finding, apply
+from tare.protocol.statistics import sample_sd
+from tare.protocol.ttp2.case import Case, block_io_ticks
+from tare.protocol.ttp2.checks import QE_CHECKS
+from tare.protocol.ttp2.equations import io_calc, time_calc_ms
+from tare.protocol.ttp2.qatc_checks import QATC_CHECKS
+from tare.protocol.ttp2.query_process import Identified, Way, identify
+
+MIN_QES = 6
+MIN_TICKS = 2.0
+
+
+@dataclass(frozen=True, slots=True)
+class Deviation:
+    """Where this run departs from the stated protocol."""
+
+    name: str
+    text: str
+
+
+IOWAIT_NOT_APPLICABLE = "iowait-estimate-not-applicable"
+
+
+@dataclass(frozen=True, slots=True)
+class QueryTime:
+    """A Q@C's time by TTPv2. `samples_ms` and `dropped` follow the QEs given, in their order."""
+
+    time_ms: float | None
+    reason: str | None  # why there is no time
+    sd_ms: float | None  # of time_calc over the retained QEs
+    samples_ms: tuple[float | None, ...]  # time_calc of every QE that has one, dropped or not
+    dropped: tuple[bool, ...]
+    findings: tuple[Finding, ...]
+    deviations: tuple[Deviation, ...]
+    query_process: Identified
+
+
+def time_calc_of(case: Case) -> float | None:
+    """Eq. 1 and 2 for one QE, ms; None where a measure that they need is missing."""
+    delay = block_io_ticks(case.query, case.tick_ns)
+    if not case.query or delay is None or case.overall is None or case.qe.outcome is not Outcome.OK:
+        return None
+    user = sum(p.user_ticks for p in case.query)
+    system = sum(p.system_ticks for p in case.query)
+    return time_calc_ms(user, system, io_calc(delay, case.overall["iowait"]), case.tick_ns)
+
+
+def time_of(
+    qes: Sequence[QE],
+    tick_ns: int,
+    *,
+    min_qes: int = MIN_QES,
+    min_ticks: float = MIN_TICKS,
+    way: Way | None = None,
+) -> QueryTime:
+    """Weighs one Q@C. Give its QEs in run order, without warm-up and without those that failed.
+
+    `tick_ns` is the length of a tick. A QE whose time cannot be computed at all (a measure is
+    missing) counts as dropped.
+    """
+    found = identify(qes, way)
+    cases = [Case(qe, found.processes[i], found.tied, tick_ns) for i, qe in enumerate(qes)]
+    of_qes = tuple(apply(check, [(case.qe.index, case) for case in cases]) for check in QE_CHECKS)
+    violating = {violation.qe for finding in of_qes for violation in finding.violations}
+    samples = tuple(time_calc_of(case) for case in cases)
+    dropped = tuple(
+        case.qe.index in violating or sample is None for case, sample in zip(cases, samples, strict=True)
+    )
+    retained = [case for case, out in zip(cases, dropped, strict=True) if not out]
+    of_qatc = tuple(apply(check, [(None, retained)]) for check in QATC_CHECKS)
+    times = [s for s, out in zip(samples, dropped, strict=True) if not out and s is not None]
+    reason = _reason(cases, retained, samples, of_qes, of_qatc, min_qes, min_ticks)
+    return QueryTime(
+        time_ms=statistics.median(times) if reason is None else None,
+        reason=reason,
+        sd_ms=sample_sd(times),
+        samples_ms=samples,
+        dropped=dropped,
+        findings=of_qes + of_qatc,
+        deviations=_deviations(qes, found),
+        query_process=found,
+    )
+
+
+def _reason(
+    cases: Sequence[Case],
+    retained: Sequence[Case],
+    samples: Sequence[float | None],
+    of_qes: Sequence[Finding],
+    of_qatc: Sequence[Finding],
+    min_qes: int,
+    min_ticks: float,
+) -> str | None:
+    """Why Step 3 drops the Q@C: the first of its predicates that holds, most telling first."""
+    if not cases:
+        return "no QE was run to its end"
+    if all(sample is None for sample in samples):
+        if any(case.query for case in cases):
+            return "a measure that TTPv2 needs is missing: the query's block-I/O delay or /proc/stat"
+        return "no query process is in every QE"
+    for finding in of_qatc:
+        if finding.violations:
+            return f"{finding.name}: {finding.violations[0].evidence}"
+    wall = [case.wall_ticks for case in (retained or cases) if case.wall_ticks is not None]
+    if wall and statistics.fmean(wall) <= min_ticks:
+        mean = statistics.fmean(wall)
+        return f"the mean measured time is {mean:.2f} ticks; more than {min_ticks:g} are needed"
+    if len(retained) < min_qes:
+        why = ", ".join(f"{f.name} ({f.violated})" for f in of_qes if f.violated)
+        left = f"{len(retained)} of {len(cases)} QEs are left, {min_qes} are needed"
+        return f"{left}; dropped for: {why}" if why else left
+    return None
+
+
+def _deviations(qes: Sequence[QE], found: Identified) -> tuple[Deviation, ...]:
+    deviations = []
+    cpus = max((qe.online_cpus for qe in qes), default=1)
+    if cpus > 1:
+        deviations.append(
+            Deviation(
+                IOWAIT_NOT_APPLICABLE,
+                f"{cpus} CPUs were online: equation 1 charges the query half of each iowait tick, which "
+                "holds only where every CPU was blocked",
+            )
+        )
+    if found.way == "told":
+        deviations.append(
+            Deviation("query-process-told", f"the query process is known from {found.how}, not inferred")
+        )
+    return tuple(deviations)

@@ -1,0 +1,44 @@
+"""What the user asked for: reports and warnings are worded by it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from tare.measure.records import CacheState
+from tare.protocol.stop import Stop
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """One tier of the probe, tried at start."""
+
+    name: str
+    works: bool
+    reason: str
+    next_step: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Means:
+    """What the run measured with. `reasons` says by measure name why the whole run lacks one."""
+
+    tier: str
+    attempts: Sequence[Attempt]
+    delay_accounting: bool | None
+    tick_ns: int
+    reasons: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """`runs`: timed runs of each query. `until`: the rule that ends the run, if one was given.
+    `compare`: the measure that a comparison of the first two queries is about; None for none."""
+
+    runs: int
+    cache: CacheState = CacheState.WARM
+    warmup: int | None = None  # None: as many as it takes
+    until: Stop | None = None
+    compare: str | None = None
+    isolated: bool = False  # under `tare isolate`
+    tier: str | None = None  # asked for by name

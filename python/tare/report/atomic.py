@@ -1,0 +1,79 @@
+"""Writing a file whole or not at all: a temporary neighbour, synced, then renamed."""
+
+from __future__ import annotations
+
+import os
+import stat
+import tempfile
+from contextlib import suppress
+from pathlib import Path
+
+from tare.errors import ExportFailed
+
+
+def write(path: Path, text: str) -> None:
+    """Writes UTF-8 text. Raises ExportFailed; a file that was there before is then as it was.
+
+    A target that is no regular file (a pipe, a terminal, /dev/stdout) is written to directly: it
+    cannot be renamed over. A symbolic link is followed.
+    """
+    data = text.encode()
+    try:
+        target = path.resolve() if path.is_symlink() else path
+        if target.exists() and not stat.S_ISREG(target.stat().st_mode):
+            with target.open("wb") as stream:
+                stream.write(data)
+            return
+        _replace(target, data)
+    except OSError as error:
+        raise ExportFailed(
+            f"{path} could not be written: {error.strerror or error}", _next_step(error)
+        ) from error
+
+
+def _replace(target: Path, data: bytes) -> None:
+    handle, name = tempfile.mkstemp(prefix=f".{target.name}.", suffix=".partial", dir=target.parent)
+    temporary = Path(name)
+    try:
+        with os.fdopen(handle, "wb") as stream:
+            stream.write(data)
+            stream.flush()
+            os.fchmod(stream.fileno(), _mode(target))
+            os.fsync(stream.fileno())
+        temporary.replace(target)
+    except BaseException:
+        with suppress(OSError):
+            temporary.unlink()
+        raise
+    _sync_directory(target.parent)
+
+
+def _mode(target: Path) -> int:
+    """The mode of the file that is replaced, else what the umask leaves."""
+    if target.exists():
+        return stat.S_IMODE(target.stat().st_mode)
+    mask = os.umask(0)
+    os.umask(mask)
+    return 0o666 & ~mask
+
+
+def _sync_directory(directory: Path) -> None:
+    """Makes the rename last. Some file systems cannot sync a directory; the file is whole all the same."""
+    with suppress(OSError):
+        handle = os.open(directory, os.O_RDONLY | os.O_DIRECTORY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)
+
+
+def _next_step(error: OSError) -> str:
+    match error:
+        case FileNotFoundError():
+            return "make the directory, or name another file"
+        case PermissionError():
+            return "name a file that you may write"
+        case IsADirectoryError():
+            return "name a file, not a directory"
+        case _:
+            return "make room or name a file on another disk; the result is still on the screen"

@@ -1,0 +1,87 @@
+"""The first two queries of a run held against each other, in every measure that both have."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from tare.protocol.compare import Comparison, Shift, compare
+from tare.protocol.measures import CPU, INSTRUCTIONS, WALL
+from tare.protocol.statistics import Interval, Summary
+from tare.protocol.stop import Stop, relative_half_width
+from tare.protocol.summary import QatC
+from tare.report import result as document
+
+TOTAL_CPU = "resources.cpu_ms"
+
+COMPARED: Mapping[str, str] = {
+    WALL.name: "ms",
+    CPU.name: "ms",
+    TOTAL_CPU: "ms",
+    INSTRUCTIONS.name: "instructions",
+}
+"""Measures that are compared, and their units. The verdict is about one of them, chosen beforehand."""
+
+
+def compare_first_two(
+    names: Sequence[str], summed: Sequence[QatC], primary: str, until: Stop | None
+) -> document.ComparisonResult | None:
+    """None while one of the two has no timed QE in the primary measure."""
+    found: dict[str, Comparison] = {}
+    for name in COMPARED:
+        a, b = (known(_summary(qatc, name)) for qatc in summed[:2])
+        if a and b:
+            found[name] = compare(a, b)
+    chosen = found.get(primary)
+    if chosen is None:
+        return None
+    width = relative_half_width(chosen)
+    reached = None
+    if until is not None:
+        reached = width is not None and width <= until.half_width
+    return document.ComparisonResult(
+        a=names[0],
+        b=names[1],
+        primary=primary,
+        verdict=chosen.verdict,
+        greater=chosen.greater,
+        answers_agree=_answers_agree(summed[0], summed[1]),
+        measures={name: _measure(one, COMPARED[name]) for name, one in found.items()},
+        stop=document.StopResult(rule=str(until) if until else None, reached=reached, half_width=width),
+    )
+
+
+def known(summary: Summary) -> list[float]:
+    return [sample for sample in summary.samples if sample is not None]
+
+
+def _summary(qatc: QatC, name: str) -> Summary:
+    return qatc.resources["cpu_ms"] if name == TOTAL_CPU else qatc.elapsed[name]
+
+
+def _answers_agree(a: QatC, b: QatC) -> bool | None:
+    answers = {(qe.row_count, qe.answer_hash) for qe in (*a.timed, *b.timed)}
+    return None if any(hash_ is None for _, hash_ in answers) else len(answers) == 1
+
+
+def _measure(one: Comparison, unit: str) -> document.MeasureComparison:
+    return document.MeasureComparison(
+        runs=(one.runs_a, one.runs_b),
+        medians=(one.median_a, one.median_b),
+        difference=_shift(one.difference),
+        ratio=_shift(one.ratio) if one.ratio else None,
+        ratio_reason=one.ratio_reason,
+        mann_whitney_p=one.p,
+        a12=one.a12,
+        cliffs_delta=one.cliffs_delta,
+        verdict=one.verdict,
+        greater=one.greater,
+        unit=unit,
+    )
+
+
+def _shift(shift: Shift) -> document.ShiftResult:
+    return document.ShiftResult(estimate=shift.estimate, ci95=_bounds(shift.ci95), ci99=_bounds(shift.ci99))
+
+
+def _bounds(interval: Interval | None) -> tuple[float, float] | None:
+    return None if interval is None else (interval.low, interval.high)

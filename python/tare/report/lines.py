@@ -1,0 +1,113 @@
+"""The sentences that the reports share: what stands beside the numbers of a query and of a run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from tare.protocol import measures
+from tare.report.numbers import bytes_text, ms_text, percent
+from tare.report.result import (
+    AnswerResult,
+    CacheResult,
+    CheckResult,
+    DisturberResult,
+    Environment,
+    MeasureResult,
+    PlanResult,
+    QueryResult,
+)
+
+
+def runs(query: QueryResult) -> str:
+    timed = sum(qe.sample is not None for qe in query.qes)
+    text = f"{timed} run{'' if timed == 1 else 's'}"
+    return f"{text} after {query.warmup.runs} warm-up" if query.warmup.runs else text
+
+
+def answer(found: AnswerResult) -> str:
+    if found.rows is None:
+        return "unknown"
+    rows = f"{found.rows} row{'' if found.rows == 1 else 's'}"
+    told = f"{rows}, hash {found.hash}" if found.hash else rows
+    return f"{told}, the same in every run" if found.consistent else f"{told} in the first run; others differ"
+
+
+def plan(found: PlanResult) -> str:
+    if found.fingerprint is None:
+        return "unknown"
+    return f"{found.fingerprint}, {'the same in every run' if found.consistent else 'not the only one'}"
+
+
+def cache(found: CacheResult) -> str:
+    verdict = {True: "proved", False: "NOT reached", None: "not proved"}[found.reached]
+    return f"{found.asked}, {verdict}: {found.evidence}"
+
+
+def disturber(one: DisturberResult) -> tuple[str, str, str, str]:
+    """Name, role, run time a QE, share of the CPUs."""
+    name = f"[{one.comm}]" if one.kernel else one.comm
+    where = f"{len(one.pids)} × {name}" if len(one.pids) > 1 else f"{name} ({one.pids[0]})"
+    near = f"{ms_text(one.on_query_cpus_ms)} on the query's CPUs" if one.on_query_cpus_ms > 0 else ""
+    return where, one.role, f"{ms_text(one.run_ms)} ({percent(one.share)})", near
+
+
+def failed_checks(query: QueryResult) -> Iterator[CheckResult]:
+    return (check for check in query.checks if check.violated)
+
+
+def check(found: CheckResult) -> str:
+    where = f"{found.violated} of {found.judged} QEs, e.g. " if found.qes else ""
+    return f"{found.name} ({found.source}, {found.number}): {where}{found.evidence[0].text}"
+
+
+def missing(query: QueryResult) -> Iterator[tuple[str, str]]:
+    """Labels of measures without a value, and why; those with one reason together."""
+    yield from _gathered(query, lambda m: m.reason if m.median is None else None)
+
+
+def notes(query: QueryResult) -> Iterator[tuple[str, str]]:
+    """Labels of measures that have a value and something to bear in mind."""
+    yield from _gathered(query, lambda m: m.note if m.median is not None else None)
+
+
+def _gathered(query: QueryResult, choose: Callable[[MeasureResult], str | None]) -> Iterator[tuple[str, str]]:
+    found: dict[str, list[str]] = {}
+    for label, measure in labelled(query):
+        why = choose(measure)
+        if why is not None:
+            found.setdefault(why, []).append(label)
+    for why, labels in found.items():
+        yield ", ".join(labels), why
+
+
+def environment(env: Environment) -> Iterator[str]:
+    machine = env.machine
+    cpus = f"{machine.online_cpus} CPU{'' if machine.online_cpus == 1 else 's'}"
+    if machine.usable_cpus < machine.online_cpus:
+        cpus += f" ({machine.usable_cpus} usable)"
+    virtual = f" under {machine.hypervisor}" if machine.hypervisor else ""
+    yield (
+        f"{machine.cpu_model}{virtual}, {cpus}, {bytes_text(machine.memory_bytes)}; "
+        f"{env.operating_system}, Linux {env.kernel}"
+    )
+    delay = {True: "on", False: "off", None: "not in this kernel"}[env.probe.delay_accounting]
+    yield f"{env.server.dbms} {env.server.version}; probe tier {env.probe.tier}, delay accounting {delay}"
+    cost = env.tare.cost
+    if cost.cpu_ms is not None and cost.snapshots_ms is not None and cost.rss_bytes is not None:
+        share = "" if cost.share_of_wall is None else f" ({percent(cost.share_of_wall)} of wall)"
+        yield (
+            f"Tare {env.tare.version} itself: {ms_text(cost.cpu_ms)} CPU a QE{share}, "
+            f"snapshots {ms_text(cost.snapshots_ms)} outside the clocks, {bytes_text(cost.rss_bytes)}"
+        )
+    else:
+        yield f"Tare {env.tare.version}"
+
+
+def labelled(query: QueryResult) -> Iterator[tuple[str, MeasureResult]]:
+    """Every measure with its label; those of the resources view say so where the label is not theirs alone."""
+    for one in (*measures.ELAPSED, measures.INSTRUCTIONS):
+        yield one.label, getattr(query.measures, one.name)
+    yield "TTPv2", query.measures.ttp2_ms
+    own = {one.label for one in measures.ELAPSED}
+    for one in measures.RESOURCES:
+        yield (f"all {one.label}" if one.label in own else one.label), getattr(query.resources, one.name)

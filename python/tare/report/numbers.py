@@ -1,0 +1,119 @@
+"""Numbers for a reader: no more digits than the uncertainty carries, and never without a unit."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from tare.report.result import MeasureResult
+
+THIN = "\u202f"  # narrow no-break space between thousands
+MINUS = "\u2212"
+
+
+@dataclass(frozen=True, slots=True)
+class Scale:
+    """A unit to show a value in: `factor` of the measure's own unit each."""
+
+    unit: str
+    factor: float
+
+
+_SCALES: dict[str, tuple[Scale, ...]] = {
+    "ms": (Scale("µs", 1e-3), Scale("ms", 1.0), Scale("s", 1e3)),
+    "bytes": (Scale("B", 1.0), Scale("KiB", 2.0**10), Scale("MiB", 2.0**20), Scale("GiB", 2.0**30)),
+    "instructions": (Scale("", 1.0), Scale("k", 1e3), Scale("M", 1e6), Scale("G", 1e9)),
+    "processes": (Scale("", 1.0),),
+}
+_FROM: dict[str, float] = {"ms": 10.0, "bytes": 1.0, "instructions": 1.0, "processes": 1.0}
+
+
+def scale_for(unit: str, values: Sequence[float]) -> Scale:
+    """The largest unit in which the greatest value is at least 1 (for times: 10 s before it is seconds)."""
+    largest = max((abs(value) for value in values), default=0.0)
+    chosen = None
+    for scale in _SCALES[unit]:
+        threshold = _FROM[unit] if scale.factor > 1 and unit == "ms" else 1.0
+        if largest >= scale.factor * threshold:
+            chosen = scale
+    if unit == "ms" and chosen is None:
+        return _SCALES[unit][0] if 0 < largest < 1 else _SCALES[unit][1]
+    return chosen or _SCALES[unit][0]
+
+
+def decimals(value: float, uncertainty: float | None) -> int:
+    """Decimals that show the uncertainty with two significant digits; without one, four of the value."""
+    if uncertainty and math.isfinite(uncertainty):
+        return min(6, max(0, 1 - math.floor(math.log10(abs(uncertainty)))))
+    if value == 0:
+        return 0
+    return min(6, max(0, 3 - math.floor(math.log10(abs(value)))))
+
+
+def fixed(value: float, places: int) -> str:
+    """With thousands set apart, a true minus sign, and no minus zero."""
+    text = f"{value:,.{places}f}".replace(",", THIN)
+    if text.startswith("-"):
+        return text[1:] if not text.strip("-0." + THIN) else MINUS + text[1:]
+    return text
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """A measure made ready for a table."""
+
+    value: str
+    unit: str
+    interval: str
+    rsd: str
+
+
+def shown(measure: MeasureResult, scale: Scale | None = None) -> Shown:
+    """Median, interval and relative standard deviation. A null median shows as "–"."""
+    if measure.median is None:
+        return Shown("–", "", "", "")
+    values = [measure.median, *(measure.ci95 or ())]
+    chosen = scale or scale_for(measure.unit, values)
+    if measure.ci95 is not None:
+        uncertainty: float | None = (measure.ci95[1] - measure.ci95[0]) / 2
+    else:
+        known = [s for s in measure.samples if s is not None]
+        uncertainty = (max(known) - min(known)) / 2 if len(known) > 1 else None
+    places = decimals(measure.median / chosen.factor, (uncertainty or 0) / chosen.factor or None)
+    if measure.unit == "processes":
+        places = 0 if measure.median == int(measure.median) else 1
+    interval = ""
+    if measure.ci95 is not None:
+        low, high = (fixed(bound / chosen.factor, places) for bound in measure.ci95)
+        interval = f"[{low}, {high}]"
+    return Shown(
+        fixed(measure.median / chosen.factor, places),
+        chosen.unit,
+        interval,
+        "" if measure.rsd is None or measure.rsd > 10 else percent(measure.rsd),
+    )
+
+
+def percent(share: float) -> str:
+    """Two significant digits: 0.023%, 1.7%, 49%."""
+    size = abs(share) * 100
+    if size == 0:
+        return "0%"
+    places = min(3, max(0, 1 - math.floor(math.log10(size))))
+    text = f"{size:.{places}f}%"
+    return f"{MINUS}{text}" if share < 0 else text
+
+
+def ms_text(ms: float) -> str:
+    """A time without an interval: three significant digits."""
+    scale = scale_for("ms", [ms])
+    value = ms / scale.factor
+    places = 0 if value == 0 else min(6, max(0, 2 - math.floor(math.log10(abs(value)))))
+    return f"{fixed(value, places)} {scale.unit}"
+
+
+def bytes_text(size: float) -> str:
+    scale = scale_for("bytes", [size])
+    value = size / scale.factor
+    return f"{value:.0f} {scale.unit}" if scale.unit == "B" or value >= 100 else f"{value:.1f} {scale.unit}"

@@ -1,0 +1,314 @@
+"""The result document, version 1: the models behind `schemas/result-v1.json`.
+
+Everything a report shows is in it, and nothing is in it that was not measured: a number that could
+not be had is null and says why.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from tare.protocol.measures import View
+
+SCHEMA_NAME: Literal["tare-result/1"] = "tare-result/1"
+
+QueryOutcome = Literal["ok", "partial", "failed"]
+Bounds = Annotated[tuple[float, float], Field(description="[low, high]")]
+
+
+class Document(BaseModel):
+    model_config = ConfigDict(
+        extra="forbid", frozen=True, allow_inf_nan=False, populate_by_name=True, serialize_by_alias=True
+    )
+
+
+# Measures --------------------------------------------------------------------------
+class MeasureResult(Document):
+    """One measure over the timed QEs of a query."""
+
+    median: float | None
+    ci95: Bounds | None = Field(
+        description="Distribution-free interval of the median (two order statistics); holds it with "
+        "`coverage`, which is at least 0.95. Null with `ci_reason` where none does."
+    )
+    coverage: float | None
+    ci_reason: str | None
+    rsd: float | None = Field(description="Sample standard deviation (n - 1) over |mean|.")
+    samples: list[float | None] = Field(description="In run order, one for each QE with a `sample` number.")
+    reason: str | None = Field(description="Why the median is null.")
+    note: str | None = Field(description="What to bear in mind when reading the value.")
+    sampled: bool = Field(description="True for a split that the kernel samples: only the sum is exact.")
+    unit: str
+    view: View = Field(
+        description="elapsed: a part of the leader's timeline; resources: summed over every query "
+        "process; protocol: calculated; counter: a hardware counter over every query process."
+    )
+
+
+class Measures(Document):
+    wall_ms: MeasureResult
+    cpu_ms: MeasureResult
+    cpu_user_ms: MeasureResult
+    cpu_system_ms: MeasureResult
+    block_io_ms: MeasureResult
+    run_queue_ms: MeasureResult
+    sleep_ms: MeasureResult
+    steal_ms: MeasureResult
+    residue_ms: MeasureResult
+    ttp2_ms: MeasureResult
+    instructions: MeasureResult
+
+
+class ResourceMeasures(Document):
+    processes: MeasureResult
+    cpu_ms: MeasureResult
+    cpu_user_ms: MeasureResult
+    cpu_system_ms: MeasureResult
+    block_io_ms: MeasureResult
+    run_queue_ms: MeasureResult
+    read_bytes: MeasureResult
+    write_bytes: MeasureResult
+    utility_cpu_ms: MeasureResult
+    utility_block_io_ms: MeasureResult
+    utility_read_bytes: MeasureResult
+
+
+# What stands beside them ------------------------------------------------------------
+class PlanResult(Document):
+    fingerprint: str | None = Field(description="Equal for plans that differ only in costs and literals.")
+    consistent: bool = Field(description="Every timed QE ran under this plan.")
+    tree: dict[str, object] | None
+    text: str | None
+
+
+class AnswerResult(Document):
+    rows: int | None
+    hash: str | None = Field(description="Of the rows, whatever their order.")
+    consistent: bool = Field(description="Every timed QE gave this answer.")
+
+
+class CacheReading(Document):
+    """What was in memory just before a QE's clock started."""
+
+    qe: int
+    page_cache_bytes: int | None
+    file_bytes: int | None
+    page_cache_share: float | None
+    page_cache_how: str
+    buffer_bytes: int | None
+    buffer_how: str
+
+
+class CacheResult(Document):
+    asked: Literal["warm", "lukewarm-os", "lukewarm-dbms", "cold"]
+    reached: bool | None = Field(description="Null where nothing could be seen that proves it.")
+    evidence: str
+    proof: list[CacheReading]
+
+
+class CheckEvidence(Document):
+    qe: int | None = Field(description="Index of the QE; null where the check is of the whole query.")
+    text: str
+
+
+class CheckResult(Document):
+    number: int
+    name: str
+    source: str
+    judged: int = Field(description="Cases (QEs, or 1 for the whole query) that could be judged.")
+    violated: int
+    qes: list[int]
+    evidence: list[CheckEvidence]
+    unjudged: str | None = Field(description="Why some cases could not be judged.")
+
+
+class DeviationResult(Document):
+    name: str
+    text: str
+
+
+class Ttp2Result(Document):
+    """How TTPv2 came to its time, or why to none."""
+
+    time_ms: float | None
+    reason: str | None
+    sd_ms: float | None
+    retained: int
+    dropped_qes: list[int]
+    query_process: str = Field(description="How the query process was identified.")
+    deviations: list[DeviationResult]
+
+
+class DisturberResult(Document):
+    """Processes of one name and role that ran meanwhile. Means over the timed QEs."""
+
+    comm: str
+    role: Literal["utility", "executor", "daemon"]
+    kernel: bool
+    pids: list[int]
+    run_ms: float
+    share: float = Field(description="Of wall time x online CPUs.")
+    on_query_cpus_ms: float = Field(
+        description="By those last seen on a CPU on which a query process was last seen."
+    )
+
+
+class WarmUpResult(Document):
+    runs: int = Field(description="Warm-up runs that were made and left out of the summaries.")
+    detected: bool = Field(description="The beginning of the timed runs still drifts.")
+    drifting_runs: int
+    evidence: str
+
+
+class QEResult(Document):
+    """One execution, in run order."""
+
+    index: int
+    sample: int | None = Field(description="Its place in every `samples`; null if it is not summed up.")
+    warmup: bool
+    outcome: Literal["ok", "timeout", "failed", "plan-changed"]
+    error: str | None
+    started_at: str
+    wall_ms: float | None
+    fingerprint: str | None
+    rows: int | None
+    answer: str | None
+
+
+class QueryResult(Document):
+    name: str
+    sql: str
+    parameters: dict[str, str]
+    outcome: QueryOutcome = Field(
+        description="ok: every run asked for; partial: fewer, or some failed; failed: no timed QE."
+    )
+    measures: Measures
+    resources: ResourceMeasures
+    ttp2: Ttp2Result
+    plan: PlanResult
+    answer: AnswerResult
+    cache: CacheResult
+    checks: list[CheckResult]
+    disturbers: list[DisturberResult]
+    warmup: WarmUpResult
+    qes: list[QEResult]
+
+
+# Comparison --------------------------------------------------------------------------
+class ShiftResult(Document):
+    estimate: float
+    ci95: Bounds | None
+    ci99: Bounds | None = Field(description="The verdict is drawn from this one.")
+
+
+class MeasureComparison(Document):
+    """B against A. Above zero, and above one, B is the greater."""
+
+    runs: tuple[int, int]
+    medians: tuple[float, float]
+    difference: ShiftResult
+    ratio: ShiftResult | None
+    ratio_reason: str | None
+    mann_whitney_p: float
+    a12: float = Field(description="Probability that a run of B is greater than one of A.")
+    cliffs_delta: float
+    verdict: Literal["different", "not distinguished"]
+    greater: Literal["A", "B"] | None
+    unit: str
+
+
+class StopResult(Document):
+    rule: str | None = Field(description='As asked, e.g. "ci=2%"; null for a fixed number of runs.')
+    reached: bool | None
+    half_width: float | None = Field(description="Of the ratio's 95% interval, relative to the ratio.")
+
+
+class ComparisonResult(Document):
+    a: str
+    b: str
+    primary: str = Field(description="The measure that the verdict is about.")
+    verdict: Literal["different", "not distinguished"]
+    greater: Literal["A", "B"] | None
+    answers_agree: bool | None = Field(description="Both queries gave the same rows.")
+    measures: dict[str, MeasureComparison]
+    stop: StopResult
+
+
+# The run -------------------------------------------------------------------------------
+class MachineResult(Document):
+    cpu_model: str
+    online_cpus: int
+    usable_cpus: int
+    memory_bytes: int
+    hypervisor: str | None
+
+
+class ServerResult(Document):
+    dbms: str
+    version: str
+    settings: dict[str, str]
+    url: str = Field(description="Without its password.")
+    local: bool
+
+
+class AttemptResult(Document):
+    name: str
+    works: bool
+    reason: str
+
+
+class ProbeResult(Document):
+    tier: str
+    attempts: list[AttemptResult]
+    delay_accounting: bool | None
+    tick_ms: float
+
+
+class OwnCostResult(Document):
+    """What Tare itself used around a QE: medians over the timed QEs, rss the highest."""
+
+    cpu_ms: float | None = Field(
+        description="Our process's, from before the first clock to after the second."
+    )
+    share_of_wall: float | None
+    snapshots_ms: float | None = Field(description="Outside the clocked interval.")
+    rss_bytes: int | None
+
+
+class TareResult(Document):
+    version: str
+    python: str
+    cost: OwnCostResult
+
+
+class Environment(Document):
+    machine: MachineResult
+    kernel: str
+    operating_system: str
+    server: ServerResult
+    probe: ProbeResult
+    tare: TareResult
+
+
+class WarningResult(Document):
+    type: str
+    query: str | None
+    cause: str
+    evidence: str
+    next_step: str
+
+
+class RunResult(Document):
+    """One run of `tare time` or `tare compare`."""
+
+    schema_: Literal["tare-result/1"] = Field(default=SCHEMA_NAME, alias="schema")
+    command: str
+    started_at: str = Field(description="UTC, ISO 8601.")
+    interrupted: bool
+    error: str | None = Field(description="What ended the run before its time.")
+    environment: Environment
+    results: list[QueryResult]
+    comparison: ComparisonResult | None
+    warnings: list[WarningResult]

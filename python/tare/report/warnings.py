@@ -1,0 +1,370 @@
+"""What a reader should know before trusting a number: one type a warning, each with its cause, the
+evidence for it, and a next step that is worded by what the user already asked for."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+
+from tare.measure.records import CacheState
+from tare.protocol.statistics import SMALLEST_FOR_INTERVAL
+from tare.report.asked import Asked
+from tare.report.numbers import bytes_text, ms_text, percent
+
+
+@dataclass(frozen=True, slots=True)
+class Caution(ABC):
+    query: str | None  # its name; None for the whole run
+
+    @property
+    @abstractmethod
+    def cause(self) -> str: ...
+
+    @property
+    @abstractmethod
+    def evidence(self) -> str: ...
+
+    @abstractmethod
+    def next_step(self, asked: Asked) -> str: ...
+
+
+@dataclass(frozen=True, slots=True)
+class TooFewRuns(Caution):
+    runs: int
+
+    @property
+    def cause(self) -> str:
+        return "too few runs for a 95% interval"
+
+    @property
+    def evidence(self) -> str:
+        return (
+            f"{self.runs} timed runs; the interval from two of fewer than {SMALLEST_FOR_INTERVAL} holds less"
+        )
+
+    def next_step(self, asked: Asked) -> str:
+        if asked.runs >= SMALLEST_FOR_INTERVAL:
+            return "see why runs are missing below, then weigh again"
+        return f"--runs 10 (at least {SMALLEST_FOR_INTERVAL})"
+
+
+@dataclass(frozen=True, slots=True)
+class UnsteadyWall(Caution):
+    wall_rsd: float
+    cpu_rsd: float
+    neighbour: str | None
+
+    @property
+    def cause(self) -> str:
+        return "the wall time is unsteady while the CPU time is steady: noise from outside the query"
+
+    @property
+    def evidence(self) -> str:
+        told = f"rsd of wall {percent(self.wall_rsd)}, of CPU {percent(self.cpu_rsd)}"
+        return f"{told}; most active meanwhile: {self.neighbour}" if self.neighbour else told
+
+    def next_step(self, asked: Asked) -> str:
+        if asked.isolated:
+            return "quote the CPU time, or stop the neighbour; this run was isolated already"
+        return "quote the CPU time, or run under `tare isolate -- tare time …`"
+
+
+@dataclass(frozen=True, slots=True)
+class CacheNotReached(Caution):
+    state: CacheState
+    seen: str
+
+    @property
+    def cause(self) -> str:
+        return f"the cache was not {self.state} as asked"
+
+    @property
+    def evidence(self) -> str:
+        return self.seen
+
+    def next_step(self, asked: Asked) -> str:
+        if self.state is CacheState.WARM:
+            if asked.warmup == 0:
+                return "leave out --warmup 0, or ask for --cold and mean it"
+            return "see whether the tables fit in memory; what is read from disk each time is no warm run"
+        return "stop what reads the database meanwhile, or run as the server's user or as root"
+
+
+@dataclass(frozen=True, slots=True)
+class CacheUnproved(Caution):
+    state: CacheState
+    seen: str
+
+    @property
+    def cause(self) -> str:
+        return f"whether the cache was {self.state} cannot be proved here"
+
+    @property
+    def evidence(self) -> str:
+        return self.seen
+
+    def next_step(self, asked: Asked) -> str:
+        return "run as the server's user or as root, who may look; `tare doctor` tells what is missing"
+
+
+@dataclass(frozen=True, slots=True)
+class StealPresent(Caution):
+    ms: float
+    share: float
+
+    @property
+    def cause(self) -> str:
+        return "the hypervisor took CPU time away"
+
+    @property
+    def evidence(self) -> str:
+        return f"{ms_text(self.ms)} of steal in the median QE, {percent(self.share)} of the wall time"
+
+    def next_step(self, asked: Asked) -> str:
+        return "weigh on a machine, or at an hour, with CPUs of its own; the CPU time leaves steal out"
+
+
+@dataclass(frozen=True, slots=True)
+class NoDelayAccounting(Caution):
+    @property
+    def cause(self) -> str:
+        return "the kernel keeps no block-I/O delay"
+
+    @property
+    def evidence(self) -> str:
+        return "kernel.task_delayacct is off; waits for the disk are in the residue or in sleep"
+
+    def next_step(self, asked: Asked) -> str:
+        return "as root: sysctl kernel.task_delayacct=1, then weigh again (Tare connects anew)"
+
+
+@dataclass(frozen=True, slots=True)
+class LowerTier(Caution):
+    tier: str
+    better: str
+    reason: str
+    remedy: str
+
+    @property
+    def cause(self) -> str:
+        return f"measured with the {self.tier} tier; {self.better} does not work here"
+
+    @property
+    def evidence(self) -> str:
+        return self.reason
+
+    def next_step(self, asked: Asked) -> str:
+        if asked.tier == self.tier:
+            return "leave out --tier to let Tare take the best that works"
+        return self.remedy or "`tare doctor` tells what each tier needs"
+
+
+@dataclass(frozen=True, slots=True)
+class Ttp2NotApplicable(Caution):
+    cpus: int
+
+    @property
+    def cause(self) -> str:
+        return "TTPv2's I/O estimate does not apply on more than one CPU"
+
+    @property
+    def evidence(self) -> str:
+        return f"{self.cpus} CPUs were online and the query waited for I/O"
+
+    def next_step(self, asked: Asked) -> str:
+        return "use the elapsed view, which needs no estimate; TTPv2 itself asks for a single CPU"
+
+
+@dataclass(frozen=True, slots=True)
+class IoWorkersRead(Caution):
+    read: float  # bytes in the median QE
+
+    @property
+    def cause(self) -> str:
+        return "PostgreSQL's I/O workers read for the query"
+
+    @property
+    def evidence(self) -> str:
+        return f"utility processes read {bytes_text(self.read)} in the median QE; the leader slept meanwhile"
+
+    def next_step(self, asked: Asked) -> str:
+        return "read I/O from the resources view, or set io_method = sync to charge it to the backend"
+
+
+@dataclass(frozen=True, slots=True)
+class TooShortForTicks(Caution):
+    wall_ms: float
+    tick_ms: float
+
+    @property
+    def cause(self) -> str:
+        return "the query is too short for TTPv2, which counts in ticks"
+
+    @property
+    def evidence(self) -> str:
+        return f"{ms_text(self.wall_ms)} in the median; more than two ticks of {self.tick_ms:g} ms are needed"
+
+    def next_step(self, asked: Asked) -> str:
+        return "use the CPU time, which is exact to nanoseconds, or weigh a larger table"
+
+
+@dataclass(frozen=True, slots=True)
+class WarmUpSeen(Caution):
+    seen: str
+    runs: int
+
+    @property
+    def cause(self) -> str:
+        return "the beginning of the run still drifts"
+
+    @property
+    def evidence(self) -> str:
+        return self.seen
+
+    def next_step(self, asked: Asked) -> str:
+        if asked.cache is not CacheState.WARM:
+            return "see what else settles: the first QEs after a start are often not like the rest"
+        return f"--warmup {(asked.warmup or 0) + max(self.runs, 1)}"
+
+
+@dataclass(frozen=True, slots=True)
+class PlanNotOne(Caution):
+    fingerprints: tuple[str, ...]
+
+    @property
+    def cause(self) -> str:
+        return "the plan changed between runs, which then began anew"
+
+    @property
+    def evidence(self) -> str:
+        return f"plans {', '.join(self.fingerprints)}"
+
+    def next_step(self, asked: Asked) -> str:
+        return "refresh the statistics (ANALYZE) and let no one change the data meanwhile"
+
+
+@dataclass(frozen=True, slots=True)
+class AnswersDiffer(Caution):
+    seen: str
+
+    @property
+    def cause(self) -> str:
+        return "not every run gave the same answer"
+
+    @property
+    def evidence(self) -> str:
+        return self.seen
+
+    def next_step(self, asked: Asked) -> str:
+        if asked.compare:
+            return "make sure that A and B ask the same before calling one faster"
+        return "weigh a statement with one answer: no random(), no now(), no LIMIT without ORDER BY"
+
+
+@dataclass(frozen=True, slots=True)
+class PossibleResultCache(Caution):
+    seen: str
+
+    @property
+    def cause(self) -> str:
+        return "the first run stands out: a result cache, or a cache that was filled by it"
+
+    @property
+    def evidence(self) -> str:
+        return self.seen
+
+    def next_step(self, asked: Asked) -> str:
+        if asked.cache is CacheState.WARM and asked.warmup == 0:
+            return "leave out --warmup 0; if it stays, turn off the DBMS's query cache"
+        return "turn off the DBMS's query cache"
+
+
+@dataclass(frozen=True, slots=True)
+class OwnCostHigh(Caution):
+    cpu_ms: float
+    share: float
+
+    @property
+    def cause(self) -> str:
+        return "receiving the result cost more than 1% of the wall time"
+
+    @property
+    def evidence(self) -> str:
+        return f"Tare used {ms_text(self.cpu_ms)} of CPU between the clocks, {percent(self.share)} of wall"
+
+    def next_step(self, asked: Asked) -> str:
+        return "quote the CPU time, which is the server's alone, or return fewer rows (wrap it in count(*))"
+
+
+@dataclass(frozen=True, slots=True)
+class LargeResidue(Caution):
+    violated: int
+    judged: int
+    worst: str
+
+    @property
+    def cause(self) -> str:
+        return "the parts do not add up to the wall time"
+
+    @property
+    def evidence(self) -> str:
+        return (
+            f"in {self.violated} of {self.judged} QEs more than 2% and 1 ms are left over, e.g. {self.worst}"
+        )
+
+    def next_step(self, asked: Asked) -> str:
+        return "trust no single part of those QEs; steal and neighbours at high priority are the usual cause"
+
+
+@dataclass(frozen=True, slots=True)
+class TraceRejected(Caution):
+    violated: int
+    judged: int
+    worst: str
+
+    @property
+    def cause(self) -> str:
+        return "the kernel's scheduler trace lost events and was rejected"
+
+    @property
+    def evidence(self) -> str:
+        return f"in {self.violated} of {self.judged} QEs, e.g. {self.worst}"
+
+    def next_step(self, asked: Asked) -> str:
+        return "nothing: sleep and steal are null in those QEs, every other part is the kernel's own count"
+
+
+@dataclass(frozen=True, slots=True)
+class RunsMissing(Caution):
+    timeouts: int
+    failures: int
+    last: str
+
+    @property
+    def cause(self) -> str:
+        return "some runs did not end well and are not summed up"
+
+    @property
+    def evidence(self) -> str:
+        return f"{self.timeouts} timed out, {self.failures} failed; the last: {self.last}"
+
+    def next_step(self, asked: Asked) -> str:
+        return "raise --timeout, or mend what the DBMS names" if self.timeouts else "mend what the DBMS names"
+
+
+@dataclass(frozen=True, slots=True)
+class NotResolved(Caution):
+    half_width: float | None
+
+    @property
+    def cause(self) -> str:
+        return "the runs ended before the difference was known as well as asked"
+
+    @property
+    def evidence(self) -> str:
+        if self.half_width is None:
+            return "too few runs for an interval of the ratio"
+        return f"the ratio is known to ±{percent(self.half_width)}"
+
+    def next_step(self, asked: Asked) -> str:
+        return "give more runs, a wider --until, or compare by CPU time, which neighbours do not move"

@@ -1,0 +1,135 @@
+"""Which warnings are due: rules over what was summed up."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from tare.dbms.base import Role, Server
+from tare.measure.records import QE, CacheState, Outcome
+from tare.protocol.check import Finding
+from tare.protocol.disturbers import Disturber
+from tare.protocol.exact import SOURCE as EXACT
+from tare.protocol.statistics import SMALLEST_FOR_INTERVAL
+from tare.protocol.summary import QatC
+from tare.protocol.ttp2 import IOWAIT_NOT_APPLICABLE
+from tare.protocol.ttp2.qatc_checks import SOURCE as QATC
+from tare.protocol.ttp2.time import MIN_TICKS
+from tare.report import warnings
+from tare.report.asked import Asked, Means
+from tare.report.numbers import ms_text, percent
+from tare.report.result import ComparisonResult, OwnCostResult
+from tare.report.warnings import Caution
+
+UNSTEADY = 0.05  # relative standard deviation of the wall time
+STEADIER = 3.0  # times that CPU must be steadier for the noise to come from outside
+STEAL_SHARE = 0.01
+OWN_SHARE = 0.01
+WORKER_READ_BYTES = 1 << 20
+
+
+def of_run(
+    asked: Asked, means: Means, own: OwnCostResult, comparison: ComparisonResult | None
+) -> Iterator[Caution]:
+    """What concerns every query of the run."""
+    if means.delay_accounting is not True:
+        yield warnings.NoDelayAccounting(None)
+    for attempt in means.attempts:
+        if attempt.name == means.tier:
+            break
+        if not attempt.works or asked.tier == means.tier:
+            yield warnings.LowerTier(None, means.tier, attempt.name, attempt.reason, attempt.next_step)
+            break
+    if own.share_of_wall is not None and own.cpu_ms is not None and own.share_of_wall > OWN_SHARE:
+        yield warnings.OwnCostHigh(None, own.cpu_ms, own.share_of_wall)
+    if comparison is not None:
+        if comparison.answers_agree is False:
+            yield warnings.AnswersDiffer(None, f"{comparison.a} and {comparison.b} return different rows")
+        if comparison.stop.reached is False:
+            yield warnings.NotResolved(None, comparison.stop.half_width)
+
+
+def of_query(
+    name: str, qes: Sequence[QE], summed: QatC, asked: Asked, means: Means, server: Server
+) -> Iterator[Caution]:
+    """What concerns one query."""
+    yield from _missing(name, qes)
+    if 0 < len(summed.timed) < SMALLEST_FOR_INTERVAL:
+        yield warnings.TooFewRuns(name, len(summed.timed))
+    if not summed.timed:
+        return
+    yield from _consistency(name, qes, summed)
+    yield from _cache(name, summed, asked)
+    yield from _noise(name, summed)
+    yield from _ticks(name, summed, means)
+    yield from _accounts(name, summed, server)
+
+
+def _missing(name: str, qes: Sequence[QE]) -> Iterator[Caution]:
+    timeouts = [qe for qe in qes if qe.outcome is Outcome.TIMEOUT]
+    failures = [qe for qe in qes if qe.outcome is Outcome.FAILED]
+    if timeouts or failures:
+        last = max([*timeouts, *failures], key=lambda qe: qe.index)
+        yield warnings.RunsMissing(name, len(timeouts), len(failures), last.error or "time-out")
+
+
+def _consistency(name: str, qes: Sequence[QE], summed: QatC) -> Iterator[Caution]:
+    ran = [qe for qe in qes if qe.outcome in (Outcome.OK, Outcome.PLAN_CHANGED)]
+    plans = tuple(dict.fromkeys(qe.plan_fingerprint for qe in ran if qe.plan_fingerprint))
+    if len(plans) > 1:
+        yield warnings.PlanNotOne(name, plans)
+    answers = {(qe.row_count, qe.answer_hash) for qe in summed.timed}
+    if len(answers) > 1:
+        yield warnings.AnswersDiffer(name, f"{len(answers)} different answers in {len(summed.timed)} runs")
+
+
+def _cache(name: str, summed: QatC, asked: Asked) -> Iterator[Caution]:
+    if summed.cache.reached is False:
+        yield warnings.CacheNotReached(name, asked.cache, summed.cache.evidence)
+    elif summed.cache.reached is None and asked.cache is not CacheState.WARM:
+        yield warnings.CacheUnproved(name, asked.cache, summed.cache.evidence)
+    result_cache = _finding(summed, QATC, 2)
+    if result_cache is not None and result_cache.violated:
+        yield warnings.PossibleResultCache(name, result_cache.violations[0].evidence)
+    elif summed.warmup.detected:
+        yield warnings.WarmUpSeen(name, summed.warmup.evidence, summed.warmup.runs)
+
+
+def _noise(name: str, summed: QatC) -> Iterator[Caution]:
+    wall, cpu, steal = (summed.elapsed[m] for m in ("wall_ms", "cpu_ms", "steal_ms"))
+    if wall.rsd is not None and cpu.rsd is not None and wall.rsd > UNSTEADY and wall.rsd > STEADIER * cpu.rsd:
+        yield warnings.UnsteadyWall(name, wall.rsd, cpu.rsd, _neighbour(summed.disturbers))
+    if steal.median and wall.median and steal.median > STEAL_SHARE * wall.median:
+        yield warnings.StealPresent(name, steal.median, steal.median / wall.median)
+
+
+def _neighbour(found: Sequence[Disturber]) -> str | None:
+    for one in found:
+        if one.role is not Role.EXECUTOR:
+            return f"{one.comm} ({one.role}, {ms_text(one.run_ms)} a QE, {percent(one.share)} of the CPUs)"
+    return None
+
+
+def _ticks(name: str, summed: QatC, means: Means) -> Iterator[Caution]:
+    wall = summed.elapsed["wall_ms"].median
+    tick_ms = means.tick_ns / 1e6
+    if wall is not None and wall <= MIN_TICKS * tick_ms:
+        yield warnings.TooShortForTicks(name, wall, tick_ms)
+        return
+    waited = any(qe.machine is not None and qe.machine.total["iowait"] > 0 for qe in summed.timed)
+    if waited and any(d.name == IOWAIT_NOT_APPLICABLE for d in summed.time.deviations):
+        yield warnings.Ttp2NotApplicable(name, max(qe.online_cpus for qe in summed.timed))
+
+
+def _accounts(name: str, summed: QatC, server: Server) -> Iterator[Caution]:
+    read = summed.resources["utility_read_bytes"].median
+    if server.dbms == "postgresql" and read is not None and read > WORKER_READ_BYTES:
+        yield warnings.IoWorkersRead(name, read)
+    adds_up, slices = _finding(summed, EXACT, 1), _finding(summed, EXACT, 3)
+    if adds_up is not None and adds_up.violated * 2 >= max(adds_up.judged, 1):
+        yield warnings.LargeResidue(name, adds_up.violated, adds_up.judged, adds_up.violations[0].evidence)
+    if slices is not None and slices.violated:
+        yield warnings.TraceRejected(name, slices.violated, slices.judged, slices.violations[0].evidence)
+
+
+def _finding(summed: QatC, source: str, number: int) -> Finding | None:
+    return next((f for f in summed.findings if f.source == source and f.number == number), None)

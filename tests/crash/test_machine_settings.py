@@ -1,0 +1,325 @@
+"""A machine setting is put back however its run ends. On the real kernel, so as root only."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from tare.errors import PrivilegeMissing, TareError, UsageError
+from tare.measure.machine import MachineSettings, delay_accounting_on
+from tare.measure.machine.leftovers import leftovers, restore
+from tare.measure.machine.putback import journal as journals
+from tare.measure.machine.putback.steps import CHANGED, GONE, HELD, PUT_BACK
+
+pytestmark = [
+    pytest.mark.root,
+    pytest.mark.skipif(os.geteuid() != 0, reason="changing a setting of the kernel needs root"),
+]
+
+# A setting that nothing else changes and that the tests may have for a second.
+NAME = "kernel.printk_ratelimit_burst"
+FILE = Path("/proc/sys/kernel/printk_ratelimit_burst")
+OLD, NEW = "10", "11"
+
+
+@pytest.fixture(autouse=True)
+def known_value() -> Iterator[None]:
+    before = FILE.read_text()
+    FILE.write_text(OLD)
+    yield
+    FILE.write_text(before)
+
+
+@dataclass
+class Holder:
+    process: subprocess.Popen[str]
+    said: str
+    guardian: int
+
+    def leave(self) -> None:
+        self.process.communicate("\n", timeout=10)
+
+
+Hold = Callable[..., Holder]
+
+
+@pytest.fixture
+def hold(tmp_path: Path) -> Iterator[Hold]:
+    started: list[Holder] = []
+
+    def start(then: str = "sleep", value: str = NEW) -> Holder:
+        process = subprocess.Popen(
+            [sys.executable, str(Path(__file__).with_name("machine_holder.py")), str(tmp_path), NAME, value, then],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
+        )
+        assert process.stdout is not None
+        said = process.stdout.readline().split()
+        assert said, process.communicate()[1]
+        started.append(Holder(process, said[0], int(said[1])))
+        return started[-1]
+
+    yield start
+    for holder in started:
+        if holder.process.poll() is None:
+            holder.process.kill()
+        holder.process.communicate()
+
+
+def value() -> str:
+    return FILE.read_text().strip()
+
+
+def seconds_until(wanted: str) -> float:
+    began = time.monotonic()
+    while value() != wanted and time.monotonic() - began < 5:
+        time.sleep(0.002)
+    assert value() == wanted
+    return time.monotonic() - began
+
+
+def until_dead(pid: int) -> None:
+    """A killed process holds its locks until the kernel has torn it down."""
+    deadline = time.monotonic() + 5
+    while time.monotonic() < deadline:
+        try:
+            state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+        except OSError:
+            return
+        if state in "ZX":
+            return
+        time.sleep(0.002)
+    pytest.fail(f"{pid} did not end")
+
+
+def test_a_setting_is_there_while_held_and_back_afterwards(tmp_path: Path) -> None:
+    with MachineSettings(tmp_path) as settings:
+        assert settings.set_sysctl(NAME, NEW) is True
+        assert value() == NEW
+    assert value() == OLD
+    assert list(tmp_path.glob("run-*")) == []
+
+
+def test_a_value_that_was_there_already_changes_nothing_and_starts_nothing(tmp_path: Path) -> None:
+    with MachineSettings(tmp_path) as settings:
+        assert settings.set_sysctl(NAME, OLD) is False
+        assert list(tmp_path.glob("run-*")) == []
+
+
+def test_an_exception_in_the_run_puts_it_back_and_is_not_swallowed(hold: Hold) -> None:
+    holder = hold("raise")
+    _, complaint = holder.process.communicate(timeout=10)
+    assert "the run failed" in complaint
+    assert value() == OLD
+
+
+@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGKILL])
+def test_a_signal_that_ends_the_run_puts_it_back_within_a_second(hold: Hold, how: signal.Signals) -> None:
+    holder = hold()
+    assert value() == NEW
+    holder.process.send_signal(how)
+    assert seconds_until(OLD) < 1.0
+
+
+def test_ctrl_c_in_the_terminal_does_not_reach_the_guardian(hold: Hold) -> None:
+    holder = hold()
+    assert os.getsid(holder.guardian) != os.getsid(holder.process.pid)
+    for ignored in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        os.kill(holder.guardian, ignored)
+    time.sleep(0.1)
+    assert value() == NEW
+    holder.process.kill()
+    assert seconds_until(OLD) < 1.0
+
+
+def test_a_killed_guardian_is_missed_by_nobody_if_the_run_ends_well(hold: Hold) -> None:
+    holder = hold("leave")
+    os.kill(holder.guardian, signal.SIGKILL)
+    holder.leave()
+    assert value() == OLD
+
+
+def test_after_run_and_guardian_are_killed_the_left_over_is_found_and_mended(hold: Hold, tmp_path: Path) -> None:
+    holder = hold()
+    assert leftovers(tmp_path) == []  # a living run is nobody's left-over
+    os.kill(holder.guardian, signal.SIGKILL)
+    holder.process.kill()
+    until_dead(holder.guardian)
+    holder.process.wait()
+    assert value() == NEW
+    (left,) = leftovers(tmp_path)
+    assert left.pid == holder.process.pid
+    assert left.to_put_back == (f"{NAME} = {OLD}",)
+    (undone,) = restore(tmp_path)
+    assert undone.how == PUT_BACK
+    assert value() == OLD
+    assert leftovers(tmp_path) == []
+
+
+def test_of_two_overlapping_runs_the_last_one_out_puts_it_back(hold: Hold) -> None:
+    first, second = hold("leave"), hold("leave")
+    assert (first.said, second.said) == ("held", "shared")
+    first.leave()
+    assert value() == NEW
+    second.leave()
+    assert value() == OLD
+
+
+def test_the_second_run_puts_back_what_the_first_found_even_if_both_are_killed_in_turn(hold: Hold) -> None:
+    first, second = hold(), hold()
+    first.process.kill()
+    first.process.wait()
+    time.sleep(0.3)
+    assert value() == NEW
+    second.process.kill()
+    assert seconds_until(OLD) < 1.0
+
+
+def test_a_run_after_a_crash_puts_back_what_was_there_before_the_crash(hold: Hold, tmp_path: Path) -> None:
+    crashed = hold()
+    os.kill(crashed.guardian, signal.SIGKILL)
+    crashed.process.kill()
+    until_dead(crashed.guardian)
+    crashed.process.wait()
+    hold("leave").leave()
+    assert value() == OLD
+
+
+def test_the_left_over_of_a_crash_waits_for_a_living_run_that_needs_the_setting(hold: Hold, tmp_path: Path) -> None:
+    crashed = hold()
+    os.kill(crashed.guardian, signal.SIGKILL)
+    crashed.process.kill()
+    until_dead(crashed.guardian)
+    crashed.process.wait()
+    living = hold("leave")
+    assert [undone.how for undone in restore(tmp_path)] == [HELD]
+    assert value() == NEW
+    living.leave()
+    assert value() == OLD
+
+
+def test_another_value_than_a_living_run_holds_is_refused(hold: Hold, tmp_path: Path) -> None:
+    holder = hold("leave")
+    with MachineSettings(tmp_path) as settings, pytest.raises(TareError, match=str(holder.process.pid)):
+        settings.set_sysctl(NAME, "12")
+    assert value() == NEW
+
+
+def test_a_child_that_the_run_forked_does_not_keep_the_setting(hold: Hold) -> None:
+    holder = hold("fork")
+    assert holder.process.stdout is not None
+    child = int(holder.process.stdout.readline().split()[1])
+    try:
+        holder.process.kill()
+        assert seconds_until(OLD) < 1.0
+    finally:
+        os.kill(child, signal.SIGKILL)
+
+
+def test_what_somebody_else_has_set_since_is_left_alone(tmp_path: Path) -> None:
+    settings = MachineSettings(tmp_path)
+    settings.set_sysctl(NAME, NEW)
+    FILE.write_text("12")
+    (undone,) = settings.close()
+    assert undone.how == CHANGED
+    assert value() == "12"
+
+
+def test_a_line_cut_off_by_a_crash_stands_for_a_change_that_never_happened(hold: Hold, tmp_path: Path) -> None:
+    holder = hold()
+    (path,) = tmp_path.glob("run-*")
+    with path.open("a") as torn:
+        torn.write('{"kind": "sysctl", "name": "kernel.pa')
+    holder.process.kill()
+    assert seconds_until(OLD) < 1.0
+
+
+def test_a_journal_of_an_earlier_boot_is_void(tmp_path: Path) -> None:
+    header = {"pid": 1, "command": "tare", "boot_id": "another"}
+    step = {"kind": "sysctl", "name": NAME, "old": "12", "new": OLD}
+    (tmp_path / "run-1-x.journal").write_text(json.dumps(header) + "\n" + json.dumps(step) + "\n")
+    assert leftovers(tmp_path) == []
+    assert restore(tmp_path) == []
+    assert value() == OLD
+
+
+def test_a_setting_that_the_kernel_lacks_is_a_usage_error(tmp_path: Path) -> None:
+    with MachineSettings(tmp_path) as settings, pytest.raises(UsageError, match=r"kernel\.no_such"):
+        settings.set_sysctl("kernel.no_such", "1")
+
+
+def test_a_value_that_the_kernel_refuses_leaves_no_step_behind(tmp_path: Path) -> None:
+    with MachineSettings(tmp_path) as settings:
+        with pytest.raises(OSError, match="Invalid argument"):
+            settings.set_sysctl(NAME, "not a number")
+        assert settings.close() == []
+
+
+def test_a_stopped_process_runs_again_and_one_that_ended_meanwhile_is_no_failure(tmp_path: Path) -> None:
+    stays, goes = (subprocess.Popen(["sleep", "60"]) for _ in range(2))
+    settings = MachineSettings(tmp_path)
+    try:
+        assert settings.stop_process(stays.pid)
+        assert settings.stop_process(goes.pid)
+        assert settings.stop_process(stays.pid) is False  # it is stopped already
+        goes.kill()
+        goes.wait()
+        assert [undone.how for undone in settings.close()] == [GONE, PUT_BACK]
+        assert Path(f"/proc/{stays.pid}/stat").read_text().rpartition(")")[2].split()[0] == "S"
+    finally:
+        settings.close()
+        stays.kill()
+        stays.wait()
+
+
+def test_delay_accounting_is_on_while_held_and_then_as_before() -> None:
+    knob = Path("/proc/sys/kernel/task_delayacct")
+    if not knob.exists():
+        pytest.skip("this kernel has no delay accounting")
+    before = knob.read_text()
+    with MachineSettings() as settings:
+        with journals.locked(settings._place()):
+            others = [run for run in journals.runs(settings._place()) if run.alive]
+        if others:
+            pytest.skip(f"another run holds machine settings: {others[0].path.name}")
+        assert delay_accounting_on(settings) is (before.strip() != "1")
+        assert knob.read_text().strip() == "1"
+    assert knob.read_text() == before
+
+
+def test_without_the_right_the_message_says_what_to_do(tmp_path: Path) -> None:
+    tmp_path.chmod(0o700)
+    os.chown(tmp_path, 65534, 65534)
+    reading, writing = os.pipe()
+    child = os.fork()
+    if child == 0:
+        os.setresuid(65534, 65534, 65534)
+        try:
+            os.chdir("/")
+            with MachineSettings(tmp_path) as settings:
+                settings.set_sysctl(NAME, NEW)
+            os.write(writing, b"changed")
+        except BaseException as refused:
+            os.write(writing, f"{type(refused).__name__}: {refused}".encode())
+        os._exit(0)
+    os.close(writing)
+    os.waitpid(child, 0)
+    said = os.read(reading, 4096).decode()
+    os.close(reading)
+    if "guardian" in said:
+        pytest.skip(f"an ordinary user cannot run this interpreter: {said}")
+    assert said.startswith(PrivilegeMissing.__name__)
+    assert f"sysctl -w {NAME}={NEW}" in said
+    assert value() == OLD

@@ -1,0 +1,61 @@
+"""The parts of the leader's timeline add up, and what is not measured is not made up."""
+
+from typing import Any
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tare.measure.elapsed import LeaderReading, elapsed_view
+from tests.unit.measure.readings import MS, process, timeline
+
+parts = st.integers(0, 500 * MS)
+
+
+def view(before: Any, after: Any, wall: int, one: Any, two: Any) -> Any:
+    # The first reading is 2 ms before the first clock, the second 3 ms after the second.
+    return elapsed_view(
+        wall, 2 * MS, 2 * MS + wall, LeaderReading(before, one), LeaderReading(after, two), "no trace here", ""
+    )
+
+
+@given(parts, parts, parts, parts, parts)
+def test_the_parts_add_up_to_the_wall_time(cpu: int, block: int, queue: int, sleep: int, steal: int) -> None:
+    wall = cpu + block + queue + sleep + steal
+    got = view(
+        process(),
+        process(run_ns=cpu, block_io_ns=block, run_queue_ns=queue),
+        wall,
+        timeline(0),
+        # Outside the clocks (2 + 3 ms) the leader slept: that is not of the query.
+        timeline(wall + 5 * MS, on_cpu_ns=cpu + steal, sleep_ns=sleep + 5 * MS),
+    )
+    assert (got.cpu_ns, got.block_io_ns, got.run_queue_ns) == (cpu, block, queue)
+    assert (got.sleep_ns, got.steal_ns, got.residue_ns) == (sleep, steal, 0)
+
+
+def test_what_no_part_explains_is_the_residue_with_its_sign() -> None:
+    got = view(process(), process(run_ns=70 * MS), 100 * MS, timeline(0), timeline(105 * MS, on_cpu_ns=70 * MS))
+    assert got.sleep_ns == -5 * MS
+    assert got.residue_ns == 35 * MS
+
+
+def test_without_a_trace_sleep_and_steal_are_unknown_with_the_reason() -> None:
+    got = view(process(), process(run_ns=70 * MS), 100 * MS, None, None)
+    assert got.sleep_ns is None
+    assert got.steal_ns is None
+    assert got.why["sleep"] == "no trace here"
+    assert got.residue_ns == 30 * MS
+    assert "sleep" in got.why["residue"]
+
+
+def test_a_trace_that_missed_a_switch_is_rejected_with_its_evidence() -> None:
+    bad = timeline(105 * MS, trusted=False, switch_ins=4, slices=6)
+    got = view(process(), process(run_ns=70 * MS), 100 * MS, timeline(0), bad)
+    assert got.sleep_ns is None
+    assert "4 switch-ins traced, 6 counted" in got.why["sleep"]
+
+
+def test_a_leader_born_before_delay_accounting_has_no_block_io_delay() -> None:
+    got = view(process(block_io_ns=None), process(block_io_ns=None), MS, None, None)
+    assert got.block_io_ns is None
+    assert "before delay accounting" in got.why["block_io"]

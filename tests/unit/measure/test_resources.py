@@ -1,0 +1,34 @@
+"""Workers are summed with the leader; utility processes stand beside them."""
+
+from typing import Any
+
+from tare.dbms.base import Role
+from tare.measure.differences import Life, use_of
+from tare.measure.resources import resources_view
+from tests.unit.measure.readings import ended, process
+
+
+def used(role: Role, **given: Any) -> Any:
+    return use_of(Life(None, process(**given), ()), role)
+
+
+def test_parallel_workers_are_summed_and_utilities_are_not_mixed_in() -> None:
+    view = resources_view([
+        used(Role.QUERY, run_ns=10, read_bytes=1),
+        use_of(Life(None, None, (ended(11, run_ns=7, read_bytes=2),)), Role.QUERY),
+        used(Role.UTILITY, run_ns=100, read_bytes=50),
+        used(Role.DAEMON, run_ns=1000),
+    ])  # fmt: skip
+    assert (view.processes, view.cpu_ns, view.read_bytes) == (2, 17, 3)
+    assert (view.utility_cpu_ns, view.utility_read_bytes) == (100, 50)
+
+
+def test_a_sum_with_an_unreadable_part_is_unknown_and_names_it() -> None:
+    view = resources_view([used(Role.QUERY, pid=7, read_bytes=None)])
+    assert view.read_bytes is None
+    assert "process 7" in view.why["read_bytes"]
+
+
+def test_a_query_process_that_ended_unseen_is_said() -> None:
+    view = resources_view([use_of(Life(process(), None, ()), Role.QUERY)])
+    assert "without an exit record" in view.why["cpu"]
