@@ -77,7 +77,13 @@ def main() -> None:
                     if case in ("O_DIRECT reader", "both"):
                         noise.enter_context(running(reader, file.name))
                     qe = time_single_qe(
-                        tare, QUERY, index=0, query_index=0, warmup=False, cache=CacheState.WARM, timeout_s=None
+                        tare,
+                        QUERY,
+                        index=0,
+                        query_index=0,
+                        warmup=False,
+                        cache=CacheState.WARM,
+                        timeout_s=None,
                     )
                 if round_ >= 0:
                     measured[case].append(qe)

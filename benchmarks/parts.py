@@ -24,7 +24,9 @@ def shares(tare: Rig, cache: CacheState, runs: int) -> tuple[list[float], list[s
     """Percent of wall left unexplained by each QE, and why QEs were rejected."""
     left, rejected = [], []
     for index in range(runs + 1):
-        qe = time_single_qe(tare, QUERY, index=index, query_index=0, warmup=False, cache=cache, timeout_s=None)
+        qe = time_single_qe(
+            tare, QUERY, index=index, query_index=0, warmup=False, cache=cache, timeout_s=None
+        )
         assert qe.elapsed, qe.error
         assert qe.row_count == 97
         if index == 0:

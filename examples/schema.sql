@@ -1,4 +1,4 @@
--- Two tables in the manner of TPC-H's orders and lineitem; the same rows every time.
+-- Two tables in the manner of TPC-H (orders, lineitem), with the same rows every time.
 CREATE TABLE orders AS
 SELECT k AS orderkey,
        DATE '1992-01-01' + (k * 7919 % 2406)::int AS orderdate,

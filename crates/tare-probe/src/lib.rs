@@ -12,6 +12,7 @@ pub mod exit;
 pub mod instructions;
 pub mod machine;
 pub mod page_cache;
+mod poll;
 pub mod probe;
 pub mod process;
 pub mod procfs;

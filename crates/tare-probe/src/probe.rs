@@ -7,6 +7,7 @@ use crate::machine::{self, Machine};
 use crate::procfs;
 use crate::snapshot::{Body, Snapshot};
 use crate::taskstats::{listen::Listener as TaskstatsListener, query::Query};
+use crate::timeline::{Follow, Timeline};
 
 /// The tiers, best first.
 pub const TIERS: [&str; 3] = ["bpf", "taskstats", "procfs"];
@@ -110,6 +111,18 @@ impl Probe {
             )),
         }
     }
+
+    /// Traces these threads from now on.
+    pub fn follow(&self, tids: &[i32]) -> Result<Follower> {
+        match self.tier {
+            #[cfg(feature = "bpf")]
+            "bpf" => Ok(Follower { inner: Box::new(crate::bpf::follow::Trace::start(tids)?) }),
+            _ => Err(ProbeError::new(
+                format!("threads {tids:?} cannot be followed in the {} tier", self.tier),
+                "use the bpf tier (see the attempts for what it lacks)",
+            )),
+        }
+    }
 }
 
 fn open_tier(name: &str) -> Result<(Source, &'static str)> {
@@ -158,5 +171,17 @@ impl ExitListener {
     /// Tasks born since the start; `None` if this way does not count them.
     pub fn births(&self) -> Option<u64> {
         self.inner.births()
+    }
+}
+
+/// Traces few threads until it is dropped.
+pub struct Follower {
+    inner: Box<dyn Follow>,
+}
+
+impl Follower {
+    /// Where each thread's time went so far.
+    pub fn read(&mut self) -> Result<Vec<Timeline>> {
+        self.inner.read()
     }
 }

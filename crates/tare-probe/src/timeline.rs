@@ -44,3 +44,9 @@ pub struct Timeline {
     /// Where it was at `as_of_ns`.
     pub state: State,
 }
+
+/// What every way of following threads owes.
+pub(crate) trait Follow: Send {
+    /// Each thread's timeline up to now.
+    fn read(&mut self) -> crate::Result<Vec<Timeline>>;
+}

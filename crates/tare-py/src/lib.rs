@@ -1,0 +1,42 @@
+//! `tare._probe`: the Rust probe for Python. No logic here; see `python/tare/_probe.pyi`.
+
+mod error;
+mod exits;
+mod instructions;
+mod machine;
+mod page_cache;
+mod probe;
+mod process;
+mod snapshot;
+mod timeline;
+
+use pyo3::prelude::*;
+
+#[pymodule]
+mod _probe {
+    #[pymodule_export]
+    use super::error::ProbeError;
+    #[pymodule_export]
+    use super::exits::{Exit, ExitListener};
+    #[pymodule_export]
+    use super::instructions::{Instructions, count_instructions};
+    #[pymodule_export]
+    use super::machine::{CpuTicks, Machine};
+    #[pymodule_export]
+    use super::page_cache::{Residency, evict, residency};
+    #[pymodule_export]
+    use super::probe::{Attempt, Probe, delay_accounting};
+    #[pymodule_export]
+    use super::process::{Process, read_process};
+    #[pymodule_export]
+    use super::snapshot::Snapshot;
+    #[pymodule_export]
+    use super::timeline::{Follower, Timeline};
+
+    use super::*;
+
+    #[pymodule_init]
+    fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
+        module.add("TICK_NS", tare_probe::clock::tick_ns())
+    }
+}

@@ -43,7 +43,7 @@ def compare(
     allow_writes: options.AllowWrites = False,
     allow_restart: options.AllowRestart = False,
     connect_timeout: options.ConnectTimeout = 10.0,
-    tier: options.Tier = None,
+    tier: options.TierFlag = None,
     machine_settings: options.Settings = True,
 ) -> None:
     """Compare two queries: runs interleaved in random order, and how sure the difference is.
@@ -60,7 +60,6 @@ def compare(
     from tare.protocol.rounds import enough
     from tare.protocol.stop import Stop
     from tare.report.asked import Asked
-    from tare.report.compare_text import print_comparison
     from tare.report.comparison import COMPARED, TOTAL_CPU
 
     outputs = Outputs(json, markdown, csv)
@@ -93,4 +92,4 @@ def compare(
         quiet=outputs.quiet,
         expected=None if stop else 2 * runs,
     )
-    deliver(weighed, outputs, print_comparison)
+    deliver(weighed, outputs)

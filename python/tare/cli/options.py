@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from tare.measure.records import CacheState
+from tare.measure.rig import Tier
 
 Sql = Annotated[list[str] | None, typer.Argument(metavar="[SQL]...", help="Statements to weigh, one each.")]
 Files = Annotated[
@@ -58,8 +59,8 @@ AllowWrites = Annotated[bool, typer.Option("--allow-writes", help="Let statement
 AllowRestart = Annotated[
     bool, typer.Option("--allow-restart", help="Let Tare restart a server that it did not start, to clear its caches.")
 ]
-Tier = Annotated[
-    str | None, typer.Option(metavar="bpf|taskstats|procfs", help="Read the kernel this way, not the best one.")
+TierFlag = Annotated[
+    Tier | None, typer.Option("--tier", help="Read the kernel this way, not the best way that works.")
 ]
 Settings = Annotated[
     bool,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -12,8 +11,6 @@ import typer
 from tare.cli import INTERRUPTED
 from tare.cli.weighing import Weighed
 from tare.errors import TareError, UsageError
-from tare.report.atomic import write
-from tare.report.result import RunResult
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +23,7 @@ class Outputs:
 
     def check(self) -> None:
         """Said before weighing: two results on standard output, a folder that is not there."""
-        given = [target for target in (self.json, self.markdown, self.csv) if target]
+        given = list(self.given().values())
         if given.count("-") > 1:
             raise UsageError("only one of --json, --markdown, --csv can go to standard output", "give files for the rest")
         for target in given:
@@ -34,34 +31,37 @@ class Outputs:
             if target != "-" and not parent.is_dir():
                 raise UsageError(f"{target}: the folder {parent} is not there", f"make it first: mkdir -p {parent}")
 
+    def given(self) -> dict[str, str]:
+        """Destinations by the name of their exporter."""
+        named = {"json": self.json, "markdown": self.markdown, "csv": self.csv}
+        return {name: target for name, target in named.items() if target}
+
     @property
     def quiet(self) -> bool:
         """Standard output is spoken for."""
-        return "-" in (self.json, self.markdown, self.csv)
+        return "-" in self.given().values()
 
 
-def deliver(weighed: Weighed, outputs: Outputs, text: Callable[[RunResult], None]) -> None:
+def deliver(weighed: Weighed, outputs: Outputs) -> None:
     """Writes everything asked for, then ends with the exit code that fits.
 
     A destination that fails does not keep the others from being written.
     """
-    from tare.report.csv import csv_text
-    from tare.report.json import json_text
-    from tare.report.markdown import markdown_text
+    from rich.console import Console
+
+    from tare.report.exporter import EXPORTERS, export
+    from tare.report.text import print_report
 
     failures: list[TareError] = []
     if not outputs.quiet:
-        text(weighed.result)
-    exporters = ((outputs.json, json_text), (outputs.markdown, markdown_text), (outputs.csv, csv_text))
-    for target, render in exporters:
-        if target is None:
-            continue
+        print_report(weighed.result, Console())
+    for name, target in outputs.given().items():
         try:
             if target == "-":
-                sys.stdout.write(render(weighed.result))
+                sys.stdout.write(EXPORTERS[name](weighed.result))
                 sys.stdout.flush()
             else:
-                write(Path(target), render(weighed.result))
+                export(weighed.result, name, Path(target))
         except TareError as failure:
             failures.append(failure)
     for failure in failures:

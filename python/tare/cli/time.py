@@ -32,7 +32,7 @@ def time(
     allow_writes: options.AllowWrites = False,
     allow_restart: options.AllowRestart = False,
     connect_timeout: options.ConnectTimeout = 10.0,
-    tier: options.Tier = None,
+    tier: options.TierFlag = None,
     machine_settings: options.Settings = True,
 ) -> None:
     """Weigh queries: what each costs, apart from the noise.
@@ -47,7 +47,6 @@ def time(
     from tare.cli.weighing import Target, weigh
     from tare.measure.phases import Phases
     from tare.report.asked import Asked
-    from tare.report.text import print_result
 
     outputs = Outputs(json, markdown, csv)
     outputs.check()
@@ -69,4 +68,4 @@ def time(
         quiet=outputs.quiet,
         expected=runs * len(queries),
     )
-    deliver(weighed, outputs, print_result)
+    deliver(weighed, outputs)

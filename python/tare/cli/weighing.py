@@ -16,7 +16,7 @@ from tare.errors import TareError
 from tare.measure.environment import machine_facts
 from tare.measure.machine.settings import MachineSettings, delay_accounting_on
 from tare.measure.query import Query
-from tare.measure.rig import Rig
+from tare.measure.rig import Rig, Tier
 from tare.measure.weigh import Conditions, Weigher
 from tare.protocol.warmup import steady
 from tare.report.asked import Asked, Attempt, Means
@@ -32,7 +32,7 @@ class Target:
     connect_timeout_s: float
     allow_writes: bool
     allow_restart: bool
-    tier: str | None
+    tier: Tier | None
     machine_settings: bool
 
     def connect(self) -> Session:

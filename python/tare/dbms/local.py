@@ -25,6 +25,11 @@ def born_at(pid: int) -> int | None:
     return int(stat.rpartition(")")[2].split()[19])
 
 
+def is_alive(pid: int, born: int | None) -> bool:
+    """The very process that was born then: ids are used again. A zombie is not alive."""
+    return born is not None and born_at(pid) == born and command_line(pid)[:1] not in ([], [""])
+
+
 def process_of_thread(tid: int) -> int | None:
     """The process a thread belongs to, or None if there is no such thread here."""
     try:

@@ -20,34 +20,39 @@ _BUILT_IN = {
 
 
 def adapters() -> dict[str, Adapter]:
-    """Every adapter by its name; one that cannot be imported raises MissingDriver with its name."""
-    found = {name: EntryPoint(name, target, GROUP) for name, target in _BUILT_IN.items()}
-    found.update({entry.name: entry for entry in entry_points(group=GROUP)})
-    return {name: _load(entry) for name, entry in found.items()}
+    """Every adapter that can be loaded, by its name."""
+    return _loaded()[0]
 
 
 def find(url: str) -> Adapter:
     """The adapter for this URL. Raises UnknownScheme (listing the known ones) or UsageError."""
     scheme = scheme_of(url)
-    known: list[str] = []
-    for adapter in adapters().values():
+    loaded, broken = _loaded()
+    for adapter in loaded.values():
         if scheme in adapter.schemes:
             return adapter
-        known.extend(adapter.schemes)
+    if scheme in broken:
+        raise MissingDriver(
+            f"the adapter {scheme} cannot be loaded: {broken[scheme]}",
+            "install what it needs, or uninstall the package that brings it",
+        )
+    known = sorted(name for adapter in loaded.values() for name in adapter.schemes)
     raise UnknownScheme(
         f"no adapter answers to the scheme {scheme}://",
-        f"use one of {', '.join(f'{name}://' for name in sorted(known))}, or install a package "
+        f"use one of {', '.join(f'{name}://' for name in known)}, or install a package "
         f"with an entry point in the group {GROUP}",
     )
 
 
-def _load(entry: EntryPoint) -> Adapter:
-    try:
-        module = import_module(entry.module)
-        adapter: Adapter = getattr(module, entry.attr)()
-    except (ImportError, AttributeError) as error:
-        raise MissingDriver(
-            f"the adapter {entry.name} ({entry.value}) cannot be loaded: {error}",
-            "install what it needs, or uninstall the package that brings it",
-        ) from error
-    return adapter
+def _loaded() -> tuple[dict[str, Adapter], dict[str, str]]:
+    """Adapters by name, and why the others (of other packages) could not be loaded."""
+    entries = {name: EntryPoint(name, target, GROUP) for name, target in _BUILT_IN.items()}
+    entries.update({entry.name: entry for entry in entry_points(group=GROUP)})
+    loaded: dict[str, Adapter] = {}
+    broken: dict[str, str] = {}
+    for name, entry in entries.items():
+        try:
+            loaded[name] = getattr(import_module(entry.module), entry.attr)()
+        except (ImportError, AttributeError) as error:
+            broken[name] = f"{entry.value}: {error}"
+    return loaded, broken

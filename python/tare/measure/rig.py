@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from contextlib import suppress
+from enum import StrEnum
 from types import TracebackType
 
 from tare._probe import (
@@ -17,8 +18,26 @@ from tare._probe import (
     delay_accounting,
 )
 from tare.dbms.base import Leader, Prepared, Role, Session
-from tare.errors import UsageError
+from tare.errors import PrivilegeMissing, UsageError
 from tare.measure.differences import Life
+
+
+class Tier(StrEnum):
+    """How the kernel is read, best first; each is tried at start."""
+
+    BPF = "bpf"
+    TASKSTATS = "taskstats"
+    PROCFS = "procfs"
+
+
+def open_probe(tier: Tier | None = None) -> Probe:
+    """The best tier that works, or the one asked for. Raises PrivilegeMissing if that does not work."""
+    try:
+        return Probe(tier)
+    except OSError as error:
+        raise PrivilegeMissing(
+            f"the kernel cannot be read here: {error}", "leave --tier out; `tare doctor` says what each tier needs"
+        ) from error
 
 
 class Rig:
@@ -27,8 +46,8 @@ class Rig:
     `connect` opens the session; it is called again after a server was lost.
     """
 
-    def __init__(self, connect: Callable[[], Session], tier: str | None = None) -> None:
-        self.probe = Probe(tier)
+    def __init__(self, connect: Callable[[], Session], tier: Tier | None = None) -> None:
+        self.probe = open_probe(tier)
         self.no_trace = self.no_listener = self.no_instructions = ""
         self._connect = connect
         self._listener: ExitListener | None = None

@@ -52,8 +52,8 @@ def _emptied(qes: Sequence[QE], field: str, name: str) -> Proof:
         if held - allowed > worst - worst_allowed or worst < 0:
             worst, worst_allowed, worst_at = held, int(allowed), qe.index
     reached = worst <= worst_allowed
-    found = f"{name}: at most {_mib(worst)} resident"
-    return Proof(reached, found if reached else f"{name}: {_mib(worst)} resident before QE {worst_at}")
+    found = f"{name}: at most {_size(worst)} resident"
+    return Proof(reached, found if reached else f"{name}: {_size(worst)} resident before QE {worst_at}")
 
 
 def _warm(qes: Sequence[QE]) -> Proof:
@@ -68,9 +68,9 @@ def _warm(qes: Sequence[QE]) -> Proof:
             files = (qe.residence.file_bytes if qe.residence else None) or 0
             allowed = max(WARM_READ_BYTES, int(WARM_READ_SHARE * files))
     if worst <= allowed:
-        return Proof(True, f"no QE read more than {_mib(worst)} from disk")
-    return Proof(False, f"QE {worst_at} read {_mib(worst)} from disk")
+        return Proof(True, f"no QE read more than {_size(worst)} from disk")
+    return Proof(False, f"QE {worst_at} read {_size(worst)} from disk")
 
 
-def _mib(size: int) -> str:
-    return f"{size / (1 << 20):.1f} MiB"
+def _size(size: int) -> str:
+    return f"{size / (1 << 20):.1f} MiB" if size >= 1 << 20 else f"{size >> 10} KiB"

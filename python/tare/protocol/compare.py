@@ -7,7 +7,7 @@ the p-value and the effect size never contradict each other, and a far-out run m
 
 The 95% interval is for the estimate. The verdict *different* is drawn from the 99% interval: a 95%
 one would call two equal queries different once in twenty, and to be at or below that in practice,
-with ties, drift and a rule that stops on the interval's width, one has to aim lower. With ten runs
+with ties, drift and a rule that stops on the interval's width, one has to aim lower. With twelve runs
 each and a relative standard deviation of 2% a slowdown of 5% is still found more than nine times
 in ten (`benchmarks/aa.py` measures both).
 """

@@ -14,6 +14,7 @@ from tare.protocol import measures
 from tare.protocol.check import Finding
 from tare.protocol.statistics import Interval, Summary
 from tare.protocol.summary import QatC, sum_up
+from tare.protocol.ttp2 import IOWAIT_NOT_APPLICABLE
 from tare.report import result as document
 from tare.report import watch
 from tare.report.asked import Asked, Means
@@ -161,7 +162,7 @@ def bounds(interval: Interval | None) -> tuple[float, float] | None:
 
 
 def _ttp2_note(summed: QatC) -> str | None:
-    return "; ".join(d.text for d in summed.time.deviations) or None
+    return next((d.text for d in summed.time.deviations if d.name == IOWAIT_NOT_APPLICABLE), None)
 
 
 def _ttp2(summed: QatC) -> document.Ttp2Result:

@@ -18,6 +18,7 @@ LABELS = {
     TOTAL_CPU: "CPU time of all processes",
     measures.INSTRUCTIONS.name: "instructions",
 }
+SHORT = {TOTAL_CPU: "all CPU", measures.INSTRUCTIONS.name: "instructions:u"}
 
 
 def verdict(found: ComparisonResult) -> str:
@@ -97,11 +98,11 @@ def print_comparison(found: ComparisonResult, console: Console) -> None:
     for name, one in found.measures.items():
         mark = "→ " if name == found.primary else "  "
         table.add_row(
-            mark + LABELS[name].replace("CPU time of all processes", "all CPU"),
+            mark + SHORT.get(name, LABELS[name]),
             change(one.ratio) if one.ratio else "–",
             _difference(one),
             p_value(one.mann_whitney_p),
-            effect(one.cliffs_delta),
+            f"{one.cliffs_delta:+.2f}".replace("-", MINUS),
         )
     console.print(table)
     console.print(Text(_how(found), style="dim"))
@@ -112,5 +113,8 @@ def _how(found: ComparisonResult) -> str:
     text = f"{a} + {b} runs, interleaved in random order"
     if found.stop.rule:
         width = "unknown" if found.stop.half_width is None else f"±{percent(found.stop.half_width)}"
-        text += f"; asked to stop at {found.stop.rule}, {'reached' if found.stop.reached else 'not reached'} ({width})"
-    return text + ". The verdict (→) asks more than the interval shown: 99%."
+        ended = "reached" if found.stop.reached else "not reached"
+        text += f"; asked to stop at {found.stop.rule}, {ended} ({width})"
+    chosen = found.measures[found.primary]
+    size = f"effect (→): Cliff's δ {effect(chosen.cliffs_delta)}, A12 {chosen.a12:.2f}"
+    return f"{size}. {text}. The verdict is drawn from the 99% interval."

@@ -104,7 +104,7 @@ def environment(env: Environment) -> Iterator[str]:
 
 
 def labelled(query: QueryResult) -> Iterator[tuple[str, MeasureResult]]:
-    """Every measure with its label; those of the resources view say so where the label is not theirs alone."""
+    """Every measure with its label; "all" marks a sum over processes whose label the leader has too."""
     for one in (*measures.ELAPSED, measures.INSTRUCTIONS):
         yield one.label, getattr(query.measures, one.name)
     yield "TTPv2", query.measures.ttp2_ms

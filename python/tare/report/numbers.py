@@ -11,6 +11,8 @@ from tare.report.result import MeasureResult
 THIN = "\u202f"  # narrow no-break space between thousands
 MINUS = "\u2212"
 
+MOST_DECIMALS = 3  # in a table: a microsecond where milliseconds are shown
+
 
 @dataclass(frozen=True, slots=True)
 class Scale:
@@ -81,8 +83,9 @@ def shown(measure: MeasureResult, scale: Scale | None = None) -> Shown:
         known = [s for s in measure.samples if s is not None]
         uncertainty = (max(known) - min(known)) / 2 if len(known) > 1 else None
     places = decimals(measure.median / chosen.factor, (uncertainty or 0) / chosen.factor or None)
-    if measure.unit == "processes":
-        places = 0 if measure.median == int(measure.median) else 1
+    places = min(places, MOST_DECIMALS)
+    if measure.unit == "processes" and measure.median == int(measure.median):
+        places = 0
     interval = ""
     if measure.ci95 is not None:
         low, high = (fixed(bound / chosen.factor, places) for bound in measure.ci95)

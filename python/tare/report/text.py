@@ -19,6 +19,8 @@ from tare.report import compare_text, lines
 from tare.report.numbers import Scale, percent, scale_for, shown
 from tare.report.result import MeasureResult, QueryResult, RunResult, WarningResult
 
+BARS_FROM = 96  # columns of the terminal
+
 Row = tuple[str, MeasureResult]
 
 
@@ -53,7 +55,7 @@ def _query(query: QueryResult, console: Console) -> None:
         )
         return
     console.print()
-    console.print(_table(query))
+    console.print(_table(query, bars=console.width >= BARS_FROM))
     _reasons(query, console)
     console.print()
     _facts(query, console)
@@ -61,21 +63,22 @@ def _query(query: QueryResult, console: Console) -> None:
     _checks(query, console)
 
 
-def _table(query: QueryResult) -> Table:
+def _table(query: QueryResult, bars: bool) -> Table:
     wide = Table(box=None, padding=(0, 1), pad_edge=False, show_header=True, header_style="dim")
-    wide.add_column("elapsed, the leader's timeline", no_wrap=True, min_width=22)
+    wide.add_column("elapsed (the leader)", no_wrap=True, min_width=20)
     wide.add_column("median", justify="right", no_wrap=True)
     wide.add_column("", no_wrap=True)
     wide.add_column("95% interval", no_wrap=True)
     wide.add_column("rsd", justify="right", no_wrap=True)
     wide.add_column("of wall", justify="right", no_wrap=True)
-    wide.add_column("", no_wrap=True)
+    if bars:
+        wide.add_column("", no_wrap=True)
     wall = query.measures.wall_ms
-    _block(wide, _elapsed_rows(query), wall, bars=True)
+    _block(wide, _elapsed_rows(query), wall, bars)
     wide.add_row()
     processes = query.resources.processes.median or 0
     noun = "query process" if processes == 1 else "query processes"
-    wide.add_row(Text(f"resources, {processes:g} {noun}", style="dim"))
+    wide.add_row(Text(f"resources ({processes:g} {noun})", style="dim"))
     _block(wide, _resource_rows(query), None)
     wide.add_row()
     _block(wide, [("TTPv2 time", query.measures.ttp2_ms)], None)
@@ -118,17 +121,17 @@ def _block(table: Table, rows: Sequence[Row], wall: MeasureResult | None, bars: 
         if wall is not None and wall.median and found is not wall and found.median is not None:
             share = found.median / wall.median
         style = "bold" if label in ("wall", "TTPv2 time") else ""
-        table.add_row(
+        cells: list[Text | str] = [
             Text(label, style=style),
             Text(one.value + " " * (places - _places(one.value)), style=style),
             one.unit,
             Text(one.interval, style="dim"),
             one.rsd,
             "" if share is None else percent(share),
-            Text(
-                _bar(share) if bars and share is not None and not label.startswith(" ") else "", style="cyan"
-            ),
-        )
+        ]
+        if bars and share is not None and not label.startswith(" "):
+            cells.append(Text(_bar(share), style="cyan"))
+        table.add_row(*cells)
 
 
 def _common_scale(found: Sequence[MeasureResult]) -> Scale:
@@ -142,7 +145,8 @@ def _places(text: str) -> int:
 
 def _bar(share: float) -> str:
     eighths = max(0, min(80, round(share * 80)))
-    return "█" * (eighths // 8) + ("", *"▏▎▍▌▋▊▉")[eighths % 8]
+    part: str = " ▏▎▍▌▋▊▉"[eighths % 8]
+    return ("█" * (eighths // 8) + part).rstrip()
 
 
 def _reasons(query: QueryResult, console: Console) -> None:

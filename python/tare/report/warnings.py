@@ -126,16 +126,22 @@ class StealPresent(Caution):
 
 @dataclass(frozen=True, slots=True)
 class NoDelayAccounting(Caution):
+    in_kernel: bool  # the kernel has it, and it is off
+
     @property
     def cause(self) -> str:
         return "the kernel keeps no block-I/O delay"
 
     @property
     def evidence(self) -> str:
-        return "kernel.task_delayacct is off; waits for the disk are in the residue or in sleep"
+        if self.in_kernel:
+            return "kernel.task_delayacct is 0: waits for the disk cannot be told from other waits"
+        return "it was built without delay accounting: waits for the disk cannot be told from other waits"
 
     def next_step(self, asked: Asked) -> str:
-        return "as root: sysctl kernel.task_delayacct=1, then weigh again (Tare connects anew)"
+        if self.in_kernel:
+            return "as root: sysctl kernel.task_delayacct=1, then weigh again (Tare connects anew)"
+        return "weigh on a kernel with CONFIG_TASK_DELAY_ACCT, which every large distribution has"
 
 
 @dataclass(frozen=True, slots=True)

@@ -32,7 +32,7 @@ def of_run(
 ) -> Iterator[Caution]:
     """What concerns every query of the run."""
     if means.delay_accounting is not True:
-        yield warnings.NoDelayAccounting(None)
+        yield warnings.NoDelayAccounting(None, means.delay_accounting is False)
     for attempt in means.attempts:
         if attempt.name == means.tier:
             break

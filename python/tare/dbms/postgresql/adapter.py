@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 import psycopg
-from psycopg.conninfo import conninfo_to_dict
+from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
 from tare.dbms.base import Adapter
 from tare.dbms.postgresql.session import PostgreSQLSession
@@ -16,11 +16,11 @@ OLDEST = 120000  # server_version_num: EXPLAIN without costs of EXECUTE, worker 
 
 # What libpq and the server say → what to do. The first that occurs in the message counts.
 _ADVICE = (
-    ("password authentication failed", "check the user and the password (in the URL, PGPASSWORD or ~/.pgpass)"),
+    ("password authentication failed", "check user and password (in the URL, PGPASSWORD or ~/.pgpass)"),
     ("no password supplied", "give a password in the URL, PGPASSWORD or ~/.pgpass"),
     ("no pg_hba.conf entry", "let this user and address in, in the server's pg_hba.conf"),
-    ("Peer authentication failed", "connect as the operating system's user of that name, or by host and password"),
-    ("Connection refused", "start the server, or check host and port; `tare server start postgresql` gives one"),
+    ("Peer authentication failed", "be the system's user of that name, or connect by host and password"),
+    ("Connection refused", "start the server (`tare server start postgresql`), or check host and port"),
     ("No such file or directory", "start the server, or check the socket's directory (host=…) and port"),
     ("timeout expired", "check host, port and firewall, or allow a longer connection time-out"),
     ("could not translate host name", "check the host's name"),
@@ -57,7 +57,7 @@ class PostgreSQL(Adapter):
 
         def opened() -> psycopg.Connection[tuple[object, ...]]:
             try:
-                return psycopg.Connection.connect("", autocommit=True, **parameters)
+                return psycopg.Connection.connect(make_conninfo(**parameters), autocommit=True)
             except psycopg.Error as error:
                 message = scrubbed(str(error).strip(), password)
             # Raised outside the handler: the driver's own exception may carry the password.

@@ -10,10 +10,13 @@ from tare.dbms.statement import without_literals
 
 # Every key of a node is kept but its children: with COSTS OFF what is left names the plan, and
 # keys of later versions are kept too. Values of these keys are names, not expressions.
-_NAMES = frozenset({"Node Type", "Relation Name", "Index Name", "Schema", "Alias", "CTE Name", "Function Name"})
+_NAMES = frozenset({"Relation Name", "Index Name", "Schema", "Alias", "CTE Name", "Function Name"})
 
 # "Disabled" (18) marks a node that enable_* settings forbid: a cost, not a shape.
 _DROPPED = frozenset({"Plans", "Node Type", "Disabled"})
+
+
+UTILITY = PlanNode("Utility Statement")
 
 
 def tree(plan: Mapping[str, Any]) -> PlanNode:
@@ -28,7 +31,7 @@ def tree(plan: Mapping[str, Any]) -> PlanNode:
 def root(explained: Sequence[Any]) -> PlanNode:
     """The first statement's tree (a rewrite rule can add others below it). Utility commands have none."""
     trees = [
-        tree(entry["Plan"]) if isinstance(entry, Mapping) and "Plan" in entry else PlanNode("Utility Statement")
+        tree(entry["Plan"]) if isinstance(entry, Mapping) and "Plan" in entry else UTILITY
         for entry in explained
     ]
     if len(trees) == 1:

@@ -10,6 +10,7 @@ from tare.dbms import local
 from tare.errors import CacheNotCleared
 
 WAIT_S = 120
+_HOW = ("-m", "fast", "-w", "-t", str(WAIT_S), "-s")
 
 
 def foreign(directory: Path, backend: int | None) -> None:
@@ -31,8 +32,7 @@ def foreign(directory: Path, backend: int | None) -> None:
         )
     as_owner = {"user": owner.st_uid, "group": owner.st_gid, "extra_groups": []} if os.geteuid() == 0 else {}
     done = subprocess.run(
-        [binary.with_name("pg_ctl"), "restart", "-D", directory, "-m", "fast", "-w", "-t", str(WAIT_S), "-s"]
-        + ["-l", _log_of(postmaster)],
+        [binary.with_name("pg_ctl"), "restart", "-D", directory, "-l", _log_of(postmaster), *_HOW],
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,

@@ -188,8 +188,8 @@ class PostgreSQLSession(Session):
             root = self._tree(name)
             if not self._allow_writes and (first_word(sql) not in QUERIES or plan.changes_data(root)):
                 raise BadStatement(
-                    f"the statement is a {first_word(sql)} that may change data",
-                    "give --allow-writes if it may change data",
+                    f"the statement ({first_word(sql)}) may change data",
+                    "give --allow-writes if it is meant to",
                 )
         except TareError:
             with suppress(TareError):

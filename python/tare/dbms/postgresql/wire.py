@@ -69,9 +69,7 @@ class Wire:
     def execute(self, name: str, timeout_s: float | None) -> PGresult:
         """What is clocked. A timeout other than the last one's costs one `SET` before it."""
         self._limit(timeout_s)
-        return self._round_trip(
-            lambda: self._pgconn.send_query_prepared(name.encode(), []), timeout_s
-        )
+        return self._round_trip(lambda: self._pgconn.send_query_prepared(name.encode(), []), timeout_s)
 
     def close(self) -> None:
         self._connection.close()
@@ -168,7 +166,7 @@ class Wire:
         if state == _READ_ONLY:
             return BadStatement(
                 f"the statement would change data: {message}",
-                "give --allow-writes if it may change data",
+                "give --allow-writes if it is meant to",
             )
         if state == _CANCELED and timeout_s is not None:
             return QueryTimeout(
@@ -183,6 +181,6 @@ class Wire:
         detail = (result.error_field(DiagnosticField.MESSAGE_DETAIL) or b"").decode(errors="replace")
         hint = (result.error_field(DiagnosticField.MESSAGE_HINT) or b"").decode(errors="replace")
         return StatementFailed(
-            f"PostgreSQL refused the statement: {message}" + (f" ({detail})" if detail else "") + f" [{state}]",
+            f"PostgreSQL refused the statement: {message}{f' ({detail})' if detail else ''} [{state}]",
             hint or "correct the statement, or the session's database and rights",
         )

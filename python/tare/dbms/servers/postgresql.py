@@ -48,8 +48,11 @@ def create(
             temporary=where.temporary,
         )
         program.run(
-            [folder / "initdb", "-D", made.data_directory, "-U", USER, "-E", "UTF8", "--locale=C"]
-            + ["--auth-local=trust", f"--auth-host={'trust' if port else 'reject'}"],
+            [
+                folder / "initdb",
+                *("-D", made.data_directory, "-U", USER, "-E", "UTF8", "--locale=C"),
+                *("--auth-local=trust", f"--auth-host={'trust' if port else 'reject'}"),
+            ],
             runs_as,
             what="initdb failed",
             log=None,
@@ -76,7 +79,8 @@ def start(server: ServerRecord, settings: Mapping[str, str]) -> ServerRecord:
         "unix_socket_directories": str(server.socket_directory),
     }
     if settings or not (server.data_directory / _SETTINGS).exists():
-        lines = [f"{key} = '{value.replace(chr(39), chr(39) * 2)}'" for key, value in (ours | settings).items()]
+        quoted = {key: value.replace("'", "''") for key, value in {**ours, **settings}.items()}
+        lines = [f"{key} = '{value}'" for key, value in quoted.items()]
         (server.data_directory / _SETTINGS).write_text("\n".join(lines) + "\n")
     _control(server, runs_as, "start", START_S)
     return _noted(server)
@@ -98,11 +102,15 @@ def is_running(server: ServerRecord) -> bool:
 
 
 def _control(server: ServerRecord, runs_as: owner.Owner, action: str, wait_s: int) -> None:
-    mode = [] if action == "start" else ["-m", "fast"]
-    log = [] if action == "stop" else ["-l", server.log]
+    mode = () if action == "start" else ("-m", "fast")
+    log = () if action == "stop" else ("-l", server.log)
     program.run(
-        [server.binaries / "pg_ctl", action, "-D", server.data_directory, "-s", "-w", "-t", str(wait_s)]
-        + [*mode, *log],
+        [
+            server.binaries / "pg_ctl",
+            *(action, "-D", server.data_directory, "-s", "-w", "-t", str(wait_s)),
+            *mode,
+            *log,
+        ],
         runs_as,
         what=f"PostgreSQL {server.version} in {server.directory} did not {action}",
         log=server.log,
@@ -127,7 +135,8 @@ def _postmaster(server: ServerRecord) -> int | None:
 def _extend(server: ServerRecord) -> None:
     """pg_buffercache in the template (for databases made later) and in the first database."""
     for database in ("template1", "postgres"):
-        with psycopg.connect(_url(server.socket_directory, server.port, database), autocommit=True) as connection:
+        url = _url(server.socket_directory, server.port, database)
+        with psycopg.connect(url, autocommit=True) as connection:
             available = connection.execute(
                 "SELECT 1 FROM pg_available_extensions WHERE name = 'pg_buffercache'"
             ).fetchone()

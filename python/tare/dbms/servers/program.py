@@ -24,7 +24,9 @@ _ADVICE = (
 )
 
 
-def run(command: Sequence[str | Path], owner: Owner, *, what: str, log: Path | None, timeout_s: float) -> None:
+def run(
+    command: Sequence[str | Path], owner: Owner, *, what: str, log: Path | None, timeout_s: float
+) -> None:
     """Raises ServerFailed with what the program said and the end of the log."""
     try:
         done = subprocess.run(

@@ -104,7 +104,8 @@ def _started(
     known = record.read(directory.absolute()) if directory else None
     if known is None:
         return RunningServer(module.create(directory, settings=settings, version=version, port=port))
-    if known.kind != kind or (version and not known.version.startswith(version)) or (port and known.port != port):
+    other_version = version is not None and not known.version.startswith(version)
+    if known.kind != kind or other_version or port not in (None, known.port):
         raise ServerFailed(
             f"{directory} holds {known.kind} {known.version} on {known.url}",
             "choose another --dir, or leave out version and port",

@@ -80,7 +80,8 @@ def computation_time(case: Case) -> Judgement:
         return _NO_TIME
     cpus = case.qe.online_cpus
     if case.busy_ticks > case.wall_ticks * cpus + cpus:
-        return f"the machine computed {case.busy_ticks} ticks; {cpus} CPUs had {case.wall_ticks * cpus:.1f}"
+        had = case.wall_ticks * cpus
+        return f"the machine computed {case.busy_ticks} ticks; its CPUs ({cpus}) had {had:.1f}"
     return None
 
 

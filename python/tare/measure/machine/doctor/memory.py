@@ -9,6 +9,7 @@ from tare.measure.machine.doctor.surroundings import Surroundings
 
 _SCARCE = 0.10  # of all memory: below it the kernel reclaims while a query runs
 _SWAPPINESS = 10
+_PRESSED = 5.0  # per cent of the time
 
 
 def _meminfo() -> dict[str, int]:
@@ -75,6 +76,13 @@ def pressure(around: Surroundings) -> Finding:
     if not shares:
         return Finding(name, Area.DISTURBANCE, Status.UNKNOWN, "this kernel has no /proc/pressure", why)
     observed = ", ".join(f"{what} {share:.1f}%" for what, share in shares.items())
-    if max(shares.values()) < 1.0:
+    if max(shares.values()) < _PRESSED:
         return Finding(name, Area.DISTURBANCE, Status.GOOD, observed, why)
-    return Finding(name, Area.DISTURBANCE, Status.ADVICE, observed, why, "wait, or see who is busy below")
+    return Finding(
+        name,
+        Area.DISTURBANCE,
+        Status.ADVICE,
+        observed,
+        why,
+        "wait until it is over, or end who causes it (other processes)",
+    )

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from tare.measure.machine.doctor.finding import Area, Finding, Status, read
 from tare.measure.machine.doctor.surroundings import Surroundings
 
+_NO_PMU = "on a virtual machine ask its host for a virtual PMU; else see `dmesg | grep -i perf`"
 _TIER_WHY = {
     "bpf": "the cheapest and completest snapshots, every exit, and a scheduler trace as audit",
     "taskstats": "cheap snapshots, exit records and block-I/O delays without BPF",
@@ -15,12 +16,18 @@ _TIER_WHY = {
 }
 
 
+def _text(refused: ImportError | OSError) -> str:
+    """The reason alone, without the error number."""
+    reason = refused.strerror if isinstance(refused, OSError) else None
+    return (reason or str(refused)).splitlines()[0]
+
+
 def tiers(around: Surroundings) -> Iterator[Finding]:
     try:
         probe = around.probe
     except (ImportError, OSError) as refused:
         yield Finding(
-            "probe", Area.ALLOWED, Status.PROBLEM, str(refused), "without it nothing can be measured",
+            "probe", Area.ALLOWED, Status.PROBLEM, _text(refused), "without it nothing can be measured",
             "reinstall tare-db, or build it with `make build`",
         )  # fmt: skip
         return
@@ -46,10 +53,10 @@ def instructions(around: Surroundings) -> Finding:
         counter.close()
     except (ImportError, OSError) as refused:
         paranoid = read("/proc/sys/kernel/perf_event_paranoid")
-        step = "on a virtual machine, ask its host for a virtual PMU" if around.hypervisor else ""
+        step = _NO_PMU
         if os.geteuid() != 0 and paranoid is not None and int(paranoid) > 2:
             step = "as root: sysctl -w kernel.perf_event_paranoid=2, or grant CAP_PERFMON"
-        return Finding(name, Area.ALLOWED, Status.ADVICE, str(refused).splitlines()[0], why, step)
+        return Finding(name, Area.ALLOWED, Status.ADVICE, _text(refused), why, step)
     if counted <= 0:
-        return Finding(name, Area.ALLOWED, Status.ADVICE, "opens, but counts nothing", why)
+        return Finding(name, Area.ALLOWED, Status.ADVICE, "opens, but counts nothing", why, _NO_PMU)
     return Finding(name, Area.ALLOWED, Status.GOOD, f"works ({counted} counted for a short loop)", why)

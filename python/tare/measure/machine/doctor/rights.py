@@ -115,7 +115,10 @@ def own_cpus(around: Surroundings) -> Finding:
             name, Area.ALLOWED, Status.PROBLEM, f"{observed}, throttled to {quota:g} CPUs by its cgroup", why,
             "raise or remove the quota (cpu.max, or --cpus of the container)",
         )  # fmt: skip
-    return Finding(name, Area.ALLOWED, Status.GOOD if mine == every else Status.ADVICE, observed, why)
+    if mine != every:
+        step = "start Tare without taskset or a cpuset around it, unless that is what you want"
+        return Finding(name, Area.ALLOWED, Status.ADVICE, observed, why, step)
+    return Finding(name, Area.ALLOWED, Status.GOOD, observed, why)
 
 
 def _quota() -> float | None:

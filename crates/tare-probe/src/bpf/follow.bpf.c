@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: GPL-2.0 OR Apache-2.0
+/* A scheduler trace of a few threads, summed up here so that no event has to leave the kernel. */
+#include "kernel.h"
+
+char LICENSE[] SEC("license") = "Dual BSD/GPL";
+
+#define MAX_THREADS 1024
+
+/* Order of enum State in timeline.rs; UNKNOWN until the first look or the first event. */
+enum { ON_CPU, RUN_QUEUE, SLEEP, BLOCK_IO, OTHER_WAIT, STATES, UNKNOWN = STATES, ENDED };
+
+#define TASK_INTERRUPTIBLE 0x0001
+#define TASK_UNINTERRUPTIBLE 0x0002
+#define TASK_DEAD 0x0080
+
+/*
+ * A writer raises `begun`, changes the rest, raises `done`. A reader that copies from front to back and finds
+ * both equal has a whole one: `done` is read first and `begun` last.
+ */
+struct line {
+	__u64 done;
+	__u64 spent[STATES];
+	__u64 since;
+	__u64 followed;
+	__u64 switch_ins;
+	__u64 slices_before; /* the scheduler's own count when it was first followed */
+	__u64 slices_end;    /* and when it ended */
+	__u64 state;
+	/* The first look's findings, which hold only if it could still put `state` from UNKNOWN. */
+	__u64 look_since;
+	__u64 look_slices;
+	__u64 looked;
+	__u64 begun;
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, MAX_THREADS);
+	__type(key, __u32);
+	__type(value, struct line);
+} lines SEC(".maps");
+
+static __always_inline __u64 waiting(unsigned int state, bool iowait)
+{
+	if (state & TASK_DEAD)
+		return ENDED;
+	if (state & TASK_INTERRUPTIBLE)
+		return SLEEP;
+	if (state & TASK_UNINTERRUPTIBLE)
+		return iowait ? BLOCK_IO : OTHER_WAIT;
+	return OTHER_WAIT;
+}
+
+/* The caller holds the run queue's lock, so one thread's events come one after the other. */
+static __always_inline void enter(struct line *l, __u64 state, struct task_struct *task)
+{
+	__u64 now = bpf_ktime_get_ns();
+
+	l->begun++;
+	barrier();
+	if (l->state == UNKNOWN) {
+		l->followed = now;
+		l->slices_before = task->sched_info.pcount;
+	} else {
+		if (l->looked) {
+			l->followed = l->since = l->look_since;
+			l->slices_before = l->look_slices;
+			l->looked = 0;
+		}
+		/* Another CPU's clock may have been read a little later for the first look. */
+		if (l->state < STATES && now > l->since)
+			l->spent[l->state] += now - l->since;
+		if (now < l->since)
+			now = l->since;
+	}
+	if (state == ON_CPU)
+		l->switch_ins++;
+	if (state == ENDED)
+		l->slices_end = task->sched_info.pcount;
+	l->since = now;
+	l->state = state;
+	barrier();
+	l->done++;
+}
+
+SEC("tp_btf/sched_switch")
+int BPF_PROG(on_switch, bool preempt, struct task_struct *prev, struct task_struct *next, unsigned int prev_state)
+{
+	__u32 tid = prev->pid;
+	struct line *l = bpf_map_lookup_elem(&lines, &tid);
+
+	if (l)
+		enter(l, preempt || !prev_state ? RUN_QUEUE : waiting(prev_state, BPF_CORE_READ_BITFIELD(prev, in_iowait)),
+		      prev);
+	tid = next->pid;
+	l = bpf_map_lookup_elem(&lines, &tid);
+	if (l)
+		enter(l, ON_CPU, next);
+	return 0;
+}
+
+/* A wake-up before the switch-out finds the thread on its CPU: it never left, and there is nothing to note. */
+SEC("tp_btf/sched_wakeup")
+int BPF_PROG(on_wakeup, struct task_struct *task)
+{
+	__u32 tid = task->pid;
+	struct line *l = bpf_map_lookup_elem(&lines, &tid);
+
+	if (l && l->state != ON_CPU && l->state != RUN_QUEUE && !task->on_cpu)
+		enter(l, RUN_QUEUE, task);
+	return 0;
+}
+
+/* The first look: threads that have made no event yet. Reading it runs it; it writes nothing out. */
+SEC("iter/task")
+int first_look(struct bpf_iter__task *ctx)
+{
+	struct task_struct *task = ctx->task;
+	struct line *l;
+	__u64 state;
+	__u32 tid;
+
+	if (!task)
+		return 0;
+	tid = task->pid;
+	l = bpf_map_lookup_elem(&lines, &tid);
+	if (!l || l->state != UNKNOWN)
+		return 0;
+	l->look_slices = task->sched_info.pcount;
+	if (task->on_cpu)
+		state = ON_CPU;
+	else if (task->on_rq && !(bpf_core_field_exists(task->se.sched_delayed) && task->se.sched_delayed))
+		state = RUN_QUEUE;
+	else
+		state = waiting(task->__state, BPF_CORE_READ_BITFIELD(task, in_iowait));
+	l->look_since = bpf_ktime_get_ns();
+	l->looked = 1;
+	if (__sync_val_compare_and_swap(&l->state, UNKNOWN, state) != UNKNOWN)
+		l->looked = 0;
+	return 0;
+}

@@ -1,0 +1,108 @@
+//! Loading BPF objects, and why they could not be.
+
+use std::io;
+use std::mem::MaybeUninit;
+
+use libbpf_rs::{Iter, Link, MapHandle, Object, ObjectBuilder, ProgramMut};
+
+use crate::error::{ProbeError, Result};
+
+/// An ELF object in memory, aligned as its readers expect.
+#[repr(C, align(16))]
+pub(crate) struct Aligned<T: ?Sized>(pub T);
+
+/// The compiled BPF object of this name.
+macro_rules! object {
+    ($name:literal) => {{
+        static ELF: &$crate::bpf::load::Aligned<[u8]> =
+            &$crate::bpf::load::Aligned(*include_bytes!(concat!(env!("OUT_DIR"), "/", $name, ".bpf.o")));
+        &ELF.0
+    }};
+}
+pub(crate) use object;
+
+/// Loads an object's programs and maps into the kernel, attaching nothing.
+pub(crate) fn load(elf: &[u8]) -> Result<Object> {
+    if !std::path::Path::new("/sys/kernel/btf/vmlinux").exists() {
+        return Err(ProbeError::new(
+            "the kernel describes its types nowhere: /sys/kernel/btf/vmlinux is missing",
+            "use a kernel built with CONFIG_DEBUG_INFO_BTF, and mount sysfs on /sys",
+        ));
+    }
+    // libbpf would print the verifier's log on a terminal that is not ours.
+    libbpf_rs::set_print(None);
+    ObjectBuilder::default().open_memory(elf).and_then(|object| object.load()).map_err(|e| refusal(&e))
+}
+
+/// A libbpf error in our words.
+pub(crate) fn refusal(error: &libbpf_rs::Error) -> ProbeError {
+    let errno = io::Error::last_os_error().raw_os_error().unwrap_or(0);
+    let (errno, next) = match error.kind() {
+        libbpf_rs::ErrorKind::PermissionDenied => {
+            (libc::EPERM, "run as root, or with CAP_BPF and CAP_PERFMON and kernel lockdown off")
+        }
+        libbpf_rs::ErrorKind::NotFound => (libc::ENOENT, "use a newer kernel (5.11 or later for the iterator)"),
+        _ => (errno, "use Linux 5.18 or later; the kernel log may say more"),
+    };
+    ProbeError { what: format!("the kernel refused the BPF program: {error}"), next_step: next.to_owned(), errno }
+}
+
+/// One program of a loaded object.
+pub(crate) fn program<'o>(object: &'o mut Object, name: &str) -> Result<ProgramMut<'o>> {
+    object
+        .progs_mut()
+        .find(|program| program.name() == name)
+        .ok_or_else(|| ProbeError::new(format!("the BPF object has no program {name}"), "build the package anew"))
+}
+
+/// Attaches one program of a loaded object.
+pub(crate) fn attach(object: &mut Object, name: &str) -> Result<Link> {
+    program(object, name)?.attach().map_err(|e| refusal(&e))
+}
+
+/// A descriptor of one map of a loaded object.
+pub(crate) fn map(object: &Object, name: &str) -> Result<MapHandle> {
+    let map = object
+        .maps()
+        .find(|map| map.name() == name)
+        .ok_or_else(|| ProbeError::new(format!("the BPF object has no map {name}"), "build the package anew"))?;
+    MapHandle::try_from(&map).map_err(|e| refusal(&e))
+}
+
+/// Runs an iterator to its end and appends what it writes.
+pub(crate) fn iterate(link: &Link, into: &mut Vec<u8>) -> Result<()> {
+    use io::Read;
+    let failed = |e: io::Error| ProbeError::os("the task iterator could not be read", &e, "");
+    let mut iterator = Iter::new(link).map_err(|e| refusal(&e))?;
+    let mut end = into.len();
+    loop {
+        if into.len() < end + 32 * 1024 {
+            into.resize(end + 64 * 1024, 0);
+        }
+        match iterator.read(&mut into[end..]) {
+            Ok(0) => break,
+            Ok(n) => end += n,
+            Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
+            Err(e) => return Err(failed(e)),
+        }
+    }
+    into.truncate(end);
+    Ok(())
+}
+
+/// Reads a C struct from the start of `bytes`.
+pub(crate) fn from_bytes<T: Plain>(bytes: &[u8]) -> Option<T> {
+    if bytes.len() < size_of::<T>() {
+        return None;
+    }
+    let mut value = MaybeUninit::<T>::uninit();
+    // SAFETY: `bytes` is long enough, and any bytes make a valid `Plain`.
+    unsafe {
+        std::ptr::copy_nonoverlapping(bytes.as_ptr(), value.as_mut_ptr().cast(), size_of::<T>());
+        Some(value.assume_init())
+    }
+}
+
+/// # Safety
+/// A `repr(C)` struct of integers and arrays of them, without padding.
+pub(crate) unsafe trait Plain {}

@@ -1,0 +1,7 @@
+//! The BPF tier: an iterator over all tasks, a listener to exits, a scheduler trace.
+
+pub(crate) mod exits;
+pub(crate) mod follow;
+mod load;
+mod record;
+pub(crate) mod tasks;

@@ -1,0 +1,29 @@
+"""`duckdb:///relative.duckdb`, `duckdb:////absolute.duckdb`; read-only unless writes are allowed."""
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+
+from tare.dbms.base import Adapter
+from tare.dbms.embedded.session import EmbeddedSession
+from tare.errors import MissingDriver
+
+
+class DuckDB(Adapter):
+    name = "duckdb"
+    schemes = ("duckdb",)
+
+    def connect(
+        self, url: str, *, timeout_s: float = 10.0, allow_writes: bool = False, allow_restart: bool = False
+    ) -> EmbeddedSession:
+        if find_spec("duckdb") is None:
+            raise MissingDriver("the Python package duckdb is not installed", "pip install duckdb")
+        return EmbeddedSession(
+            url,
+            dbms=self.name,
+            engine_module="tare.dbms.duckdb.engine",
+            companions=(".wal",),
+            memory_how="duckdb_memory()",
+            timeout_s=timeout_s,
+            allow_writes=allow_writes,
+        )

@@ -1,0 +1,157 @@
+"""DuckDB inside its host process.
+
+DuckDB keeps no results. Its caches are the buffer manager and, for Parquet and CSV files only,
+`enable_external_file_cache` (on by default): both go when the database is reopened, and the
+setting is recorded.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import duckdb
+
+from tare.dbms.duckdb.plan import tree
+from tare.dbms.embedded.engine import Engine, Explained, Facts, Result, forgotten
+from tare.errors import BadStatement, ConnectionFailed, StatementFailed, TareError
+
+_SETTINGS = (
+    "threads", "external_threads", "memory_limit", "temp_directory", "max_temp_directory_size",
+    "preserve_insertion_order", "enable_external_file_cache", "enable_object_cache", "parquet_metadata_cache",
+    "access_mode", "checkpoint_threshold", "wal_autocheckpoint", "allocator_background_threads",
+    "default_block_size", "streaming_buffer_size", "scheduler_process_partial",
+)  # fmt: skip
+
+_READS = frozenset({"SELECT", "EXPLAIN", "CALL", "PRAGMA", "RELATION"})
+_COUNTS = frozenset({"INSERT", "UPDATE", "DELETE", "COPY", "MERGE_INTO"})  # their result is one number
+
+
+def engine() -> Engine:
+    return DuckDBEngine()
+
+
+class DuckDBEngine(Engine):
+    def __init__(self) -> None:
+        self._connection: duckdb.DuckDBPyConnection | None = None
+        self._statements: dict[int, tuple[str, bool]] = {}  # what to execute, and whether it counts rows
+        self._allow_writes = False
+
+    def open(self, path: str, allow_writes: bool, timeout_s: float) -> Facts:
+        try:
+            self._connection = duckdb.connect(path, read_only=not allow_writes)
+            self._allow_writes = allow_writes
+            names = ", ".join(f"'{name}'" for name in _SETTINGS)
+            found = self._rows(
+                f"SELECT name, value FROM duckdb_settings() WHERE name IN ({names}) ORDER BY name"
+            )
+        except duckdb.Error as error:
+            message = str(error)
+            locked = "set lock on file" in message
+            raise ConnectionFailed(
+                f"DuckDB cannot open {path}: {message.splitlines()[0]}",
+                "end the process that holds the file, or have it open the file read-only too"
+                if locked
+                else "check that it is a DuckDB database, written by this version or an older one",
+            ) from None
+        return Facts(version=duckdb.__version__, settings={str(name): str(value) for name, value in found})
+
+    def close(self) -> None:
+        """The last connection's end closes the database and its buffer manager."""
+        self._statements.clear()
+        if self._connection:
+            self._connection.close()
+            self._connection = None
+
+    def prepare(self, number: int, sql: str) -> None:
+        try:
+            parsed = self._open.extract_statements(sql)
+        except duckdb.Error as error:
+            raise _failure(error) from None
+        if not parsed:
+            raise BadStatement("the SQL is empty", "give a statement to measure")
+        if len(parsed) > 1:
+            raise BadStatement(
+                "the SQL holds several statements",
+                "give one statement at a time; put set-up statements into --setup or --prepare",
+            )
+        kind = parsed[0].type.name
+        if not self._allow_writes and kind not in _READS:
+            raise BadStatement(
+                f"the statement ({kind}) may change data", "give --allow-writes if it is meant to"
+            )
+        self._statements[number] = (self._prepared(number, parsed[0].query), kind in _COUNTS)
+
+    def execute(self, number: int) -> Result:
+        try:
+            sql, counts = self._statements[number]
+        except KeyError:
+            raise forgotten(number) from None
+        rows = self._rows(sql)
+        if counts and len(rows) == 1 and len(rows[0]) == 1 and isinstance(rows[0][0], int):
+            return Result(rows[0][0], [])
+        return Result(len(rows), rows)
+
+    def release(self, number: int) -> None:
+        self._statements.pop(number, None)
+        self._rows(f"DEALLOCATE tare_{number}")
+
+    def explain(self, sql: str) -> Explained:
+        try:
+            shown = self._rows(f"EXPLAIN (FORMAT json) {sql}")
+            text = self._rows(f"EXPLAIN {sql}")
+        except StatementFailed:
+            self._rows(f"PREPARE tare_explained AS {sql}")  # still an error if the statement is at fault
+            return Explained(tree=("Utility Statement", {}, []), text="DuckDB explains no such statement")
+        plans = json.loads(shown[0][1])
+        return Explained(tree=tree(plans), text="\n".join(str(row[1]) for row in text))
+
+    def run(self, sql: str) -> None:
+        self._rows(sql)
+
+    def flush(self) -> None:
+        if self._allow_writes:
+            self._rows("CHECKPOINT")
+
+    def interrupt(self) -> None:
+        if self._connection:
+            self._connection.interrupt()
+
+    def held_bytes(self) -> int | None:
+        """All that the buffer manager holds, loaded blocks of tables among it."""
+        held = self._rows("SELECT sum(memory_usage_bytes)::BIGINT FROM duckdb_memory()")
+        return int(held[0][0])
+
+    @property
+    def _open(self) -> duckdb.DuckDBPyConnection:
+        assert self._connection is not None
+        return self._connection
+
+    def _rows(self, sql: str) -> list[Any]:
+        try:
+            return self._open.execute(sql).fetchall()
+        except duckdb.Error as error:
+            raise _failure(error) from None
+
+    def _prepared(self, number: int, sql: str) -> str:
+        """The statement to execute; DuckDB prepares queries and DML only, others run as they are."""
+        try:
+            self._open.execute(f"PREPARE tare_{number} AS {sql}")
+        except duckdb.ParserException as error:
+            if "not a preparable statement" in str(error):
+                return sql
+            raise _failure(error) from None
+        except duckdb.Error as error:
+            raise _failure(error) from None
+        return f"EXECUTE tare_{number}"
+
+
+def _failure(error: duckdb.Error) -> TareError:
+    message = str(error).strip()
+    if "read-only" in message:
+        return BadStatement(
+            f"the statement would change data: {message}", "give --allow-writes if it is meant to"
+        )
+    return StatementFailed(
+        f"DuckDB refused the statement: {message}", "correct the statement; SHOW TABLES lists the tables"
+    )

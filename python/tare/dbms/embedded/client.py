@@ -1,0 +1,123 @@
+"""The measuring side of a host process: start it, ask it, interrupt it, notice its death."""
+
+from __future__ import annotations
+
+import math
+import os
+import select
+import socket
+import subprocess
+import sys
+import time
+from multiprocessing.connection import Connection
+from pathlib import Path
+from typing import Any
+
+import tare
+from tare.errors import QueryTimeout, ServerLost, TareError
+
+CANCEL_S = 5.0  # how long an interrupted query may take to stop
+_PACKAGE_ROOT = Path(tare.__file__).resolve().parents[1]
+
+
+class HostClient:
+    def __init__(self, engine_module: str) -> None:
+        ours, theirs = socket.socketpair()
+        self._watch, watched = socket.socketpair()
+        with theirs, watched:
+            path = os.pathsep.join(filter(None, [str(_PACKAGE_ROOT), os.environ.get("PYTHONPATH")]))
+            self._process = subprocess.Popen(
+                [
+                    sys.executable,
+                    "-m",
+                    "tare.dbms.embedded.host",
+                    engine_module,
+                    str(theirs.fileno()),
+                    str(watched.fileno()),
+                ],
+                stdin=subprocess.DEVNULL,
+                pass_fds=(theirs.fileno(), watched.fileno()),
+                env=os.environ | {"PYTHONPATH": path},
+            )
+        self._commands = Connection(ours.detach())
+        self._poller = select.poll()
+        self._poller.register(self._commands.fileno(), select.POLLIN)
+        self._released: list[int] = []
+
+    @property
+    def pid(self) -> int:
+        return self._process.pid
+
+    def release(self, result: int) -> None:
+        """A result is not wanted any more; the host hears of it with the next request."""
+        self._released.append(result)
+
+    def request(self, operation: str, *arguments: Any, timeout_s: float | None = None) -> Any:
+        """Raises what the engine raised, QueryTimeout or ServerLost."""
+        released, self._released = tuple(self._released), []
+        try:
+            self._commands.send((operation, released, arguments))
+            deadline = None if timeout_s is None else time.monotonic() + timeout_s
+            answered = self._wait(deadline)
+            if answered:
+                succeeded, value = self._commands.recv()
+        except (EOFError, OSError) as error:
+            raise self._lost() from error
+        except BaseException:  # Ctrl-C: leave a host that can be used, or none
+            self._interrupt()
+            raise
+        if not answered:
+            raise self._interrupted(timeout_s)
+        if succeeded:
+            return value
+        assert isinstance(value, TareError)
+        raise value
+
+    def close(self) -> None:
+        self._watch.close()  # the host leaves at once
+        self._commands.close()
+        try:
+            self._process.wait(CANCEL_S)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
+
+    def _wait(self, deadline: float | None) -> bool:
+        """False when the deadline passed without an answer."""
+        if deadline is None:
+            return bool(self._poller.poll())
+        while not self._poller.poll(max(0, math.ceil((deadline - time.monotonic()) * 1000))):
+            if time.monotonic() >= deadline:
+                return False
+        return True
+
+    def _interrupt(self) -> bool:
+        """Stops what runs and takes its answer. False if the host had to be ended for it."""
+        try:
+            self._watch.send(b"i")
+            if self._wait(time.monotonic() + CANCEL_S):
+                self._commands.recv()
+                return True
+        except (EOFError, OSError):
+            pass
+        self._process.kill()
+        return False
+
+    def _interrupted(self, timeout_s: float | None) -> TareError:
+        shown = f"the query ran longer than its time-out of {timeout_s:g} s" if timeout_s else "time-out"
+        if self._interrupt():
+            return QueryTimeout(f"{shown} and was interrupted", "allow more time with --timeout")
+        return QueryTimeout(
+            f"{shown} and did not heed the interrupt: its process was ended", "allow more time with --timeout"
+        )
+
+    def _lost(self) -> ServerLost:
+        try:
+            status: int | None = self._process.wait(CANCEL_S)
+        except subprocess.TimeoutExpired:
+            status = None
+        how = f"killed by signal {-status}" if status is not None and status < 0 else f"exit status {status}"
+        return ServerLost(
+            f"the engine's process {self._process.pid} went away ({how})",
+            "see whether memory ran out (`dmesg`); samples taken so far are kept",
+        )

@@ -1,0 +1,74 @@
+"""What an embedded engine does inside its host process. Kept free of imports: the host is lean."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import Any
+
+from tare.errors import StatementFailed
+
+Row = tuple[Any, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    version: str
+    settings: dict[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Explained:
+    """(operator, detail, children) all the way down, and the engine's own text."""
+
+    tree: tuple[str, dict[str, str], list[Any]]
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    row_count: int
+    rows: list[Row]
+
+
+class Engine(ABC):
+    """Errors are those of tare.errors: they travel to the client as they are."""
+
+    @abstractmethod
+    def open(self, path: str, allow_writes: bool, timeout_s: float) -> Facts: ...
+
+    @abstractmethod
+    def close(self) -> None: ...
+
+    @abstractmethod
+    def prepare(self, number: int, sql: str) -> None: ...
+
+    @abstractmethod
+    def execute(self, number: int) -> Result:
+        """Runs the statement and materialises its whole result as Python values."""
+
+    @abstractmethod
+    def release(self, number: int) -> None: ...
+
+    @abstractmethod
+    def explain(self, sql: str) -> Explained: ...
+
+    @abstractmethod
+    def run(self, sql: str) -> None: ...
+
+    @abstractmethod
+    def flush(self) -> None: ...
+
+    @abstractmethod
+    def interrupt(self) -> None:
+        """Called from another thread. Harmless while nothing runs."""
+
+    def held_bytes(self) -> int | None:
+        """Table data in the engine's own cache; None where it does not tell."""
+        return None
+
+
+def forgotten(number: int) -> StatementFailed:
+    return StatementFailed(
+        f"statement {number} is not prepared any more", "prepare it again after the caches were cleared"
+    )

@@ -1,0 +1,163 @@
+"""A session with an engine in a host process. Its one process is the query process.
+
+The clocked part of an execution is the round trip of a small message to the host, the
+statement, and turning its whole result into Python values *in the host* (neither sqlite3 nor
+duckdb can hold a result in another way without losing types). Sending the rows here comes later.
+"""
+
+from __future__ import annotations
+
+import itertools
+import os
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from tare.dbms.base import BufferResidency, Fetched, Leader, Plan, PlanNode, Prepared, Role, Server, Session
+from tare.dbms.embedded.client import HostClient
+from tare.dbms.embedded.engine import Explained, Facts
+from tare.dbms.url import file_path, redacted
+from tare.errors import ConnectionFailed, TareError
+
+if TYPE_CHECKING:
+    from tare._probe import Process
+
+_ROWS_AT_ONCE = 10_000
+
+
+class EmbeddedFetched(Fetched):
+    def __init__(self, host: HostClient, number: int, row_count: int) -> None:
+        self._host = host
+        self._number = number
+        self._row_count = row_count
+
+    @property
+    def row_count(self) -> int:
+        return self._row_count
+
+    def rows(self) -> Iterator[Sequence[object]]:
+        for start in itertools.count(0, _ROWS_AT_ONCE):
+            part = self._host.request("rows", self._number, start, _ROWS_AT_ONCE)
+            yield from part
+            if len(part) < _ROWS_AT_ONCE:
+                return
+
+    def __del__(self) -> None:
+        self._host.release(self._number)
+
+
+class EmbeddedPrepared(Prepared):
+    def __init__(self, host: HostClient, number: int) -> None:
+        self._host = host
+        self._number = number
+
+    def execute(self, timeout_s: float | None) -> Fetched:
+        number, row_count = self._host.request("execute", self._number, timeout_s=timeout_s)
+        return EmbeddedFetched(self._host, number, row_count)
+
+    def close(self) -> None:
+        with suppress(TareError):  # a lost host has forgotten it already
+            self._host.request("release", self._number)
+
+
+class EmbeddedSession(Session):
+    def __init__(
+        self,
+        url: str,
+        *,
+        dbms: str,
+        engine_module: str,
+        companions: Sequence[str],
+        memory_how: str,
+        timeout_s: float,
+        allow_writes: bool,
+    ) -> None:
+        """`companions` are the suffixes of files that belong to the database beside its own."""
+        self._path = file_path(url).absolute()
+        self._companions = companions
+        self._memory_how = memory_how
+        self._numbers = itertools.count(1)
+        self._arguments = (str(self._path), allow_writes, timeout_s)
+        _check(self._path, url, allow_writes)
+        self._host = HostClient(engine_module)
+        try:
+            facts: Facts = self._host.request("open", *self._arguments, timeout_s=timeout_s + 5.0)
+        except BaseException:
+            self._host.close()
+            raise
+        self._server = Server(
+            dbms=dbms,
+            version=facts.version,
+            settings=facts.settings,
+            url=redacted(url),
+            local=True,
+            data_directory=self._path.parent,
+        )
+
+    @property
+    def server(self) -> Server:
+        return self._server
+
+    def leader(self) -> Leader:
+        pid = self._host.pid
+        return Leader(pid=pid, tid=pid, how="the engine's own process, started by Tare", whole_process=True)
+
+    def role(self, process: Process, leader: Leader) -> Role | None:
+        return Role.QUERY if process.tgid == leader.pid else None
+
+    def explain(self, sql: str) -> Plan:
+        explained: Explained = self._host.request("explain", sql)
+        return Plan(root=_node(explained.tree), text=explained.text)
+
+    def prepare(self, sql: str) -> Prepared:
+        number = next(self._numbers)
+        self._host.request("prepare", number, sql)
+        return EmbeddedPrepared(self._host, number)
+
+    def run(self, sql: str) -> None:
+        self._host.request("run", sql)
+
+    def data_files(self) -> Sequence[Path]:
+        candidates = [self._path, *(Path(f"{self._path}{suffix}") for suffix in self._companions)]
+        return [path for path in candidates if path.exists()]
+
+    def flush(self) -> None:
+        """The engine's own checkpoint where it may write, then fsync: clean pages can be let go."""
+        self._host.request("flush")
+        for path in self.data_files():
+            descriptor = os.open(path, os.O_RDONLY)
+            try:
+                os.fsync(descriptor)
+            finally:
+                os.close(descriptor)
+
+    def clear_buffers(self) -> str:
+        self._host.request("close")
+        self._host.request("open", *self._arguments)
+        return "reopened"
+
+    def buffer_residency(self) -> BufferResidency | None:
+        held = self._host.request("held_bytes")
+        return None if held is None else BufferResidency(resident_bytes=held, how=self._memory_how)
+
+    def close(self) -> None:
+        self._host.close()
+
+
+def _check(path: Path, url: str, allow_writes: bool) -> None:
+    """An engine would make a missing file: we do not."""
+    if not path.is_file():
+        raise ConnectionFailed(
+            f"cannot open {redacted(url)}: there is no file {path}",
+            "check the path: three slashes before a relative one, four before an absolute one",
+        )
+    if not os.access(path, os.R_OK | (os.W_OK if allow_writes else 0)):
+        raise ConnectionFailed(
+            f"cannot open {redacted(url)}: no right to it", "change the file's permissions"
+        )
+
+
+def _node(tree: tuple[str, dict[str, str], list[Any]]) -> PlanNode:
+    operator, detail, children = tree
+    return PlanNode(operator, detail, tuple(_node(child) for child in children))

@@ -1,0 +1,190 @@
+"""One MariaDB or MySQL connection, held for all the QEs of a Q@C.
+
+A prepared statement is parsed and resolved once; the server optimises it anew in every
+execution, so each clocked execution includes optimisation. The query cache, where a server
+still has one switched on, is switched off for this session.
+"""
+
+from __future__ import annotations
+
+import itertools
+import json
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from tare.dbms.base import BufferResidency, Fetched, Leader, Plan, PlanNode, Prepared, Role, Server, Session
+from tare.dbms.mariadb import caches, plan, roles, settings
+from tare.dbms.mariadb.wire import Wire
+from tare.dbms.statement import QUERIES, first_word
+from tare.errors import BadStatement, StatementFailed, TareError
+
+if TYPE_CHECKING:
+    from tare._probe import Process
+
+_EXPLAINED = frozenset({"SELECT", "WITH", "VALUES", "TABLE", "INSERT", "REPLACE", "UPDATE", "DELETE"})
+
+
+class MariaDBFetched(Fetched):
+    def __init__(self, cursor: Any) -> None:
+        self._cursor = cursor
+
+    @property
+    def row_count(self) -> int:
+        return int(self._cursor.rowcount if self._cursor.description else self._cursor.affected_rows)
+
+    def rows(self) -> Iterator[Sequence[object]]:
+        if self._cursor.description:
+            self._cursor.scroll(0, mode="absolute") if self._cursor.rowcount else None
+            yield from self._cursor
+
+
+class MariaDBPrepared(Prepared):
+    def __init__(self, wire: Wire, name: str) -> None:
+        self._wire = wire
+        self._name = name
+
+    def execute(self, timeout_s: float | None) -> Fetched:
+        return MariaDBFetched(self._wire.execute(self._name, timeout_s))
+
+    def close(self) -> None:
+        with suppress(TareError):  # a lost server has forgotten it already
+            self._wire.query(f"DEALLOCATE PREPARE {self._name}")
+
+
+class MariaDBSession(Session):
+    def __init__(
+        self,
+        driver: Any,
+        opened: Callable[[], Any],
+        *,
+        url: str,
+        near: bool,
+        password: str | None,
+        allow_writes: bool,
+        allow_restart: bool,
+    ) -> None:
+        self._driver = driver
+        self._opened = opened
+        self._near = near
+        self._password = password
+        self._allow_writes = allow_writes
+        self._allow_restart = allow_restart
+        self._names = (f"tare_{number}" for number in itertools.count(1))
+        self._connect()
+        try:
+            self._server = self._look(url)
+        except BaseException:
+            self._wire.close()
+            raise
+
+    def _connect(self) -> None:
+        self._wire = Wire(self._driver, self._opened, self._password)
+        self._leader: Leader | None = None
+        if not self._allow_writes:
+            self._wire.query("SET SESSION TRANSACTION READ ONLY")
+        for name, value in self._wire.query("SHOW SESSION VARIABLES LIKE 'query_cache_type'"):
+            if value != "OFF":
+                self._wire.query(f"SET SESSION {name} = OFF")
+
+    def _look(self, url: str) -> Server:
+        found = {str(name): str(value) for name, value in self._wire.query(settings.query())}
+        is_here = self.leader() is not None
+        return Server(
+            dbms="mariadb" if self._wire.is_mariadb else "mysql",
+            version=str(self.value("SELECT VERSION()")),
+            settings=dict(sorted(found.items())),
+            url=url,
+            local=is_here,
+            data_directory=Path(str(self.value("SELECT @@datadir"))) if is_here else None,
+        )
+
+    def reconnect(self) -> None:
+        self._wire.close()
+        self._connect()
+
+    def value(self, sql: str) -> Any:
+        """The first column of the first row of one of our own queries."""
+        return self._wire.query(sql)[0][0]
+
+    def rows(self, sql: str) -> list[tuple[Any, ...]]:
+        return self._wire.query(sql)
+
+    @property
+    def server(self) -> Server:
+        return self._server
+
+    @property
+    def allow_restart(self) -> bool:
+        return self._allow_restart
+
+    def close(self) -> None:
+        self._wire.close()
+
+    # Processes ----------------------------------------------------------
+    def leader(self) -> Leader | None:
+        """With a thread pool (`thread_handling`) another thread may run the next statement."""
+        if self._leader is None and self._near:
+            sql, how = (
+                (roles.THREAD_MARIADB, "information_schema.PROCESSLIST.TID")
+                if self._wire.is_mariadb
+                else (roles.THREAD_MYSQL, "performance_schema.threads.THREAD_OS_ID")
+            )
+            with suppress(StatementFailed):  # performance_schema may be closed to this user
+                self._leader = roles.leader(int(self.value(sql)), how)
+        return self._leader
+
+    def role(self, process: Process, leader: Leader) -> Role | None:
+        return roles.role(process, leader)
+
+    # Statements ---------------------------------------------------------
+    def explain(self, sql: str) -> Plan:
+        if first_word(sql) not in _EXPLAINED:
+            self.prepare(sql).close()  # still an error if the statement is at fault
+            return Plan(PlanNode("Utility Statement"), "the server explains no such statement")
+        shown = self._explained(f"EXPLAIN FORMAT=JSON {sql}")
+        lines = self._explained(f"EXPLAIN {sql}")
+        text = "\n".join("  ".join("-" if cell is None else str(cell) for cell in line) for line in lines)
+        return Plan(root=plan.root(json.loads(shown[0][0])), text=text)
+
+    def prepare(self, sql: str) -> Prepared:
+        word = first_word(sql)
+        if not word:
+            raise BadStatement("the SQL is empty", "give a statement to measure")
+        name = next(self._names)
+        self._wire.prepare(name, sql)
+        prepared = MariaDBPrepared(self._wire, name)
+        if not self._allow_writes and word not in QUERIES:
+            prepared.close()
+            raise BadStatement(
+                f"the statement ({word}) may change data", "give --allow-writes if it is meant to"
+            )
+        return prepared
+
+    def run(self, sql: str) -> None:
+        self._wire.script(sql)
+
+    def _explained(self, sql: str) -> list[Sequence[Any]]:
+        """Through PREPARE: the server then refuses a second statement behind the first."""
+        name = next(self._names)
+        self._wire.prepare(name, sql)
+        try:
+            return list(MariaDBFetched(self._wire.execute(name, None)).rows())
+        finally:
+            self._wire.query(f"DEALLOCATE PREPARE {name}")
+
+    # Caches -------------------------------------------------------------
+    def data_files(self) -> Sequence[Path]:
+        if self._server.data_directory is None:
+            return ()
+        return caches.database_files(self._server.data_directory, self.value("SELECT DATABASE()"))
+
+    def flush(self) -> None:
+        caches.write_out(self)
+
+    def clear_buffers(self) -> str:
+        return caches.clear(self)
+
+    def buffer_residency(self) -> BufferResidency | None:
+        return caches.residency(self)

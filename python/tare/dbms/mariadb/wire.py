@@ -1,0 +1,175 @@
+"""One connection of the MariaDB connector: statements, the time-out's two guards, and errors.
+
+The clocked part is `EXECUTE name` of a statement prepared in the server, sent as text, until
+the client library holds the whole result ("buffered"); rows become Python values only when
+they are fetched. (The connector's own binary protocol joins prepare and execute in one call, so
+the first execution would cost more.) The call runs in a thread of its own, some tens of
+microseconds away, because the library cannot be interrupted: the caller waits with a deadline.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+import socket
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import TimeoutError as WaitTimeout
+from contextlib import suppress
+from typing import Any
+
+from tare.dbms.url import scrubbed
+from tare.errors import BadStatement, ConnectionFailed, QueryTimeout, ServerLost, StatementFailed, TareError
+
+GRACE_S = 2.0  # how much longer than the server the client waits before it kills the query
+CANCEL_S = 5.0  # how long a killed query may take to stop
+
+_LOST = frozenset({2006, 2013, 2055, 1053, 1077, 1079, 1927})
+_TIMED_OUT = frozenset({1969, 3024})  # max_statement_time, max_execution_time
+_INTERRUPTED = 1317
+_READ_ONLY = frozenset({1792, 1290, 1836})
+_SYNTAX = 1064
+_NEAR = re.compile(r"near '(.*)' at line \d+$", re.DOTALL)
+
+
+class Wire:
+    def __init__(self, driver: Any, opened: Callable[[], Any], password: str | None) -> None:
+        self._driver = driver
+        self._opened = opened
+        self._password = password
+        self._connection = opened()
+        self._caller = ThreadPoolExecutor(max_workers=1, thread_name_prefix="tare-mariadb")
+        self._caller.submit(int).result()  # the thread is there before the first clock
+        self._limit_s: float | None = None
+        self.is_mariadb = "mariadb" in str(self._connection.server_info).lower()
+
+    def query(self, sql: str) -> list[tuple[Any, ...]]:
+        """One of our own statements, all its rows."""
+        try:
+            with self._connection.cursor() as cursor:
+                cursor.execute(sql)
+                return list(cursor.fetchall()) if cursor.description else []
+        except self._driver.Error as error:
+            raise self._failure(error, None, sql) from None
+
+    def script(self, sql: str) -> None:
+        """One or more statements, split by the server; results are thrown away."""
+        self._limit(None)
+        try:
+            with self._connection.cursor() as cursor:
+                cursor.execute(sql)
+                while cursor.nextset():
+                    pass
+        except self._driver.Error as error:
+            raise self._failure(error, None, sql) from None
+
+    def prepare(self, name: str, sql: str) -> None:
+        """The text travels in hexadecimal: nothing in it needs quoting, and several are refused."""
+        self._limit(None)
+        self.query(f"SET @tare_statement = CONVERT(x'{sql.encode().hex()}' USING utf8mb4)")
+        try:
+            with self._connection.cursor() as cursor:
+                cursor.execute(f"PREPARE {name} FROM @tare_statement")
+        except self._driver.Error as error:
+            raise self._failure(error, None, sql) from None
+
+    def execute(self, name: str, timeout_s: float | None) -> Any:
+        """What is clocked; gives a cursor that holds the result. A timeout other than the last
+        one's costs one `SET` before it."""
+        self._limit(timeout_s)
+        running = self._caller.submit(self._execute, f"EXECUTE {name}")
+        try:
+            return running.result(None if timeout_s is None else timeout_s + GRACE_S)
+        except self._driver.Error as error:
+            raise self._failure(error, timeout_s, "") from None
+        except WaitTimeout:
+            pass
+        except BaseException:  # Ctrl-C
+            self._kill()
+            with suppress(Exception):
+                running.result(CANCEL_S)
+            raise
+        self._kill()
+        try:
+            running.result(CANCEL_S)
+        except self._driver.Error:
+            pass
+        except WaitTimeout:
+            self._cut()
+        raise _timed_out(timeout_s)
+
+    def close(self) -> None:
+        with suppress(self._driver.Error):
+            self._connection.close()
+        self._caller.shutdown(wait=False)
+
+    # --------------------------------------------------------------------
+    def _execute(self, sql: str) -> Any:
+        cursor = self._connection.cursor(buffered=True)
+        cursor.execute(sql)
+        return cursor
+
+    def _limit(self, timeout_s: float | None) -> None:
+        """The server's own limit (MySQL's holds for SELECT only); 0 means none."""
+        if timeout_s == self._limit_s:
+            return
+        if self.is_mariadb:
+            self.query(f"SET SESSION max_statement_time = {timeout_s or 0:.6f}")
+        else:
+            self.query(f"SET SESSION max_execution_time = {math.ceil((timeout_s or 0) * 1000)}")
+        self._limit_s = timeout_s
+
+    def _kill(self) -> None:
+        """KILL QUERY from a second connection; if there is none to be had, the deadline decides."""
+        with suppress(self._driver.Error, ConnectionFailed):
+            other = self._opened()
+            try:
+                with other.cursor() as cursor:
+                    cursor.execute(f"KILL QUERY {self._connection.connection_id}")
+            finally:
+                other.close()
+
+    def _cut(self) -> None:
+        """Ends a read that nothing else ends; the connection is lost with it."""
+        with suppress(OSError), socket.socket(fileno=self._connection.socket) as line:
+            line.shutdown(socket.SHUT_RDWR)
+            line.detach()
+
+    def _failure(self, error: Any, timeout_s: float | None, sql: str) -> TareError:
+        message = scrubbed(str(error).strip(), self._password)
+        number = getattr(error, "errno", 0)
+        if number in _LOST:
+            return ServerLost(
+                f"the connection to the server was lost: {message} [{number}]",
+                "look at the end of the server's log; samples taken so far are kept",
+            )
+        if number in _TIMED_OUT:
+            return _timed_out(timeout_s)
+        if number in _READ_ONLY:
+            return BadStatement(
+                f"the statement would change data: {message}", "give --allow-writes if it is meant to"
+            )
+        if number == _SYNTAX and _starts_after_semicolon(message, sql):
+            return BadStatement(
+                "the SQL holds several statements",
+                "give one statement at a time; put set-up statements into --setup or --prepare",
+            )
+        if number == _INTERRUPTED:
+            return StatementFailed(f"the query was killed by another: {message}", "see who kills queries")
+        return StatementFailed(
+            f"the server refused the statement: {message} [{number}]",
+            "correct the statement, or the session's database and rights",
+        )
+
+
+def _timed_out(timeout_s: float | None) -> QueryTimeout:
+    shown = f"its time-out of {timeout_s:g} s" if timeout_s else "the server's time-out"
+    return QueryTimeout(f"the query ran longer than {shown} and was ended", "allow more time with --timeout")
+
+
+def _starts_after_semicolon(message: str, sql: str) -> bool:
+    """The server shows the text from where it stopped reading (80 characters at most)."""
+    near = _NEAR.search(message)
+    if not near or not near.group(1):
+        return False
+    return sql[: sql.rfind(near.group(1)[:60])].rstrip().endswith(";")

@@ -1,0 +1,24 @@
+"""`sqlite:///relative.db`, `sqlite:////absolute.db`; read-only unless writes are allowed."""
+
+from __future__ import annotations
+
+from tare.dbms.base import Adapter
+from tare.dbms.embedded.session import EmbeddedSession
+
+
+class SQLite(Adapter):
+    name = "sqlite"
+    schemes = ("sqlite",)
+
+    def connect(
+        self, url: str, *, timeout_s: float = 10.0, allow_writes: bool = False, allow_restart: bool = False
+    ) -> EmbeddedSession:
+        return EmbeddedSession(
+            url,
+            dbms=self.name,
+            engine_module="tare.dbms.sqlite.engine",
+            companions=("-wal", "-journal"),
+            memory_how="",
+            timeout_s=timeout_s,
+            allow_writes=allow_writes,
+        )

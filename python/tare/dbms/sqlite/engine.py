@@ -1,0 +1,157 @@
+"""SQLite inside its host process.
+
+sqlite3 keeps compiled statements by their text, so a statement is "prepared" once it has been
+compiled. A statement that only reads is compiled by starting it under a progress handler that
+stops it at its first instruction; one that writes is compiled in its first execution.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from pathlib import Path
+
+from tare.dbms.embedded.engine import Engine, Explained, Facts, Result, forgotten
+from tare.dbms.sqlite.plan import explained
+from tare.dbms.statement import QUERIES, first_word
+from tare.errors import BadStatement, ConnectionFailed, StatementFailed, TareError
+
+_PRAGMAS = (
+    "page_size", "page_count", "cache_size", "mmap_size", "journal_mode", "synchronous", "temp_store",
+    "locking_mode", "auto_vacuum", "threads", "encoding", "query_only",
+)  # fmt: skip
+
+_TEMPORARY = 1  # the database number of temporary tables: writing there changes no data
+_WRITING = frozenset({"Vacuum", "IncrVacuum", "Checkpoint"})
+
+
+def engine() -> Engine:
+    return SQLiteEngine()
+
+
+class SQLiteEngine(Engine):
+    def __init__(self) -> None:
+        self._connection: sqlite3.Connection | None = None
+        self._statements: dict[int, str] = {}
+        self._allow_writes = False
+
+    def open(self, path: str, allow_writes: bool, timeout_s: float) -> Facts:
+        mode = "rw" if allow_writes else "ro"
+        try:
+            self._connection = sqlite3.connect(
+                f"{Path(path).as_uri()}?mode={mode}",
+                uri=True,
+                timeout=timeout_s,
+                isolation_level=None,
+                check_same_thread=False,  # the watching thread interrupts
+            )
+            self._allow_writes = allow_writes
+            if not allow_writes:  # also for databases that a set-up statement attaches
+                self._connection.execute("PRAGMA query_only = on")
+            self._connection.execute("SELECT count(*) FROM sqlite_schema").fetchone()
+            values = {name: self._connection.execute(f"PRAGMA {name}").fetchone() for name in _PRAGMAS}
+        except sqlite3.Error as error:
+            raise ConnectionFailed(
+                f"SQLite cannot open {path}: {error}",
+                "check that it is an SQLite database; one in WAL mode needs a folder that can be written to",
+            ) from None
+        settings = {name: str(value[0]) for name, value in values.items() if value}
+        return Facts(version=sqlite3.sqlite_version, settings=settings)
+
+    def close(self) -> None:
+        self._statements.clear()
+        if self._connection:
+            self._connection.close()
+
+    def prepare(self, number: int, sql: str) -> None:
+        word = first_word(sql)
+        if not word:
+            raise BadStatement("the SQL is empty", "give a statement to measure")
+        writes = word != "EXPLAIN" and self._writes(sql)
+        if not self._allow_writes and (writes or word not in QUERIES | {"PRAGMA"}):
+            raise BadStatement(
+                f"the statement ({word}) may change data", "give --allow-writes if it is meant to"
+            )
+        if not writes:
+            self._compile(sql)
+        self._statements[number] = sql
+
+    def execute(self, number: int) -> Result:
+        try:
+            sql = self._statements[number]
+        except KeyError:
+            raise forgotten(number) from None
+        try:
+            cursor = self._open.execute(sql)
+            rows = cursor.fetchall()
+        except sqlite3.Error as error:
+            raise _failure(error) from None
+        return Result(max(0, cursor.rowcount) if cursor.description is None else len(rows), rows)
+
+    def release(self, number: int) -> None:
+        self._statements.pop(number, None)
+
+    def explain(self, sql: str) -> Explained:
+        try:
+            return explained(self._open.execute(f"EXPLAIN QUERY PLAN {sql}").fetchall())
+        except sqlite3.Error as error:
+            raise _failure(error) from None
+
+    def run(self, sql: str) -> None:
+        try:
+            self._open.executescript(sql)
+        except sqlite3.Error as error:
+            raise _failure(error) from None
+
+    def flush(self) -> None:
+        if self._allow_writes:
+            self.run("PRAGMA wal_checkpoint(TRUNCATE)")
+
+    def interrupt(self) -> None:
+        if self._connection:
+            self._connection.interrupt()
+
+    @property
+    def _open(self) -> sqlite3.Connection:
+        assert self._connection is not None
+        return self._connection
+
+    def _writes(self, sql: str) -> bool:
+        """From the program that SQLite would run: a write transaction, or a command that rewrites."""
+        try:
+            program = self._open.execute(f"EXPLAIN {sql}").fetchall()
+        except sqlite3.Error as error:
+            raise _failure(error) from None
+        return any(
+            opcode in _WRITING or (opcode == "Transaction" and p1 != _TEMPORARY and p2 > 0)
+            for _, opcode, p1, p2, *_ in program
+        )
+
+    def _compile(self, sql: str) -> None:
+        self._open.set_progress_handler(lambda: 1, 1)
+        try:
+            self._open.execute(sql)
+        except sqlite3.OperationalError as error:
+            if getattr(error, "sqlite_errorcode", None) != sqlite3.SQLITE_INTERRUPT:
+                raise _failure(error) from None
+        except sqlite3.Error as error:
+            raise _failure(error) from None
+        finally:
+            self._open.set_progress_handler(None, 0)
+
+
+def _failure(error: sqlite3.Error) -> TareError:
+    name = getattr(error, "sqlite_errorname", "") or ""
+    if name.startswith("SQLITE_READONLY"):
+        return BadStatement(
+            f"the statement would change data: {error}", "give --allow-writes if it is meant to"
+        )
+    if "one statement at a time" in str(error):  # ProgrammingError, from the driver itself
+        return BadStatement(
+            "the SQL holds several statements",
+            "give one statement at a time; put set-up statements into --setup or --prepare",
+        )
+    step = "end the other process that holds the database" if name.startswith("SQLITE_BUSY") else ""
+    return StatementFailed(
+        f"SQLite refused the statement: {error}" + (f" [{name}]" if name else ""),
+        step or "correct the statement; `.schema` in the sqlite3 shell shows the tables",
+    )

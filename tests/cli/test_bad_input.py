@@ -1,0 +1,117 @@
+"""What can go wrong says what happened, on what, what to do next, and ends with the exit code that fits."""
+
+from __future__ import annotations
+
+import signal
+import time
+from pathlib import Path
+
+import pytest
+
+from tests.cli.running import start, tare
+
+USAGE, RUN, CTRL_C = 2, 1, 130
+DELAY = Path("/proc/sys/kernel/task_delayacct")
+
+
+def assert_says(said: object, code: int, *words: str) -> None:
+    assert said.code == code, said.err  # type: ignore[attr-defined]
+    for word in words:
+        assert word in said.err, said.err  # type: ignore[attr-defined]
+    assert "Traceback" not in said.err  # type: ignore[attr-defined]
+
+
+def test_no_query(sqlite_url: str) -> None:
+    assert_says(tare("time", "--db", sqlite_url), USAGE, "no query to weigh", "next:")
+
+
+def test_no_database() -> None:
+    assert tare("time", "SELECT 1").code == USAGE
+
+
+def test_an_unknown_scheme_lists_the_known_ones() -> None:
+    assert_says(tare("time", "SELECT 1", "--db", "oracle://h/d"), USAGE, "oracle://", "postgresql://", "duckdb://")
+
+
+def test_a_server_that_is_not_there() -> None:
+    assert_says(tare("time", "SELECT 1", "--db", "postgresql://127.0.0.1:1/x"), RUN, "127.0.0.1", "next:")
+
+
+def test_a_password_is_never_printed(postgresql_tcp_url: str) -> None:
+    url = postgresql_tcp_url.replace("://", "://nobody:s3cr3t@", 1)
+    said = tare("time", "SELECT 1", "--db", url)
+    assert said.code == RUN
+    assert "s3cr3t" not in said.out + said.err
+
+
+@pytest.mark.parametrize("sql", ["", "   ;  ", "-- nothing but a comment"])
+def test_empty_sql(postgresql_url: str, sql: str) -> None:
+    assert_says(tare("time", sql, "--db", postgresql_url), USAGE, "next:")
+
+
+def test_several_statements(postgresql_url: str) -> None:
+    assert_says(tare("time", "SELECT 1; SELECT 2", "--db", postgresql_url), USAGE, "next:")
+
+
+def test_a_statement_that_changes_data_needs_leave(postgresql_url: str) -> None:
+    assert_says(tare("time", "DELETE FROM numbers", "--db", postgresql_url), USAGE, "--allow-writes")
+    said = tare("time", "SELECT count(*) FROM numbers", "--db", postgresql_url, "--runs", "1", "--json", "-")
+    assert said.code == 0
+
+
+def test_sql_that_the_dbms_refuses(postgresql_url: str) -> None:
+    assert_says(tare("time", "SELEC 1", "--db", postgresql_url), USAGE, "SELEC", "next:")
+
+
+def test_sql_that_fails_while_it_runs(postgresql_url: str) -> None:
+    said = tare("time", "SELECT 1 / (id - id) FROM numbers", "--db", postgresql_url)
+    assert_says(said, RUN, "division by zero", "next:")
+
+
+def test_a_mistake_in_the_last_query_is_found_before_the_first_is_weighed(sqlite_url: str) -> None:
+    said = tare("time", "SELECT count(*) FROM numbers", "SELECT nothing FROM nowhere", "--db", sqlite_url)
+    assert said.code == USAGE
+    assert "wall" not in said.out
+
+
+def test_a_time_out_is_kept_as_a_row(postgresql_url: str) -> None:
+    said = tare("time", "SELECT pg_sleep(5)", "--db", postgresql_url, "--timeout", "0.2", "--runs", "2", "--json", "-")
+    assert said.code == RUN, said.err
+    (query,) = said.result["results"]
+    assert query["outcome"] == "failed"
+    assert {qe["outcome"] for qe in query["qes"]} == {"timeout"}
+
+
+def test_an_answer_that_changes_stops_the_run(postgresql_url: str) -> None:
+    said = tare("time", "SELECT random()", "--db", postgresql_url, "--runs", "3")
+    assert_says(said, RUN, "hash", "random()")
+
+
+def test_an_unknown_tier(sqlite_url: str) -> None:
+    assert_says(tare("time", "SELECT 1", "--db", sqlite_url, "--tier", "magic"), USAGE, "magic")
+
+
+def test_an_export_that_cannot_be_written_leaves_the_others(sqlite_url: str, tmp_path: Path) -> None:
+    good = tmp_path / "out.csv"
+    said = tare("time", "SELECT 1", "--db", sqlite_url, "--runs", "1", "--json", "/dev/full", "--csv", str(good))
+    assert_says(said, RUN, "/dev/full", "next:")
+    assert good.exists()
+    assert "wall" in said.out
+
+
+def test_a_folder_that_is_not_there_is_said_before_weighing(sqlite_url: str, tmp_path: Path) -> None:
+    said = tare("time", "SELECT 1", "--db", sqlite_url, "--json", str(tmp_path / "no" / "out.json"))
+    assert_says(said, USAGE, "mkdir")
+
+
+def test_ctrl_c_prints_what_was_weighed_and_puts_the_machine_back(postgresql_url: str) -> None:
+    before = DELAY.read_text() if DELAY.exists() else ""
+    run = start("time", "SELECT pg_sleep(0.2)", "--db", postgresql_url, "--runs", "1000", "--warmup", "0")
+    time.sleep(5)
+    run.send_signal(signal.SIGINT)
+    out, err = run.communicate(timeout=30)
+    assert run.returncode == CTRL_C, err
+    assert "wall" in out
+    assert "interrupted" in err
+    if before:
+        assert DELAY.read_text() == before

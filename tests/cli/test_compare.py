@@ -1,0 +1,46 @@
+"""`tare compare` tells a slower query from its equal, and stops when it knows enough."""
+
+from __future__ import annotations
+
+from tests.cli.running import tare
+
+FAST = "SELECT sum(i::bigint * i) FROM generate_series(1, 60000) AS i"
+SLOW = "SELECT sum(i::bigint * i) FROM generate_series(1, 120000) AS i"
+
+
+def test_twice_the_work_is_called_different(postgresql_url: str) -> None:
+    said = tare("compare", FAST, SLOW, "--db", postgresql_url, "--runs", "10", "--json", "-")
+    assert said.code == 0, said.err
+    comparison = said.result["comparison"]
+    assert (comparison["verdict"], comparison["greater"]) == ("different", "B")
+    low, high = comparison["measures"]["cpu_ms"]["ratio"]["ci95"]
+    assert low < 2.0 < high or 1.6 < low < high < 2.4
+
+
+def test_runs_are_interleaved_in_an_order_drawn_anew(postgresql_url: str) -> None:
+    result = tare("compare", FAST, FAST + " ", "--db", postgresql_url, "--runs", "10", "--json", "-").result
+    a, b = ([qe["index"] for qe in query["qes"] if not qe["warmup"]] for query in result["results"])
+    assert all(abs(one - two) == 1 for one, two in zip(a, b, strict=True))
+    assert len({one < two for one, two in zip(a, b, strict=True)}) == 2
+
+
+def test_until_stops_on_the_width_of_the_interval(postgresql_url: str) -> None:
+    said = tare(
+        "compare", FAST, SLOW, "--db", postgresql_url, "--runs", "8", "--until", "ci=20%", "--max-runs", "60", "--json", "-"
+    )
+    stop = said.result["comparison"]["stop"]
+    assert stop["rule"] == "ci=20%"
+    assert stop["reached"] is True
+    assert stop["half_width"] <= 0.2
+
+
+def test_two_queries_are_needed(sqlite_url: str) -> None:
+    said = tare("compare", "SELECT 1", "--db", sqlite_url)
+    assert said.code == 2
+    assert "two" in said.err
+
+
+def test_a_rule_that_is_none_is_refused(sqlite_url: str) -> None:
+    said = tare("compare", "SELECT 1", "SELECT 2", "--db", sqlite_url, "--until", "p=0.05")
+    assert said.code == 2
+    assert "ci=2%" in said.err

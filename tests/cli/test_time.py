@@ -1,0 +1,139 @@
+"""`tare time` on real servers: the result adds up, says what it is, and can be read by programs."""
+
+from __future__ import annotations
+
+import csv
+import json
+import statistics
+from pathlib import Path
+
+import jsonschema
+import pytest
+
+from tests.cli.running import tare
+
+SCHEMA = json.loads((Path(__file__).parents[2] / "schemas/result-v1.json").read_text())
+NAMES = [
+    "wall_ms", "cpu_ms", "cpu_user_ms", "cpu_system_ms", "block_io_ms", "run_queue_ms",
+    "sleep_ms", "steal_ms", "residue_ms", "ttp2_ms", "instructions",
+]  # fmt: skip
+QUERY = "SELECT grp, count(*), sum(id) FROM numbers GROUP BY grp"
+
+
+@pytest.fixture(params=["postgresql_url", "mariadb_url", "sqlite_url", "duckdb_url"])
+def any_url(request: pytest.FixtureRequest) -> str:
+    url: str = request.getfixturevalue(request.param)
+    return url
+
+
+def test_every_dbms_is_weighed_and_the_result_keeps_to_its_schema(any_url: str) -> None:
+    said = tare("time", QUERY, "--db", any_url, "--runs", "7", "--json", "-")
+    assert said.code == 0, said.err
+    assert said.err == ""
+    result = said.result
+    jsonschema.validate(result, SCHEMA)
+    (query,) = result["results"]
+    assert list(query["measures"]) == NAMES
+    wall = query["measures"]["wall_ms"]
+    assert len(wall["samples"]) == 7
+    assert wall["median"] == statistics.median(wall["samples"])
+    assert wall["ci95"][0] <= wall["median"] <= wall["ci95"][1]
+    assert query["measures"]["cpu_ms"]["median"] > 0
+    assert query["answer"]["consistent"]
+    assert query["plan"]["fingerprint"]
+
+
+def test_a_measure_is_null_only_with_a_reason(any_url: str) -> None:
+    (query,) = tare("time", QUERY, "--db", any_url, "--runs", "6", "--json", "-").result["results"]
+    for name, measure in query["measures"].items():
+        assert measure["median"] is not None or measure["reason"], name
+
+
+def test_the_parts_of_each_run_add_up_to_its_wall_time(postgresql_url: str) -> None:
+    (query,) = tare("time", QUERY, "--db", postgresql_url, "--runs", "6", "--json", "-").result["results"]
+    measures = query["measures"]
+    parts = ("cpu_ms", "block_io_ms", "run_queue_ms", "sleep_ms", "steal_ms", "residue_ms")
+    for i, wall in enumerate(measures["wall_ms"]["samples"]):
+        known = [v for name in parts if measures[name]["samples"] and (v := measures[name]["samples"][i]) is not None]
+        assert sum(known) == pytest.approx(wall, abs=1e-3)
+
+
+def test_answers_agree_across_all_dbms(
+    postgresql_url: str, mariadb_url: str, sqlite_url: str, duckdb_url: str
+) -> None:
+    hashes = {
+        tare("time", QUERY, "--db", url, "--runs", "1", "--warmup", "0", "--json", "-").result["results"][0]["answer"][
+            "hash"
+        ]
+        for url in (postgresql_url, mariadb_url, sqlite_url, duckdb_url)
+    }
+    assert len(hashes) == 1
+
+
+def test_the_text_names_both_views_and_every_part(postgresql_url: str) -> None:
+    said = tare("time", QUERY, "--db", postgresql_url, "--runs", "6")
+    assert said.code == 0, said.err
+    for word in ("wall", "CPU", "block I/O", "run-queue", "sleep", "steal", "residue", "TTPv2", "ms", "95%"):
+        assert word in said.out, word
+
+
+def test_exports_are_written_beside_the_text(sqlite_url: str, tmp_path: Path) -> None:
+    files = {kind: tmp_path / f"out.{kind}" for kind in ("json", "markdown", "csv")}
+    flags = [word for kind, path in files.items() for word in (f"--{kind}", str(path))]
+    said = tare("time", QUERY, "SELECT count(*) FROM numbers", "--db", sqlite_url, "--runs", "6", *flags)
+    assert said.code == 0, said.err
+    jsonschema.validate(json.loads(files["json"].read_text()), SCHEMA)
+    assert "|" in files["markdown"].read_text()
+    rows = list(csv.DictReader(files["csv"].open()))
+    assert len([row for row in rows if row.get("warmup") in ("False", "false", "0")]) == 12
+
+
+def test_cold_is_proved_by_what_is_resident(postgresql_url: str) -> None:
+    said = tare("time", QUERY, "--db", postgresql_url, "--runs", "3", "--cold", "--json", "-")
+    assert said.code == 0, said.err
+    cache = said.result["results"][0]["cache"]
+    assert cache["asked"] == "cold"
+    assert cache["reached"] is True, cache["evidence"]
+    assert all(proof["page_cache_share"] < 0.1 for proof in cache["proof"])
+
+
+def test_lukewarm_keeps_the_page_cache_and_empties_the_buffers(postgresql_url: str) -> None:
+    said = tare("time", QUERY, "--db", postgresql_url, "--runs", "2", "--cache", "lukewarm-dbms", "--json", "-")
+    assert said.code == 0, said.err
+    assert said.result["results"][0]["cache"]["reached"] is True
+
+
+def test_a_parameter_scan_weighs_one_query_a_value(duckdb_url: str) -> None:
+    said = tare(
+        "time", "SELECT count(*) FROM numbers WHERE id < {n}", "--db", duckdb_url,
+        "-P", "n", "100", "300", "-D", "100", "--runs", "1", "--warmup", "0", "--json", "-",
+    )  # fmt: skip
+    assert [query["parameters"] for query in said.result["results"]] == [{"n": "100"}, {"n": "200"}, {"n": "300"}]
+
+
+def test_phases_run_around_each_query_and_each_run_in_order(sqlite_url: str, tmp_path: Path) -> None:
+    log = tmp_path / "log"
+    phases = [w for name in ("setup", "prepare", "conclude", "cleanup") for w in (f"--{name}", f"!echo {name} >> {log}")]
+    said = tare("time", QUERY, "--db", sqlite_url, "--runs", "2", "--warmup", "0", *phases)
+    assert said.code == 0, said.err
+    assert log.read_text().split() == ["setup", "prepare", "conclude", "prepare", "conclude", "cleanup"]
+
+
+def test_samples_stay_in_run_order(sqlite_url: str) -> None:
+    (query,) = tare("time", QUERY, "--db", sqlite_url, "--runs", "6", "--json", "-").result["results"]
+    timed = [qe for qe in query["qes"] if not qe["warmup"]]
+    assert [qe["wall_ms"] for qe in timed] == query["measures"]["wall_ms"]["samples"]
+    assert [qe["index"] for qe in timed] == sorted(qe["index"] for qe in timed)
+
+
+def test_parallel_workers_are_counted_as_query_processes(postgresql_url: str) -> None:
+    said = tare(
+        "time", "SELECT count(*), sum(sqrt(a.id)) FROM numbers a, generate_series(1, 60) g WHERE a.id % 7 <> g % 7",
+        "--db", postgresql_url, "--runs", "3", "--warmup", "1", "--json", "-",
+        "--setup", "SET max_parallel_workers_per_gather = 2; SET parallel_setup_cost = 0; SET parallel_tuple_cost = 0; "
+        "SET min_parallel_table_scan_size = 0",
+    )  # fmt: skip
+    assert said.code == 0, said.err
+    (query,) = said.result["results"]
+    assert query["resources"]["processes"]["median"] > 1
+    assert query["resources"]["cpu_ms"]["median"] > query["measures"]["cpu_ms"]["median"]
