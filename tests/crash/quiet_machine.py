@@ -25,7 +25,7 @@ import typer
 from tare.cli.isolate import isolate
 from tare.errors import TareError
 app = typer.Typer(pretty_exceptions_enable=False)
-app.command(context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False})(isolate)
+app.command(context_settings={"allow_interspersed_args": False})(isolate)
 try:
     app()
 except TareError as error:

@@ -78,9 +78,15 @@ impl Instructions {
 
 fn attach(pid: i32, inherits: &[u64], counters: &mut Vec<OwnedFd>) -> Result<()> {
     let mut tids = Vec::new();
-    Ids::open(&format!("/proc/{pid}/task")).and_then(|folder| folder.read(&mut tids, &mut Vec::new())).map_err(
-        |e| ProbeError::os(format!("cannot count instructions of process {pid}"), &e, "name a process that is alive"),
-    )?;
+    Ids::open(&format!("/proc/{pid}/task"))
+        .and_then(|folder| folder.read(&mut tids, &mut Vec::new()))
+        .map_err(|e| {
+            ProbeError::os(
+                format!("cannot count instructions of process {pid}"),
+                &e,
+                "name a process that is alive",
+            )
+        })?;
     for tid in tids {
         let mut result = Err(io::Error::from_raw_os_error(libc::EINVAL));
         for &inherit in inherits {
@@ -128,7 +134,8 @@ fn refusal(error: &io::Error, what: &str) -> ProbeError {
     match error.raw_os_error() {
         Some(libc::ENOENT | libc::EOPNOTSUPP | libc::ENODEV | libc::ENXIO) => ProbeError {
             what: format!("{what}: this machine (probably a virtual machine) exposes no instruction counter"),
-            next_step: "measure on bare metal, or let the hypervisor pass the CPU's counters through".to_owned(),
+            next_step: "measure on bare metal, or let the hypervisor pass the CPU's counters through"
+                .to_owned(),
             errno: libc::ENOENT,
         },
         Some(libc::EACCES | libc::EPERM) => ProbeError::os(

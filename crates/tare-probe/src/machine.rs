@@ -93,8 +93,10 @@ impl Reader {
     /// The machine now.
     pub fn read(&mut self) -> Result<Machine> {
         let next = "mount proc on /proc (mount -t proc proc /proc)";
-        let text =
-            self.file.read(&mut self.buffer).map_err(|e| ProbeError::os("cannot read /proc/stat", &e, next))?;
+        let text = self
+            .file
+            .read(&mut self.buffer)
+            .map_err(|e| ProbeError::os("cannot read /proc/stat", &e, next))?;
         Machine::parse(text, monotonic_ns())
             .ok_or_else(|| ProbeError::new("/proc/stat has no line for the sum over CPUs", next))
     }
@@ -104,7 +106,8 @@ impl Reader {
 mod tests {
     use super::*;
 
-    const TAIL: &str = "intr 9 8 7\nctxt 123\nbtime 1\nprocesses 45\nprocs_running 2\nprocs_blocked 1\nnew 1\n";
+    const TAIL: &str =
+        "intr 9 8 7\nctxt 123\nbtime 1\nprocesses 45\nprocs_running 2\nprocs_blocked 1\nnew 1\n";
 
     #[test]
     fn the_sum_the_cpus_and_the_counts_are_read() {

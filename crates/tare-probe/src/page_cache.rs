@@ -81,7 +81,8 @@ fn open(path: &str) -> Result<(File, u64)> {
     // Looked at before it is opened, for opening a FIFO would wait and opening a device may act.
     let kind = std::fs::metadata(path).map_err(failed)?;
     if !kind.is_file() {
-        let mut error = ProbeError::new(format!("{path} is no regular file"), "name the files in it one by one");
+        let mut error =
+            ProbeError::new(format!("{path} is no regular file"), "name the files in it one by one");
         error.errno = if kind.is_dir() { libc::EISDIR } else { libc::EINVAL };
         return Err(error);
     }
@@ -132,7 +133,8 @@ fn mincore(file: &File, size: u64, page: u64) -> io::Result<u64> {
     let mut pages = vec![0u8; size.div_ceil(page) as usize];
     // SAFETY: a fresh mapping that is never touched, and a vector with a byte for each of its pages.
     let done = unsafe {
-        let map = libc::mmap(std::ptr::null_mut(), length, libc::PROT_READ, libc::MAP_SHARED, file.as_raw_fd(), 0);
+        let map =
+            libc::mmap(std::ptr::null_mut(), length, libc::PROT_READ, libc::MAP_SHARED, file.as_raw_fd(), 0);
         if map == libc::MAP_FAILED {
             return Err(io::Error::last_os_error());
         }

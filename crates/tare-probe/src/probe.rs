@@ -45,7 +45,10 @@ impl Probe {
     /// The best tier that works, or the one that is asked for.
     pub fn open(wanted: Option<&str>) -> Result<Self> {
         if let Some(name) = wanted.filter(|name| !TIERS.contains(name)) {
-            return Err(ProbeError::new(format!("there is no tier {name:?}"), format!("ask for one of {}", TIERS.join(", "))));
+            return Err(ProbeError::new(
+                format!("there is no tier {name:?}"),
+                format!("ask for one of {}", TIERS.join(", ")),
+            ));
         }
         let mut attempts = Vec::with_capacity(TIERS.len());
         let mut chosen = None;
@@ -63,7 +66,10 @@ impl Probe {
             match tried {
                 Ok((source, _)) if fits && chosen.is_none() => chosen = Some((name, source)),
                 Err(error) if wanted == Some(name) => {
-                    return Err(ProbeError { what: format!("the {name} tier does not work: {}", error.what), ..error });
+                    return Err(ProbeError {
+                        what: format!("the {name} tier does not work: {}", error.what),
+                        ..error
+                    });
                 }
                 _ => {}
             }
@@ -101,10 +107,10 @@ impl Probe {
     pub fn listen(&self) -> Result<ExitListener> {
         match self.tier {
             #[cfg(feature = "bpf")]
-            "bpf" => {
-                Ok(ExitListener { how: "bpf", inner: Box::new(crate::bpf::exits::Listener::start()?) })
+            "bpf" => Ok(ExitListener { how: "bpf", inner: Box::new(crate::bpf::exits::Listener::start()?) }),
+            "taskstats" => {
+                Ok(ExitListener { how: "taskstats", inner: Box::new(TaskstatsListener::start()?) })
             }
-            "taskstats" => Ok(ExitListener { how: "taskstats", inner: Box::new(TaskstatsListener::start()?) }),
             _ => Err(ProbeError::new(
                 "exits cannot be listened to in the procfs tier",
                 "run as root, so that the bpf or taskstats tier works",

@@ -4,7 +4,12 @@ use pyo3::create_exception;
 use pyo3::exceptions::PyOSError;
 use pyo3::prelude::*;
 
-create_exception!(tare._probe, ProbeError, PyOSError, "A kernel interface refused; the text says which, why and what to do.");
+create_exception!(
+    tare._probe,
+    ProbeError,
+    PyOSError,
+    "A kernel interface refused; the text says which, why and what to do."
+);
 
 /// `ProbeError(text)` or, where the kernel gave one, `ProbeError(errno, text)`.
 pub(crate) fn raise(error: tare_probe::ProbeError) -> PyErr {

@@ -19,9 +19,11 @@ pub(crate) struct Residency {
 /// What of each file is in the page cache. Raises ProbeError naming the file.
 #[pyfunction]
 pub(crate) fn residency(py: Python<'_>, paths: Vec<String>) -> PyResult<Vec<Residency>> {
-    py.detach(|| paths.iter().map(|path| tare_probe::page_cache::residency(path)).collect::<Result<Vec<_>, _>>())
-        .map(|found| found.into_iter().map(Residency::from).collect())
-        .map_err(raise)
+    py.detach(|| {
+        paths.iter().map(|path| tare_probe::page_cache::residency(path)).collect::<Result<Vec<_>, _>>()
+    })
+    .map(|found| found.into_iter().map(Residency::from).collect())
+    .map_err(raise)
 }
 
 /// posix_fadvise(DONTNEED); dirty pages stay. Raises ProbeError naming the file.
@@ -32,7 +34,8 @@ pub(crate) fn evict(py: Python<'_>, paths: Vec<String>) -> PyResult<()> {
 
 impl From<tare_probe::page_cache::Residency> for Residency {
     fn from(found: tare_probe::page_cache::Residency) -> Self {
-        let tare_probe::page_cache::Residency { path, size_bytes, page_bytes, pages, resident, dirty, how } = found;
+        let tare_probe::page_cache::Residency { path, size_bytes, page_bytes, pages, resident, dirty, how } =
+            found;
         Self { path, size_bytes, page_bytes, pages, resident, dirty, how }
     }
 }

@@ -45,9 +45,15 @@ struct Texts {
 }
 
 macro_rules! take {
-    ($row:ident, $texts:ident, comm) => { $texts.comm };
-    ($row:ident, $texts:ident, cmdline) => { $texts.cmdline };
-    ($row:ident, $texts:ident, $field:ident) => { $row.$field };
+    ($row:ident, $texts:ident, comm) => {
+        $texts.comm
+    };
+    ($row:ident, $texts:ident, cmdline) => {
+        $texts.cmdline
+    };
+    ($row:ident, $texts:ident, $field:ident) => {
+        $row.$field
+    };
 }
 
 row! {

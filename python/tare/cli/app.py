@@ -37,5 +37,5 @@ def root(
 app.command()(time.time)
 app.command()(compare.compare)
 app.command()(doctor.doctor)
-app.command(context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False})(isolate.isolate)
+app.command(context_settings={"allow_interspersed_args": False})(isolate.isolate)
 app.add_typer(server.app, name="server")

@@ -10,16 +10,13 @@ import typer
 from tare.measure.machine.isolation.run import Wishes
 from tare.measure.machine.isolation.run import isolate as run_isolated
 
-# The command's own options are not ours: nothing after its first word is read.
-CONTEXT = {"allow_interspersed_args": False}
-
 
 def _say(line: str) -> None:
     print(f"tare isolate: {line}", file=sys.stderr, flush=True)
 
 
 def isolate(
-    command: Annotated[list[str], typer.Argument(metavar="-- CMD…", help="The command and its arguments.")],
+    command: Annotated[list[str], typer.Argument(metavar="CMD", help="The command and its arguments.")],
     cpus: Annotated[int, typer.Option(help="How many CPUs to reserve.")] = 1,
     with_pid: Annotated[
         list[int] | None,

@@ -11,8 +11,8 @@ CLEARS_DBMS = frozenset({CacheState.COLD, CacheState.LUKEWARM_DBMS})
 CLEARS_OS = frozenset({CacheState.COLD, CacheState.LUKEWARM_OS})
 
 
-def reach(session: Session, state: CacheState) -> None:
-    """Empties what `state` asks for.
+def reach(session: Session, state: CacheState) -> str | None:
+    """Empties what `state` asks for; says how the DBMS's own buffers were emptied, if they were.
 
     The DBMS goes first: what it reads while it starts again is evicted with the
     rest. Raises CacheNotCleared with what would make it possible.
@@ -24,8 +24,7 @@ def reach(session: Session, state: CacheState) -> None:
         )
     if state is not CacheState.WARM:
         session.flush()
-    if state in CLEARS_DBMS:
-        session.clear_buffers()
+    emptied = session.clear_buffers() if state in CLEARS_DBMS else None
     if state in CLEARS_OS:
         try:
             evict([str(path) for path in session.data_files() if path.is_file()])
@@ -34,10 +33,11 @@ def reach(session: Session, state: CacheState) -> None:
                 f"the page cache could not be asked to let go of the database's files: {error}",
                 "run as the server's user or as root, or weigh with a warm cache",
             ) from error
+    return emptied
 
 
-def residence(session: Session) -> Residence:
-    """What is in memory now. Bytes; None where this user cannot look."""
+def residence(session: Session, emptied: str | None) -> Residence:
+    """What is in memory now. Bytes; None where this user cannot look. `emptied` is what `reach` said."""
     buffers = session.buffer_residency()
     resident = size = None
     how = "the database's files are not visible to this user"
@@ -57,4 +57,5 @@ def residence(session: Session) -> Residence:
         page_cache_how=how,
         buffer_bytes=buffers.resident_bytes if buffers else None,
         buffer_how=buffers.how if buffers else "this DBMS does not tell",
+        buffers_emptied=emptied,
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import platform
+from contextlib import suppress
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
@@ -45,15 +46,21 @@ def _field(cpuinfo: str, name: str) -> str | None:
     return None
 
 
+_CLOCKS = {"kvm-clock": "KVM", "hyperv_clocksource_tsc_page": "Hyper-V", "xen": "Xen"}
+
+
 def _hypervisor(cpuinfo: str) -> str | None:
-    for path in ("/sys/hypervisor/type", "/sys/class/dmi/id/sys_vendor"):
-        try:
-            text = Path(path).read_text().strip()
-        except OSError:
-            continue
-        if text and "hypervisor" in (_field(cpuinfo, "flags") or ""):
-            return text
-    return "unnamed" if "hypervisor" in (_field(cpuinfo, "flags") or "") else None
+    """None on bare metal. A guest is known by its CPU flag, and named by the clock it is offered."""
+    if "hypervisor" not in (_field(cpuinfo, "flags") or "").split():
+        return None
+    with suppress(OSError):
+        clocks = Path("/sys/devices/system/clocksource/clocksource0/available_clocksource").read_text().split()
+        for clock, name in _CLOCKS.items():
+            if clock in clocks:
+                return name
+    with suppress(OSError):
+        return Path("/sys/class/dmi/id/sys_vendor").read_text().strip()
+    return "a hypervisor"
 
 
 def _operating_system() -> str:

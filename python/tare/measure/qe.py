@@ -64,17 +64,15 @@ def time_single_qe(
     Raises CacheNotCleared, BadStatement, and whatever EXPLAIN or the connection raise
     before the clock: then there was no QE.
     """
-    if rig.listener:
-        rig.listener.drain()  # what ended before this QE is not of it
     lost_before = rig.listener.lost() if rig.listener else None
     births_before = rig.listener.births() if rig.listener else None
     plan_before = rig.session.explain(query.sql).fingerprint
-    reach(rig.session, cache)
+    emptied = reach(rig.session, cache)
     if cache in CLEARS_DBMS:
         rig.reattach()
     prepared = rig.prepared(query.sql)
     started_at = datetime.now(UTC).isoformat(timespec="milliseconds")
-    before = residence(rig.session)
+    before = residence(rig.session, emptied)
     readings = _read(rig, prepared, timeout_s)
     births = rig.listener.births() if rig.listener else None
     lost = rig.listener.lost() if rig.listener else None
@@ -106,6 +104,8 @@ def _read(rig: Rig, prepared: Prepared, timeout_s: float | None) -> Readings:
     collecting = gc.isenabled()
     gc.disable()
     try:
+        if listener:
+            listener.drain()  # what ended before the first snapshot is not of this QE
         processes_1 = probe.processes(threads_of)
         timeline_1 = rig.timeline()
         instructions_1 = rig.instructions()
@@ -164,7 +164,8 @@ def _record(
     lost: int | None,
 ) -> QE:
     before, after = readings.processes_1.processes(), readings.processes_2.processes()
-    exits = [e for e in readings.exits if e.ended_ns <= readings.processes_2.ended_ns]
+    interval = (readings.processes_1.started_ns, readings.processes_2.ended_ns)
+    exits = [e for e in readings.exits if interval[0] <= e.ended_ns <= interval[1]]
     machine = machine_use(readings.machine_1, readings.machine_2)
     processes = uses(lives(before, after, exits), rig.role)
     first = _leader_reading(rig, readings.processes_1, before, readings.timeline_1)

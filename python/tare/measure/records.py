@@ -126,6 +126,7 @@ class Residence:
     page_cache_how: str
     buffer_bytes: int | None
     buffer_how: str
+    buffers_emptied: str | None  # how the DBMS's buffers were emptied before this QE, if they were
 
 
 @dataclass(frozen=True, slots=True)

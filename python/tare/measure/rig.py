@@ -36,7 +36,7 @@ def open_probe(tier: Tier | None = None) -> Probe:
         return Probe(tier)
     except OSError as error:
         raise PrivilegeMissing(
-            f"the kernel cannot be read here: {error}", "leave --tier out; `tare doctor` says what each tier needs"
+            f"the kernel cannot be read here: {error.strerror or error}", "leave --tier out; `tare doctor` says what each tier needs"
         ) from error
 
 
@@ -124,11 +124,11 @@ class Rig:
         try:
             self._follower = self.probe.follow([leader.tid])
         except OSError as error:
-            self.no_trace = str(error)
+            self.no_trace = error.strerror or str(error)
         try:
             self._instructions = count_instructions([leader.pid], self.session.worker_parents(leader))
         except OSError as error:
-            self.no_instructions = str(error)
+            self.no_instructions = error.strerror or str(error)
 
     def detach(self) -> None:
         """Takes every instrument off; what was prepared stays prepared."""
@@ -173,7 +173,7 @@ class Rig:
         try:
             self._listener = self.probe.listen()
         except OSError as error:
-            self.no_listener = str(error)
+            self.no_listener = error.strerror or str(error)
 
     def _forget_prepared(self) -> None:
         for prepared in self._prepared.values():

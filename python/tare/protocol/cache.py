@@ -68,7 +68,7 @@ def _warm(qes: Sequence[QE]) -> Proof:
             files = (qe.residence.file_bytes if qe.residence else None) or 0
             allowed = max(WARM_READ_BYTES, int(WARM_READ_SHARE * files))
     if worst <= allowed:
-        return Proof(True, f"no QE read more than {_size(worst)} from disk")
+        return Proof(True, f"no QE read more than {_size(worst)} from disk" if worst else "no QE read from disk")
     return Proof(False, f"QE {worst_at} read {_size(worst)} from disk")
 
 

@@ -76,4 +76,4 @@ def _next_step(error: OSError) -> str:
         case IsADirectoryError():
             return "name a file, not a directory"
         case _:
-            return "make room or name a file on another disk; the result is still on the screen"
+            return "make room, or name a file on another disk"

@@ -54,7 +54,7 @@ def change(ratio: ShiftResult) -> str:
         return f"{(value - 1) * 100:+.{places}f}%".replace("-", MINUS)
 
     width = (ratio.ci95[1] - ratio.ci95[0]) / 2 * 100 if ratio.ci95 else None
-    places = min(3, decimals((ratio.estimate - 1) * 100, width))
+    places = min(2, decimals((ratio.estimate - 1) * 100, width))
     text = signed(ratio.estimate)
     return f"{text} [{signed(ratio.ci95[0])}, {signed(ratio.ci95[1])}]" if ratio.ci95 else text
 
@@ -94,7 +94,7 @@ def print_comparison(found: ComparisonResult, console: Console) -> None:
     table.add_column("change [95%]", no_wrap=True)
     table.add_column("difference [95%]", no_wrap=True)
     table.add_column("p", no_wrap=True)
-    table.add_column("Cliff's δ", no_wrap=True)
+    table.add_column("δ", no_wrap=True)
     for name, one in found.measures.items():
         mark = "→ " if name == found.primary else "  "
         table.add_row(

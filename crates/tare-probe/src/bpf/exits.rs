@@ -45,13 +45,12 @@ pub(crate) struct Listener {
     stop: Arc<OwnedFd>,
     thread: Option<JoinHandle<()>>,
     links: Vec<Link>,
-    /// Keeps the programs loaded.
-    _object: Object,
+    object: Object,
 }
 
 impl Listener {
     pub(crate) fn start() -> Result<Self> {
-        let mut object = load(object!("exits"))?;
+        let object = load(object!("exits"))?;
         let (source, counts) = (map(&object, "ring")?, map(&object, "counts")?);
         let records: Arc<Mutex<Vec<ExitRecord>>> = Arc::default();
         let into = Arc::clone(&records);
@@ -69,7 +68,11 @@ impl Listener {
         let stop = unsafe {
             let fd = libc::eventfd(0, libc::EFD_CLOEXEC);
             if fd < 0 {
-                return Err(ProbeError::os("cannot make an event descriptor", &io::Error::last_os_error(), ""));
+                return Err(ProbeError::os(
+                    "cannot make an event descriptor",
+                    &io::Error::last_os_error(),
+                    "",
+                ));
             }
             Arc::new(OwnedFd::from_raw_fd(fd))
         };
@@ -86,10 +89,9 @@ impl Listener {
                 .spawn(run)
                 .map_err(|e| ProbeError::os("cannot start the listening thread", &e, ""))?
         };
-        let mut listener =
-            Self { inbox, counts, stop, thread: Some(thread), links: Vec::new(), _object: object };
-        for name in ["on_fork", "on_exit"] {
-            let link = attach(&mut listener._object, name)?;
+        let mut listener = Self { inbox, counts, stop, thread: Some(thread), links: Vec::new(), object };
+        for name in ["on_switch", "on_fork", "on_exit"] {
+            let link = attach(&mut listener.object, name)?;
             listener.links.push(link);
         }
         Ok(listener)
@@ -183,7 +185,10 @@ mod tests {
 
     #[test]
     fn a_title_that_outgrew_its_arguments_ends_at_its_first_nul() {
-        assert_eq!(command(&raw(b"postgres: parallel worker for PID 1\0=/bin\0"), 9), "postgres: parallel worker for PID 1");
+        assert_eq!(
+            command(&raw(b"postgres: parallel worker for PID 1\0=/bin\0"), 9),
+            "postgres: parallel worker for PID 1"
+        );
     }
 
     #[test]

@@ -9,6 +9,9 @@ char LICENSE[] SEC("license") = "Dual BSD/GPL";
 /* Order of enum State in timeline.rs; UNKNOWN until the first look or the first event. */
 enum { ON_CPU, RUN_QUEUE, SLEEP, BLOCK_IO, OTHER_WAIT, STATES, UNKNOWN = STATES, ENDED };
 
+/* Added to a state that comes from the first look: no event yet, and the look's own fields hold. */
+#define LOOKED 8
+
 #define TASK_INTERRUPTIBLE 0x0001
 #define TASK_UNINTERRUPTIBLE 0x0002
 #define TASK_DEAD 0x0080
@@ -26,10 +29,8 @@ struct line {
 	__u64 slices_before; /* the scheduler's own count when it was first followed */
 	__u64 slices_end;    /* and when it ended */
 	__u64 state;
-	/* The first look's findings, which hold only if it could still put `state` from UNKNOWN. */
 	__u64 look_since;
 	__u64 look_slices;
-	__u64 looked;
 	__u64 begun;
 };
 
@@ -62,14 +63,15 @@ static __always_inline void enter(struct line *l, __u64 state, struct task_struc
 		l->followed = now;
 		l->slices_before = task->sched_info.pcount;
 	} else {
-		if (l->looked) {
+		__u64 before = l->state & ~LOOKED;
+
+		if (l->state & LOOKED) {
 			l->followed = l->since = l->look_since;
 			l->slices_before = l->look_slices;
-			l->looked = 0;
 		}
-		/* Another CPU's clock may have been read a little later for the first look. */
-		if (l->state < STATES && now > l->since)
-			l->spent[l->state] += now - l->since;
+		/* The clock may have been read a little later for the first look, on another CPU. */
+		if (before < STATES && now > l->since)
+			l->spent[before] += now - l->since;
 		if (now < l->since)
 			now = l->since;
 	}
@@ -105,8 +107,12 @@ int BPF_PROG(on_wakeup, struct task_struct *task)
 {
 	__u32 tid = task->pid;
 	struct line *l = bpf_map_lookup_elem(&lines, &tid);
+	__u64 state;
 
-	if (l && l->state != ON_CPU && l->state != RUN_QUEUE && !task->on_cpu)
+	if (!l || task->on_cpu)
+		return 0;
+	state = l->state & ~LOOKED;
+	if (state != ON_CPU && state != RUN_QUEUE)
 		enter(l, RUN_QUEUE, task);
 	return 0;
 }
@@ -134,8 +140,7 @@ int first_look(struct bpf_iter__task *ctx)
 	else
 		state = waiting(task->__state, BPF_CORE_READ_BITFIELD(task, in_iowait));
 	l->look_since = bpf_ktime_get_ns();
-	l->looked = 1;
-	if (__sync_val_compare_and_swap(&l->state, UNKNOWN, state) != UNKNOWN)
-		l->looked = 0;
+	/* An event that came meanwhile knows better. */
+	__sync_val_compare_and_swap(&l->state, UNKNOWN, state | LOOKED);
 	return 0;
 }

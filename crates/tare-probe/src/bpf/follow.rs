@@ -11,6 +11,7 @@ use crate::timeline::{Follow, State, Timeline};
 const STATES: [State; 5] = [State::OnCpu, State::RunQueue, State::Sleep, State::BlockIo, State::OtherWait];
 const UNKNOWN: u64 = 5;
 const ENDED: u64 = 6;
+const LOOKED: u64 = 8;
 /// `MAX_THREADS` of follow.bpf.c.
 const MOST: usize = 1024;
 /// How often a reading that an event came between is tried again.
@@ -30,7 +31,6 @@ struct Line {
     state: u64,
     look_since: u64,
     look_slices: u64,
-    looked: u64,
     begun: u64,
 }
 
@@ -71,7 +71,10 @@ impl Trace {
         for &tid in tids {
             if trace.line(tid)?.state == UNKNOWN {
                 let what = format!("thread {tid} cannot be followed: there is none");
-                return Err(ProbeError { errno: libc::ESRCH, ..ProbeError::new(what, "name threads that are alive") });
+                return Err(ProbeError {
+                    errno: libc::ESRCH,
+                    ..ProbeError::new(what, "name threads that are alive")
+                });
             }
         }
         Ok(trace)
@@ -94,15 +97,20 @@ impl Trace {
                 return Ok(line.begin());
             }
         }
-        Err(ProbeError::new(format!("the timeline of thread {tid} changes too fast to be read"), "read it again"))
+        Err(ProbeError::new(
+            format!("the timeline of thread {tid} changes too fast to be read"),
+            "read it again",
+        ))
     }
 }
 
 impl Line {
     /// Takes over what the first look found, if no event has done so.
     fn begin(mut self) -> Self {
-        if self.looked != 0 && self.state != UNKNOWN {
-            (self.followed, self.since, self.slices_before) = (self.look_since, self.look_since, self.look_slices);
+        if self.state & LOOKED != 0 {
+            self.state &= !LOOKED;
+            (self.followed, self.since, self.slices_before) =
+                (self.look_since, self.look_since, self.look_slices);
         }
         self
     }

@@ -3,7 +3,7 @@
 use std::io;
 use std::mem::MaybeUninit;
 
-use libbpf_rs::{Iter, Link, MapHandle, Object, ObjectBuilder, ProgramMut};
+use libbpf_rs::{Iter, Link, MapCore, MapHandle, Object, ObjectBuilder, ProgramMut};
 
 use crate::error::{ProbeError, Result};
 
@@ -41,18 +41,23 @@ pub(crate) fn refusal(error: &libbpf_rs::Error) -> ProbeError {
         libbpf_rs::ErrorKind::PermissionDenied => {
             (libc::EPERM, "run as root, or with CAP_BPF and CAP_PERFMON and kernel lockdown off")
         }
-        libbpf_rs::ErrorKind::NotFound => (libc::ENOENT, "use a newer kernel (5.11 or later for the iterator)"),
+        libbpf_rs::ErrorKind::NotFound => {
+            (libc::ENOENT, "use a newer kernel (5.11 or later for the iterator)")
+        }
         _ => (errno, "use Linux 5.18 or later; the kernel log may say more"),
     };
-    ProbeError { what: format!("the kernel refused the BPF program: {error}"), next_step: next.to_owned(), errno }
+    ProbeError {
+        what: format!("the kernel refused the BPF program: {error}"),
+        next_step: next.to_owned(),
+        errno,
+    }
 }
 
 /// One program of a loaded object.
 pub(crate) fn program<'o>(object: &'o mut Object, name: &str) -> Result<ProgramMut<'o>> {
-    object
-        .progs_mut()
-        .find(|program| program.name() == name)
-        .ok_or_else(|| ProbeError::new(format!("the BPF object has no program {name}"), "build the package anew"))
+    object.progs_mut().find(|program| program.name() == name).ok_or_else(|| {
+        ProbeError::new(format!("the BPF object has no program {name}"), "build the package anew")
+    })
 }
 
 /// Attaches one program of a loaded object.
@@ -62,10 +67,9 @@ pub(crate) fn attach(object: &mut Object, name: &str) -> Result<Link> {
 
 /// A descriptor of one map of a loaded object.
 pub(crate) fn map(object: &Object, name: &str) -> Result<MapHandle> {
-    let map = object
-        .maps()
-        .find(|map| map.name() == name)
-        .ok_or_else(|| ProbeError::new(format!("the BPF object has no map {name}"), "build the package anew"))?;
+    let map = object.maps().find(|map| map.name() == name).ok_or_else(|| {
+        ProbeError::new(format!("the BPF object has no map {name}"), "build the package anew")
+    })?;
     MapHandle::try_from(&map).map_err(|e| refusal(&e))
 }
 

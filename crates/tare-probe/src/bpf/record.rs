@@ -101,7 +101,12 @@ impl Record {
     }
 
     /// The row, `split` being user and system time scaled to the run time.
-    pub(crate) fn row(&self, accounting: bool, (user_ns, system_ns): (u64, u64), cmdline: Arc<str>) -> Process {
+    pub(crate) fn row(
+        &self,
+        accounting: bool,
+        (user_ns, system_ns): (u64, u64),
+        cmdline: Arc<str>,
+    ) -> Process {
         let sums = &self.sums;
         let comm = self.comm.split(|&b| b == 0).next().unwrap_or_default();
         let sched = |value| (self.has & HAS_SCHED != 0).then_some(value);

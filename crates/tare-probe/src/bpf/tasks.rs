@@ -1,6 +1,6 @@
 //! Snapshots of all tasks through the BPF task iterator.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use libbpf_rs::{Link, Object};
@@ -33,19 +33,17 @@ impl Reader {
     pub(crate) fn open() -> Result<Self> {
         let mut object = load(object!("tasks"))?;
         let link = attach(&mut object, "tasks")?;
-        let mut reader = Self {
-            link,
-            _object: object,
-            titles: Arc::default(),
-            splits: Arc::default(),
-            bytes: 64 * 1024,
-        };
+        let mut reader =
+            Self { link, _object: object, titles: Arc::default(), splits: Arc::default(), bytes: 64 * 1024 };
         let (tasks, _) = reader.read()?;
         let me = std::process::id().cast_signed();
         if tasks.records().any(|r| r.pid == me && r.sums.run > 0) {
             return Ok(reader);
         }
-        Err(ProbeError::new("the task iterator does not see this process", "run in the machine's own PID namespace"))
+        Err(ProbeError::new(
+            "the task iterator does not see this process",
+            "run in the machine's own PID namespace",
+        ))
     }
 
     /// All tasks, and the moment the last was read.
@@ -89,8 +87,11 @@ impl Reader {
                 }
             }
             self.titles = Arc::new(titles);
-            let alive: std::collections::HashSet<Life> = tasks.records().map(|r| (r.pid, r.start_ns())).collect();
-            self.splits.lock().unwrap_or_else(PoisonError::into_inner).keep(|life| alive.contains(life));
+            let alive: HashSet<Life> = tasks.records().map(|r| (r.pid, r.start_ns())).collect();
+            self.splits
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner)
+                .keep(|&(id, start)| alive.contains(&(id.abs(), start)));
         }
         processes
     }
@@ -134,23 +135,22 @@ impl Tasks {
                 sums[index].add(&record);
             }
         }
-        sums.iter().map(|record| self.row(record, (record.pid, record.start_ns()))).collect()
+        sums.iter().map(|record| self.row(record, (record.pid, record.start_ns()), record.pid)).collect()
     }
 
     /// One row a thread of this process.
     pub(crate) fn threads(&self, tgid: i32) -> Vec<Process> {
         let Some(leader) = self.records().find(|r| r.leads() && r.tgid == tgid) else { return Vec::new() };
         let life = (tgid, leader.start_ns());
-        self.records().filter(|r| r.tgid == tgid && !r.dead()).map(|r| self.row(&r, life)).collect()
+        // A main thread's own split is not its process's, so threads are remembered under their negative ids.
+        self.records().filter(|r| r.tgid == tgid && !r.dead()).map(|r| self.row(&r, life, -r.pid)).collect()
     }
 
-    fn row(&self, record: &Record, life: Life) -> Process {
+    fn row(&self, record: &Record, life: Life, who: i32) -> Process {
         let title = self.titles.get(&life).map_or_else(|| Arc::from(""), |title| title.read());
-        // A main thread's own split is not its process's.
-        let who = if record.leads() { life } else { (-record.pid, record.start_ns()) };
         let mut splits = self.splits.lock().unwrap_or_else(PoisonError::into_inner);
         let sums = &record.sums;
-        let split = splits.scale(who, sums.user, sums.system, sums.run, record.kernel());
+        let split = splits.scale((who, record.start_ns()), sums.user, sums.system, sums.run, record.kernel());
         record.row(self.accounting, split, title)
     }
 }

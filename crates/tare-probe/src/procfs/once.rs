@@ -20,7 +20,11 @@ pub fn read_process(pid: i32, tid: Option<i32>) -> Result<Process> {
             error.errno = libc::ESRCH;
             error
         }
-        _ => ProbeError::os(format!("cannot read {whom} from /proc"), &e, "look whether /proc hides it (hidepid)"),
+        _ => ProbeError::os(
+            format!("cannot read {whom} from /proc"),
+            &e,
+            "look whether /proc hides it (hidepid)",
+        ),
     })?;
     if !process.kernel {
         process.cmdline = Title::of(pid).read();

@@ -60,8 +60,9 @@ pub(crate) struct Round {
 impl Reader {
     /// `taskstats` replaces the files that it is better than.
     pub fn open(taskstats: Option<Query>) -> Result<Self> {
-        let root = Ids::open("/proc")
-            .map_err(|e| ProbeError::os("cannot list /proc", &e, "mount proc on /proc (mount -t proc proc /proc)"))?;
+        let root = Ids::open("/proc").map_err(|e| {
+            ProbeError::os("cannot list /proc", &e, "mount proc on /proc (mount -t proc proc /proc)")
+        })?;
         Ok(Self { root, lives: HashMap::new(), taskstats, round: 0, ids: Vec::new(), buffer: Vec::new() })
     }
 
@@ -109,7 +110,8 @@ impl Reader {
     fn threads(&mut self, tgid: i32, accounting: bool, rows: &mut Vec<Row>) {
         let Some(life) = self.lives.get(&tgid) else { return };
         let mut tids = Vec::new();
-        let listed = Ids::open(&format!("/proc/{tgid}/task")).and_then(|f| f.read(&mut tids, &mut self.buffer));
+        let listed =
+            Ids::open(&format!("/proc/{tgid}/task")).and_then(|f| f.read(&mut tids, &mut self.buffer));
         if listed.is_err() {
             return;
         }

@@ -87,12 +87,18 @@ mod tests {
         assert_eq!((stat.min_faults, stat.maj_faults), (11, 13));
         assert_eq!((stat.user_ticks, stat.system_ticks), (15, 16));
         assert_eq!((stat.threads, stat.start_ticks, stat.cpu), (3, 2200, 31));
-        assert_eq!((stat.block_io_ticks, stat.guest_ticks, stat.child_guest_ticks), (Some(42), Some(43), Some(44)));
+        assert_eq!(
+            (stat.block_io_ticks, stat.guest_ticks, stat.child_guest_ticks),
+            (Some(42), Some(43), Some(44))
+        );
     }
 
     #[test]
     fn a_newer_kernel_may_add_fields_and_an_older_one_may_lack_the_last() {
-        assert_eq!(Stat::parse(&line("a", " 1 2 3")), Stat::parse(&line("a", " 1 2 3 4 5 6 7 8 9 what-ever")));
+        assert_eq!(
+            Stat::parse(&line("a", " 1 2 3")),
+            Stat::parse(&line("a", " 1 2 3 4 5 6 7 8 9 what-ever"))
+        );
         let mut short = line("a", "");
         short.truncate(short.len() - "42 43 44\n".len());
         assert_eq!(Stat::parse(&short).unwrap().block_io_ticks, None);

@@ -50,7 +50,11 @@ impl Listener {
         let stop = unsafe {
             let fd = libc::eventfd(0, libc::EFD_CLOEXEC);
             if fd < 0 {
-                return Err(ProbeError::os("cannot make an event descriptor", &io::Error::last_os_error(), ""));
+                return Err(ProbeError::os(
+                    "cannot make an event descriptor",
+                    &io::Error::last_os_error(),
+                    "",
+                ));
             }
             Arc::new(OwnedFd::from_raw_fd(fd))
         };
@@ -118,7 +122,9 @@ impl Inbox {
     fn receive(&mut self, lost: &AtomicU64) {
         while self.broken.is_none() {
             match self.socket.receive(&mut self.buffer, libc::MSG_DONTWAIT) {
-                Ok(n) => self.exits.extend(Messages(&self.buffer[..n]).filter_map(|m| record(m.attributes()))),
+                Ok(n) => {
+                    self.exits.extend(Messages(&self.buffer[..n]).filter_map(|m| record(m.attributes())));
+                }
                 Err(e) if e.raw_os_error() == Some(libc::ENOBUFS) => {
                     lost.fetch_add(1, Ordering::Relaxed);
                 }

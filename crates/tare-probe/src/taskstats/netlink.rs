@@ -100,7 +100,8 @@ impl Socket {
                 continue;
             }
             if message.kind == NLMSG_ERROR {
-                let code = message.body.get(..4).and_then(|b| b.try_into().ok()).map_or(0, i32::from_ne_bytes);
+                let code =
+                    message.body.get(..4).and_then(|b| b.try_into().ok()).map_or(0, i32::from_ne_bytes);
                 return Err(io::Error::from_raw_os_error(-code));
             }
             let (start, end) = (16 + 4, 16 + message.body.len());
@@ -112,7 +113,8 @@ impl Socket {
     pub(crate) fn receive(&self, buffer: &mut [u8], flags: i32) -> io::Result<usize> {
         loop {
             // SAFETY: the pointer and length are those of a live buffer.
-            let n = unsafe { libc::recv(self.fd.as_raw_fd(), buffer.as_mut_ptr().cast(), buffer.len(), flags) };
+            let n =
+                unsafe { libc::recv(self.fd.as_raw_fd(), buffer.as_mut_ptr().cast(), buffer.len(), flags) };
             if let Ok(n) = usize::try_from(n) {
                 return Ok(n);
             }

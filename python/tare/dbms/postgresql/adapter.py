@@ -57,7 +57,7 @@ class PostgreSQL(Adapter):
 
         def opened() -> psycopg.Connection[tuple[object, ...]]:
             try:
-                return psycopg.Connection.connect(make_conninfo(**parameters), autocommit=True)
+                return psycopg.Connection.connect(make_conninfo("", **parameters), autocommit=True)
             except psycopg.Error as error:
                 message = scrubbed(str(error).strip(), password)
             # Raised outside the handler: the driver's own exception may carry the password.

@@ -68,7 +68,7 @@ def _steal_since_boot() -> float:
 
 def databases(around: Surroundings) -> Finding:
     name = "DBMS servers"
-    why = "another server's check-points and vacuums are I/O that no query asked for (TTPv2 §7.3)"
+    why = "another server's check-points and vacuums are I/O that no query asked for (TTPv2 §3.3)"
     found = {pid: comm for pid, comm in around.names.items() if comm in _DBMS}
     roots = {pid: comm for pid, comm in found.items() if tasks.parent(pid) not in found}
     if not roots:

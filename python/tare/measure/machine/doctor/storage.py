@@ -55,5 +55,5 @@ def write_cache(around: Surroundings) -> Finding:
     disk = next(disk for disk, how in caches.items() if how == "write back")
     return Finding(
         name, Area.DISTURBANCE, Status.ADVICE, observed, why,
-        f"for write workloads, as root: hdparm -W0 /dev/{disk} (TTPv2 §3.1 turns it off)",
+        f"for write workloads, as root: hdparm -W0 /dev/{disk} (not every drive obeys: TTPv2 §3.1)",
     )  # fmt: skip

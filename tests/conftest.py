@@ -1,0 +1,88 @@
+"""Databases for all tests: started once, filled alike, stopped at the end.
+
+A test that kills, restarts or changes a server starts one of its own.
+"""
+
+from __future__ import annotations
+
+import os
+import socket
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tare.dbms.servers import start_mariadb, start_postgresql
+from tare.errors import ServerFailed
+from tests.servers import fill_server, make_duckdb, make_sqlite
+
+
+@pytest.fixture
+def tmp_path(tmp_path: Path) -> Path:
+    """pytest's, but one that a server can enter: root's servers run as an ordinary user."""
+    if os.geteuid() == 0:
+        for path in (tmp_path, *list(tmp_path.parents)[:2]):
+            path.chmod(path.stat().st_mode | 0o011)
+    return tmp_path
+
+
+@pytest.fixture(scope="session")
+def free_port() -> int:
+    """A port of 127.0.0.1 on which nobody listens."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port
+
+
+@pytest.fixture(scope="session")
+def postgresql_url() -> Iterator[str]:
+    """PostgreSQL 18 from the wheel, on a socket."""
+    with start_postgresql(version="18") as server:
+        fill_server(server.url)
+        yield server.url
+
+
+@pytest.fixture(scope="session")
+def postgresql_tcp_url() -> Iterator[str]:
+    """The same on 127.0.0.1, in a server of its own. No user in the URL: a test puts in one."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    with start_postgresql(version="18", port=port) as server:
+        fill_server(server.url)
+        yield server.url.replace("postgres@", "", 1)
+
+
+@pytest.fixture(scope="session")
+def postgresql15_url() -> Iterator[str]:
+    """Debian's PostgreSQL 15, with pg_buffercache and without I/O workers."""
+    try:
+        server = start_postgresql(version="15")
+    except ServerFailed as error:
+        pytest.skip(f"no PostgreSQL 15 here: {error.what}")
+    with server:
+        fill_server(server.url)
+        yield server.url
+
+
+@pytest.fixture(scope="session")
+def mariadb_url() -> Iterator[str]:
+    pytest.importorskip("mariadb", reason="the MariaDB connector is not installed (pip install 'tare-db[mariadb]')")
+    try:
+        server = start_mariadb()
+    except ServerFailed as error:
+        pytest.skip(f"no MariaDB here: {error.what}")
+    with server:
+        fill_server(server.url)
+        yield server.url
+
+
+@pytest.fixture(scope="session")
+def sqlite_url(tmp_path_factory: pytest.TempPathFactory) -> str:
+    return make_sqlite(tmp_path_factory.mktemp("sqlite") / "numbers.db")
+
+
+@pytest.fixture(scope="session")
+def duckdb_url(tmp_path_factory: pytest.TempPathFactory) -> str:
+    return make_duckdb(tmp_path_factory.mktemp("duckdb") / "numbers.duckdb")

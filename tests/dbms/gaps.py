@@ -1,0 +1,13 @@
+"""What an adapter cannot do, and the error it raises instead. A gap that closes fails its test."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+
+class Gap(NamedTuple):
+    error: type[BaseException]
+    reason: str
+
+
+GAPS: dict[tuple[str, str], Gap] = {}

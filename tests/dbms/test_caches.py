@@ -1,0 +1,91 @@
+"""Data files, flushing, and emptying the DBMS's own caches."""
+
+from __future__ import annotations
+
+import pytest
+
+from tare._probe import evict, residency
+from tare.dbms.base import Session
+from tare.dbms.registry import find
+from tare.errors import CacheNotCleared
+
+SUM = "SELECT count(*), sum(id) FROM numbers"
+
+
+def test_data_files_exist_and_hold_the_table(session: Session) -> None:
+    files = session.data_files()
+    assert files
+    assert all(path.is_file() for path in files)
+    assert sum(path.stat().st_size for path in files) > 400_000
+
+
+def test_after_a_flush_the_page_cache_lets_the_files_go(writing: Session) -> None:
+    writing.run("UPDATE numbers SET val = val WHERE id < 2000")
+    writing.flush()
+    paths = [str(path) for path in writing.data_files()]
+    evict(paths)
+    left = residency(paths)
+    assert sum(file.resident for file in left) <= 0.02 * sum(file.pages for file in left)
+
+
+def test_cleared_buffers_leave_a_usable_session_with_the_same_answer(session: Session) -> None:
+    before = list(session.prepare(SUM).execute(10).rows())
+    held = session.buffer_residency()
+    how = session.clear_buffers()
+    assert how
+    left = session.buffer_residency()
+    if held is not None:
+        assert left is not None
+        assert left.resident_bytes <= held.resident_bytes
+    leader = session.leader()
+    assert leader is not None
+    assert list(session.prepare(SUM).execute(10).rows()) == before
+
+
+def test_what_was_prepared_before_is_said_to_be_gone(session: Session) -> None:
+    prepared = session.prepare(SUM)
+    session.clear_buffers()
+    try:
+        answer = list(prepared.execute(10).rows())
+    except Exception as error:
+        assert "next:" in str(error)
+    else:
+        assert answer[0][0] == 20_000
+
+
+def test_buffer_residency_grows_with_use(session: Session) -> None:
+    session.clear_buffers()
+    cold = session.buffer_residency()
+    if cold is None:
+        pytest.skip("this DBMS does not tell what it holds")
+    session.prepare("SELECT sum(val), max(txt) FROM numbers").execute(10)
+    warm = session.buffer_residency()
+    assert warm is not None
+    assert warm.resident_bytes > cold.resident_bytes
+    assert warm.how
+
+
+@pytest.mark.parametrize("name", ["postgresql", "mariadb"])
+def test_a_server_that_is_not_ours_is_not_restarted_without_leave(
+    name: str, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The same server without its marker is a stranger's."""
+    url = request.getfixturevalue(f"{name}_url")
+    session = find(url).connect(url)
+    assert session.server.data_directory is not None
+    marker = session.server.data_directory.parent / "tare-server.json"
+    hidden = marker.with_suffix(".hidden")
+    leader = session.leader()
+    marker.rename(hidden)
+    try:
+        with pytest.raises(CacheNotCleared, match="--allow-restart"):
+            session.clear_buffers()
+        assert session.leader() == leader
+        session.close()
+        session = find(url).connect(url, allow_restart=True)
+        assert session.clear_buffers() == "restart"
+        assert list(session.prepare(SUM).execute(10).rows()) != []
+        assert session.leader() != leader
+    finally:
+        hidden.rename(marker)
+        session.close()

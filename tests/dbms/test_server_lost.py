@@ -1,0 +1,62 @@
+"""A server that is killed while a query runs."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+import time
+from collections.abc import Iterator
+
+import pytest
+
+from tare.dbms.registry import find
+from tare.dbms.servers import start_mariadb, start_postgresql
+from tare.errors import ServerFailed, ServerLost
+from tests.dbms.test_statements import SLOW
+from tests.servers import fill_server
+
+
+@pytest.fixture(params=["postgresql", pytest.param("mariadb", marks=pytest.mark.mariadb), "sqlite", "duckdb"])
+def own_url(request: pytest.FixtureRequest) -> Iterator[str]:
+    if request.param in ("sqlite", "duckdb"):
+        yield request.getfixturevalue(f"{request.param}_url")
+        return
+    try:
+        server = start_postgresql() if request.param == "postgresql" else start_mariadb()
+    except ServerFailed as error:
+        pytest.skip(f"no server here: {error.what}")
+    with server:
+        fill_server(server.url)
+        yield server.url
+
+
+def test_a_process_killed_in_mid_run_is_a_lost_server(own_url: str) -> None:
+    session = find(own_url).connect(own_url)
+    leader = session.leader()
+    assert leader is not None
+    prepared = session.prepare(SLOW)
+    killer = threading.Timer(0.4, os.kill, (leader.pid, signal.SIGKILL))
+    killer.start()
+    began = time.monotonic()
+    with pytest.raises(ServerLost, match="next:"):
+        prepared.execute(60)
+    assert time.monotonic() - began < 10
+    killer.join()
+    with pytest.raises(ServerLost):
+        session.prepare("SELECT 1").execute(5)
+    session.close()
+
+
+def test_ctrl_c_stops_the_query_and_leaves_the_session_usable(own_url: str) -> None:
+    session = find(own_url).connect(own_url)
+    prepared = session.prepare(SLOW)
+    timer = threading.Timer(0.4, os.kill, (os.getpid(), signal.SIGINT))
+    timer.start()
+    began = time.monotonic()
+    with pytest.raises(KeyboardInterrupt):
+        prepared.execute(60)
+    assert time.monotonic() - began < 5
+    timer.join()
+    assert list(session.prepare("SELECT count(*) FROM numbers").execute(5).rows()) == [(20_000,)]
+    session.close()

@@ -1,0 +1,57 @@
+"""The published schema is the models', and what Tare writes keeps to it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import jsonschema
+import pytest
+
+from tare.protocol.stop import Stop
+from tare.report import json as json_report
+from tare.report.result import RunResult
+from tare.report.schema import main, schema_text
+from tests.unit.report import sample
+
+PUBLISHED = Path(__file__).parents[3] / "schemas" / "result-v1.json"
+
+RESULTS = {
+    "warm": sample.warm,
+    "troubled": sample.troubled,
+    "compared": lambda: sample.compared(until=Stop(0.02)),
+    "nothing measured": lambda: sample.result([], error="server lost"),
+}
+
+
+def test_the_published_schema_is_up_to_date() -> None:
+    assert PUBLISHED.read_text() == schema_text(), "run: python -m tare.report.schema"
+
+
+def test_the_schema_is_itself_valid() -> None:
+    jsonschema.Draft202012Validator.check_schema(json.loads(schema_text()))
+
+
+@pytest.mark.parametrize("make", RESULTS.values(), ids=RESULTS.keys())
+def test_every_result_keeps_to_the_schema(make) -> None:  # type: ignore[no-untyped-def]
+    document = json.loads(json_report.render(make()))
+    jsonschema.validate(document, json.loads(PUBLISHED.read_text()), cls=jsonschema.Draft202012Validator)
+    assert document["schema"] == "tare-result/1"
+
+
+@pytest.mark.parametrize("make", RESULTS.values(), ids=RESULTS.keys())
+def test_what_is_written_reads_back_as_the_same_result(make) -> None:  # type: ignore[no-untyped-def]
+    result = make()
+    assert RunResult.model_validate_json(json_report.render(result)) == result
+
+
+def test_a_misspelt_field_is_refused() -> None:
+    document = json.loads(json_report.render(sample.warm()))
+    document["results"][0]["measures"]["wal_ms"] = document["results"][0]["measures"].pop("wall_ms")
+    with pytest.raises(jsonschema.ValidationError):
+        jsonschema.validate(document, json.loads(PUBLISHED.read_text()))
+
+
+def test_the_schema_can_be_written_anew(tmp_path: Path) -> None:
+    main([str(tmp_path / "new" / "schema.json")])
+    assert (tmp_path / "new" / "schema.json").read_text() == schema_text()

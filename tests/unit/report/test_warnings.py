@@ -1,0 +1,115 @@
+"""Each warning comes when it is due, with a next step for what the user asked, and not otherwise."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable
+
+import pytest
+
+from tare.dbms.base import Role
+from tare.measure.records import CacheState, Outcome, OwnCost
+from tare.protocol.stop import Stop
+from tare.report import warnings
+from tare.report.asked import Asked, Attempt, Means
+from tare.report.result import RunResult
+from tests.unit.protocol.qe_records import MS, TICK_NS, elapsed, machine, process, qe, resources, run_of
+from tests.unit.report import sample
+
+LOWER = Means(
+    "procfs", [Attempt("bpf", False, "CAP_BPF is missing"), Attempt("procfs", True, "")], True, TICK_NS
+)
+OFF = Means("bpf", [], False, TICK_NS)
+REJECTED = "scheduler trace rejected: 9 switch-ins traced, 10 counted by the kernel"
+
+DUE: dict[str, Callable[[], RunResult]] = {
+    "too-few-runs": lambda: sample.result([qe(i) for i in range(5)]),
+    "unsteady-wall": lambda: sample.result(run_of([55.0, 55.1] * 5, [60.0, 90.0] * 5)),
+    "cache-not-reached": lambda: sample.result([qe(i) for i in range(10)], asked=Asked(10, CacheState.COLD)),
+    "cache-unproved": lambda: sample.result(
+        [qe(i, residence=None) for i in range(10)], asked=Asked(10, CacheState.COLD)
+    ),
+    "steal-present": lambda: sample.result([qe(i, elapsed=elapsed(steal_ns=2 * MS)) for i in range(10)]),
+    "no-delay-accounting": lambda: sample.result([qe(i) for i in range(10)], means=OFF),
+    "lower-tier": lambda: sample.result([qe(i) for i in range(10)], means=LOWER),
+    "ttp2-not-applicable": lambda: sample.result(
+        [qe(i, online_cpus=2, machine=machine(iowait=1)) for i in range(10)]
+    ),
+    "io-workers-read": lambda: sample.result(
+        [qe(i, resources=resources(utility_read_bytes=9 << 20)) for i in range(10)]
+    ),
+    "too-short-for-ticks": lambda: sample.result([qe(i, elapsed=elapsed(15, 12)) for i in range(10)]),
+    "warm-up-seen": lambda: sample.result(run_of([70.0, *[55.0, 55.2] * 5], [70.5, *[70.0, 55.2] * 5])),
+    "plan-not-one": lambda: sample.result(
+        [qe(0, outcome=Outcome.PLAN_CHANGED, plan_fingerprint="b"), *(qe(i) for i in range(1, 11))]
+    ),
+    "answers-differ": lambda: sample.result([qe(i, answer_hash=str(i)) for i in range(10)]),
+    "possible-result-cache": lambda: sample.result(run_of([500.0, *[55.0, 55.2] * 5])),
+    "own-cost-high": lambda: sample.result([qe(i, own=OwnCost(9 * MS, 1, 1)) for i in range(10)]),
+    "large-residue": lambda: sample.result([qe(i, elapsed=elapsed(residue_ns=9 * MS)) for i in range(10)]),
+    "trace-rejected": lambda: sample.result(
+        [qe(i, elapsed=elapsed(sleep_ns=None, why={"sleep": REJECTED})) for i in range(10)]
+    ),
+    "runs-missing": lambda: sample.result(
+        [*(qe(i) for i in range(9)), qe(9, outcome=Outcome.TIMEOUT, error="time-out")]
+    ),
+    "not-resolved": lambda: sample.compared(until=Stop(0.001)),
+}
+
+
+def types(result: RunResult) -> set[str]:
+    return {warning.type for warning in result.warnings}
+
+
+def test_a_clean_run_is_left_in_peace() -> None:
+    assert sample.warm().warnings == []
+
+
+@pytest.mark.parametrize("name", DUE)
+def test_it_is_due(name: str) -> None:
+    found = [warning for warning in DUE[name]().warnings if warning.type == name]
+    assert len(found) == 1
+    assert found[0].cause
+    assert found[0].evidence
+    assert found[0].next_step
+
+
+def test_every_type_of_warning_is_tried_here() -> None:
+    kinds = {kind.__name__ for kind in warnings.Caution.__subclasses__()}
+    tried = {"".join(part.capitalize() for part in name.split("-")) for name in DUE}
+    assert kinds == tried
+
+
+def next_step(result: RunResult, name: str) -> str:
+    return next(warning.next_step for warning in result.warnings if warning.type == name)
+
+
+def test_who_asked_for_isolation_is_not_told_to_isolate() -> None:
+    qes = run_of([55.0, 55.1] * 5, [60.0, 90.0] * 5)
+    assert "tare isolate" in next_step(sample.result(qes), "unsteady-wall")
+    assert "tare isolate" not in next_step(
+        sample.result(qes, asked=Asked(10, isolated=True)), "unsteady-wall"
+    )
+
+
+def test_who_asked_for_warm_up_is_told_to_ask_for_more() -> None:
+    qes = run_of([70.0, *[55.0, 55.2] * 5], [70.5, *[70.0, 55.2] * 5])
+    assert next_step(sample.result(qes, asked=Asked(11, warmup=3)), "warm-up-seen") == "--warmup 4"
+
+
+def test_who_asked_for_a_tier_is_told_that_it_was_their_choice() -> None:
+    result = sample.result([qe(i) for i in range(10)], means=LOWER, asked=Asked(10, tier="procfs"))
+    assert "--tier" in next_step(result, "lower-tier")
+
+
+def test_the_busiest_neighbour_is_named_and_it_is_not_tare() -> None:
+    noise = [process(7, Role.DAEMON, comm="rustc", run_ns=20 * MS), process(8, Role.EXECUTOR, run_ns=30 * MS)]
+    qes = run_of([55.0, 55.1] * 5, [60.0, 90.0] * 5, processes=(process(), *noise))
+    evidence = next(w.evidence for w in sample.result(qes).warnings if w.type == "unsteady-wall")
+    assert "rustc" in evidence
+
+
+def test_only_postgresql_has_io_workers(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert "io-workers-read" in types(DUE["io-workers-read"]())
+    monkeypatch.setattr(sample, "SERVER", dataclasses.replace(sample.SERVER, dbms="mariadb"))
+    assert "io-workers-read" not in types(DUE["io-workers-read"]())
