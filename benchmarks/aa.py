@@ -169,7 +169,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     missed = 0
     print(f"{chosen.comparisons} comparisons each; share called different (%)")
     print(
-        f"{'noise':12}{'B':>7}{'stop':>9}{'Tare':>7}{'Welch':>7}{'M–W':>7}{'watch p':>9}{'runs':>6}{'95% missed':>12}"
+        f"{'noise':12}{'B':>7}{'stop':>9}{'Tare':>7}{'Welch':>7}{'M–W':>7}{'watch p':>9}"
+        f"{'runs':>6}{'95% missed':>12}"
     )
     for name, noise in MODELS.items():
         for slowdown in (1.0, SLOWDOWN):
@@ -185,9 +186,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
                     f"{100 * found.welch:7.1f}{100 * found.mann_whitney:7.1f}{100 * found.watched_p:9.1f}"
                     f"{found.median_runs:6.0f}{100 * found.hidden:12.1f}{'' if held else '  MISSED'}"
                 )
-    print(
-        f"bars: at most {FALSE_POSITIVES:.0%} where B = A, at least {FOUND:.0%} where B is {SLOWDOWN - 1:.0%} slower"
-    )
+    print(f"bars: at most {FALSE_POSITIVES:.0%} where B = A, at least {FOUND:.0%} where B is slower")
     return 1 if missed else 0
 
 

@@ -49,10 +49,11 @@ def elapsed_view(
     sleep = steal = None
     if before.timeline is None or after.timeline is None:
         why["sleep"] = why["steal"] = no_trace
-    elif not (before.timeline.trusted and after.timeline.trusted):
+    elif (traced := after.timeline.switch_ins - before.timeline.switch_ins) != (
+        counted := after.timeline.slices - before.timeline.slices
+    ):
         why["sleep"] = why["steal"] = (
-            f"scheduler trace rejected: {after.timeline.switch_ins} switch-ins traced, "
-            f"{after.timeline.slices} counted by the kernel"
+            f"scheduler trace rejected: {traced} switch-ins traced, {counted} counted by the kernel"
         )
     else:
         gaps = (clock_1 - before.timeline.as_of_ns) + (after.timeline.as_of_ns - clock_2)

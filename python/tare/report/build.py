@@ -215,6 +215,7 @@ def _cache(summed: QatC, asked: Asked) -> document.CacheResult:
                 page_cache_how=seen.page_cache_how,
                 buffer_bytes=seen.buffer_bytes,
                 buffer_how=seen.buffer_how,
+                buffers_emptied=seen.buffers_emptied,
             )
         )
     return document.CacheResult(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from tare.protocol.compare import Comparison, Shift, compare
-from tare.protocol.measures import CPU, INSTRUCTIONS, WALL
+from tare.protocol.measures import CPU, INSTRUCTIONS, RESOURCES, WALL, Measure
 from tare.protocol.statistics import Interval, Summary
 from tare.protocol.stop import Stop, relative_half_width
 from tare.protocol.summary import QatC
@@ -13,13 +13,13 @@ from tare.report import result as document
 
 TOTAL_CPU = "resources.cpu_ms"
 
-COMPARED: Mapping[str, str] = {
-    WALL.name: "ms",
-    CPU.name: "ms",
-    TOTAL_CPU: "ms",
-    INSTRUCTIONS.name: "instructions",
+COMPARED: Mapping[str, Measure] = {
+    WALL.name: WALL,
+    CPU.name: CPU,
+    TOTAL_CPU: next(one for one in RESOURCES if one.name == "cpu_ms"),
+    INSTRUCTIONS.name: INSTRUCTIONS,
 }
-"""Measures that are compared, and their units. The verdict is about one of them, chosen beforehand."""
+"""What is compared. The verdict is about one of them, chosen beforehand."""
 
 
 def compare_first_two(
@@ -45,7 +45,7 @@ def compare_first_two(
         verdict=chosen.verdict,
         greater=chosen.greater,
         answers_agree=_answers_agree(summed[0], summed[1]),
-        measures={name: _measure(one, COMPARED[name]) for name, one in found.items()},
+        measures={name: _measure(one, COMPARED[name].unit) for name, one in found.items()},
         stop=document.StopResult(rule=str(until) if until else None, reached=reached, half_width=width),
     )
 
@@ -55,7 +55,8 @@ def known(summary: Summary) -> list[float]:
 
 
 def _summary(qatc: QatC, name: str) -> Summary:
-    return qatc.resources["cpu_ms"] if name == TOTAL_CPU else qatc.elapsed[name]
+    measure = COMPARED[name]
+    return (qatc.resources if measure.view == "resources" else qatc.elapsed)[measure.name]
 
 
 def _answers_agree(a: QatC, b: QatC) -> bool | None:

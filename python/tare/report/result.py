@@ -99,6 +99,7 @@ class CacheReading(Document):
     page_cache_how: str
     buffer_bytes: int | None
     buffer_how: str
+    buffers_emptied: str | None = Field(description="How the DBMS's buffers were emptied, if they were.")
 
 
 class CacheResult(Document):

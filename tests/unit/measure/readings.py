@@ -25,6 +25,6 @@ def ended(pid: int = 10, *, last_of_group: bool = True, tgid: int | None = None,
     )
 
 
-def timeline(as_of: int, *, trusted: bool = True, **given: int) -> Any:
+def timeline(as_of: int, **given: int) -> Any:
     base: dict[str, Any] = {"on_cpu_ns": 0, "sleep_ns": 0, "other_wait_ns": 0, "switch_ins": 5, "slices": 5}
-    return SimpleNamespace(**(base | given), as_of_ns=as_of, trusted=trusted)
+    return SimpleNamespace(**(base | given), as_of_ns=as_of)

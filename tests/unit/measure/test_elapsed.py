@@ -49,7 +49,7 @@ def test_without_a_trace_sleep_and_steal_are_unknown_with_the_reason() -> None:
 
 
 def test_a_trace_that_missed_a_switch_is_rejected_with_its_evidence() -> None:
-    bad = timeline(105 * MS, trusted=False, switch_ins=4, slices=6)
+    bad = timeline(105 * MS, switch_ins=9, slices=11)
     got = view(process(), process(run_ns=70 * MS), 100 * MS, timeline(0), bad)
     assert got.sleep_ns is None
     assert "4 switch-ins traced, 6 counted" in got.why["sleep"]

@@ -22,6 +22,9 @@ TICK_NS = 10_000_000
 MS = 1_000_000
 
 
+WARM = Residence(90 << 20, 100 << 20, "mincore", 8 << 20, "pg_buffercache", None)
+
+
 def process(pid: int = 100, role: Role = Role.QUERY, **changes: Any) -> ProcessUse:
     """A process that used 5 user ticks and 1 system tick, 55.4 ms exactly."""
     values: dict[str, Any] = {
@@ -69,7 +72,7 @@ def qe(index: int = 0, **changes: Any) -> QE:
     values: dict[str, Any] = {
         "index": index, "query": 0, "started_at": f"2025-01-01T00:00:{index % 60:02d}.000+00:00",
         "warmup": False, "outcome": Outcome.OK, "error": None, "plan_fingerprint": "00aa11bb22cc33dd",
-        "row_count": 1, "answer_hash": "5f1e", "residence": Residence(90 << 20, 100 << 20, "mincore", 8 << 20, "pg_buffercache"),
+        "row_count": 1, "answer_hash": "5f1e", "residence": WARM,
         "elapsed": elapsed(), "resources": resources(), "instructions": 250_000_000, "machine": machine(),
         "online_cpus": 1, "processes": (process(),), "births": 0, "exits": 0, "exits_lost": 0,
         "unaccounted_births": 0, "leader_pid": 100, "leader_how": "pg_backend_pid()",

@@ -22,7 +22,8 @@ def case(of: QE, tied: tuple[int, ...] = ()) -> Case:
 VIOLATIONS: list[tuple[int, str, Callable[[], Case]]] = [
     (1, "a fork that nothing accounts for", lambda: case(qe(unaccounted_births=1))),
     (1, "a lost exit record", lambda: case(qe(exits_lost=2))),
-    (2, "daemons above the DBMS", lambda: case(qe(processes=(process(), process(9, Role.DAEMON, user_ticks=7))))),
+    (2, "daemons above the DBMS",
+     lambda: case(qe(processes=(process(), process(9, Role.DAEMON, user_ticks=7))))),
     (3, "no tick at all", lambda: case(qe(processes=(process(user_ticks=0, system_ticks=0),)))),
     (4, "more ticks than the clock had", lambda: case(qe(elapsed=elapsed(45, 44)))),
     (5, "system ticks alone", lambda: case(qe(processes=(process(user_ticks=0, system_ticks=6),)))),

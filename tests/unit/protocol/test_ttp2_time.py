@@ -51,8 +51,8 @@ def test_fewer_than_six_qes_give_no_time_and_say_so() -> None:
 
 
 def test_the_reason_names_the_checks_that_dropped_the_qes() -> None:
-    noisy = [qe(i, processes=(process(), process(9, Role.DAEMON, user_ticks=8)), machine=machine(user=13, idle=0),
-                elapsed=elapsed(140, 55)) for i in range(7)]  # fmt: skip
+    both = (process(), process(9, Role.DAEMON, user_ticks=8))
+    noisy = [qe(i, processes=both, machine=machine(user=13), elapsed=elapsed(140, 55)) for i in range(7)]
     found = time_of([*noisy, *(qe(i) for i in range(7, 10))], TICK_NS)
     assert found.time_ms is None
     assert found.reason is not None

@@ -10,7 +10,7 @@ from typing import Any
 from tare.dbms.base import Plan, PlanNode, Role, Server
 from tare.measure.environment import MachineFacts
 from tare.measure.query import Query
-from tare.measure.records import QE, CacheState, Outcome, Residence
+from tare.measure.records import QE, CacheState, Outcome, ProcessUse, Residence
 from tare.protocol.stop import Stop
 from tare.report.asked import Asked, Attempt, Means
 from tare.report.build import build_result
@@ -55,7 +55,7 @@ def noisy(n: int, centre: float = 55.4, rsd: float = 0.005, seed: int = 1, **cha
         made.append(
             qe(
                 i, elapsed=elapsed(cpu + 2 + draw.random(), cpu), resources=resources(cpu),
-                plan_fingerprint=PLAN.fingerprint, processes=(process(), noise, worker), machine=machine(user=5),
+                plan_fingerprint=PLAN.fingerprint, processes=(process(), noise, worker), machine=machine(),
                 instructions=250_000_000 + round(draw.gauss(0, 40_000)), **changes,
             )
         )  # fmt: skip
@@ -66,6 +66,12 @@ def warm() -> RunResult:
     first = dataclasses.replace(noisy(1, 80)[0], warmup=True)
     return result(
         [first, *(dataclasses.replace(q, index=q.index + 1) for q in noisy(10))], asked=Asked(10, warmup=1)
+    )
+
+
+def kworker(pid: int, ms: int) -> ProcessUse:
+    return process(
+        pid, Role.DAEMON, comm="kworker/0:1", kernel=True, run_ns=ms * MS, user_ticks=0, system_ticks=ms // 10
     )
 
 
@@ -83,20 +89,23 @@ def troubled() -> RunResult:
                     steal_ns=40 * MS, residue_ns=round(wall / 3 * MS),
                     why={"sleep": rejected, "residue": "includes the leader's sleep, which was not measured"},
                 ),
-                resources=resources(900, processes=3, read_bytes=12 << 20, utility_read_bytes=700 << 20, utility_cpu_ns=80 * MS),
-                residence=Residence(40 << 20, 900 << 20, "mincore", None, "this DBMS does not tell"),
+                resources=resources(
+                    900, processes=3, read_bytes=12 << 20, utility_read_bytes=700 << 20, utility_cpu_ns=80 * MS
+                ),
+                residence=Residence(40 << 20, 900 << 20, "mincore", None, "this DBMS does not tell", None),
                 instructions=None, online_cpus=2, machine=machine(user=150, iowait=30),
                 plan_fingerprint=PLAN.fingerprint,
                 processes=(
                     process(user_ticks=40, system_ticks=10, run_ns=502 * MS),
-                    process(300, Role.DAEMON, comm="kworker/0:1", kernel=True, run_ns=600 * MS, user_ticks=0, system_ticks=60),
-                    process(301, Role.DAEMON, comm="kworker/0:1", kernel=True, run_ns=30 * MS, user_ticks=0, system_ticks=3),
+                    kworker(300, 600),
+                    kworker(301, 30),
                 ),
             )
         )  # fmt: skip
     qes.append(qe(8, outcome=Outcome.TIMEOUT, error="ran into its time-out of 5 s", elapsed=elapsed(5000, 3)))
     lower = Means(
-        "taskstats", [Attempt("bpf", False, "CAP_BPF is missing", "run as root"), Attempt("taskstats", True, "works")],
+        "taskstats",
+        [Attempt("bpf", False, "CAP_BPF is missing", "run as root"), Attempt("taskstats", True, "works")],
         False, TICK_NS, {"instructions": "the hypervisor shows no counter of instructions"},
     )  # fmt: skip
     return result(qes, asked=Asked(10, CacheState.COLD), means=lower, interrupted=True)

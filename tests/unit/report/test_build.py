@@ -1,4 +1,4 @@
-"""From records to the document: nothing is lost, nothing is dropped for its value, and every null has a reason."""
+"""From records to the document: nothing is lost or dropped for its value, and every null has a reason."""
 
 from __future__ import annotations
 
@@ -37,7 +37,9 @@ def any_qe(draw: st.DrawFn):  # type: ignore[no-untyped-def]
         outcome=outcome,
         error=None if outcome is Outcome.OK else "it went wrong",
         warmup=draw(st.booleans()),
-        residence=draw(st.sampled_from([None, Residence(0, 1 << 30, "mincore", None, "does not tell")])),
+        residence=draw(
+            st.sampled_from([None, Residence(0, 1 << 30, "mincore", None, "does not tell", None)])
+        ),
         instructions=draw(maybe),
         machine=draw(st.sampled_from([None, machine(iowait=3)])),
         online_cpus=draw(st.integers(1, 4)),
@@ -138,11 +140,21 @@ def test_a_neighbour_on_another_cpu_is_not_on_the_query_s() -> None:
 @pytest.mark.parametrize(
     ("state", "residence", "reached"),
     [
-        (CacheState.COLD, Residence(1 << 20, 1 << 30, "mincore", 1 << 20, "pg_buffercache"), True),
-        (CacheState.COLD, Residence(900 << 20, 1 << 30, "mincore", 1 << 20, "pg_buffercache"), False),
-        (CacheState.COLD, Residence(1 << 20, 1 << 30, "mincore", None, "does not tell"), None),
-        (CacheState.LUKEWARM_OS, Residence(1 << 20, 1 << 30, "mincore", 99 << 20, "pg_buffercache"), True),
-        (CacheState.LUKEWARM_DBMS, Residence(1 << 30, 1 << 30, "mincore", 99 << 20, "pg_buffercache"), False),
+        (CacheState.COLD, Residence(1 << 20, 1 << 30, "mincore", 1 << 20, "pg_buffercache", None), True),
+        (CacheState.COLD, Residence(900 << 20, 1 << 30, "mincore", 1 << 20, "pg_buffercache", None), False),
+        (CacheState.COLD, Residence(1 << 20, 1 << 30, "mincore", None, "does not tell", None), None),
+        (
+            CacheState.LUKEWARM_OS,
+            Residence(1 << 20, 1 << 30, "mincore", 99 << 20, "pg_buffercache", None),
+            True,
+        ),
+        (
+            CacheState.LUKEWARM_DBMS,
+            Residence(1 << 30, 1 << 30, "mincore", 99 << 20, "pg_buffercache", None),
+            False,
+        ),
+        (CacheState.COLD, Residence(1 << 20, 1 << 30, "mincore", None, "does not tell", "restart"), True),
+        (CacheState.COLD, Residence(1 << 30, 1 << 30, "mincore", None, "does not tell", "restart"), False),
         (CacheState.COLD, None, None),
     ],
 )
@@ -158,7 +170,10 @@ def test_warm_is_proved_from_what_was_read(read: int | None, reached: bool | Non
 
 
 def test_one_qe_that_was_not_cold_spoils_the_proof() -> None:
-    cold, warm = Residence(0, 1 << 30, "mincore", 0, "x"), Residence(1 << 30, 1 << 30, "mincore", 0, "x")
+    cold, warm = (
+        Residence(0, 1 << 30, "mincore", 0, "x", None),
+        Residence(1 << 30, 1 << 30, "mincore", 0, "x", None),
+    )
     qes = [qe(0, residence=cold), qe(1, residence=warm)]
     cache = sample.result(qes, asked=Asked(2, CacheState.COLD)).results[0].cache
     assert cache.reached is False

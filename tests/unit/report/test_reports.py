@@ -1,0 +1,181 @@
+"""What a reader sees: every number with its uncertainty, every dash with its reason, at 80 columns."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from rich.console import Console
+
+from tare.measure.query import Query
+from tare.measure.records import Outcome
+from tare.protocol.stop import Stop
+from tare.report import csv as csv_report
+from tare.report import markdown, text
+from tare.report.asked import Asked
+from tare.report.result import RunResult
+from tests.unit.protocol.qe_records import qe
+from tests.unit.report import sample
+
+
+@pytest.fixture(scope="module")
+def warm() -> RunResult:
+    return sample.warm()
+
+
+@pytest.fixture(scope="module")
+def troubled() -> RunResult:
+    return sample.troubled()
+
+
+@pytest.mark.parametrize("width", [80, 120])
+@pytest.mark.parametrize(
+    "make", [sample.warm, sample.troubled, sample.compared], ids=lambda make: make.__name__
+)
+def test_nothing_is_wider_than_the_terminal_and_nothing_is_cut(make, width: int) -> None:  # type: ignore[no-untyped-def]
+    shown = text.render(make(), width)
+    assert max(len(line) for line in shown.splitlines()) <= width
+    assert "…" not in shown.replace("tare time …", "")
+
+
+def test_the_elapsed_view_shows_every_part_in_the_order_of_the_sum(warm: RunResult) -> None:
+    shown = text.render(warm)
+    labels = ["wall", "= CPU", "+ block I/O", "+ run-queue wait", "+ sleep", "+ steal", "+ residue"]
+    places = [shown.index(f"\n{label}") for label in labels]
+    assert places == sorted(places)
+
+
+def test_every_median_has_its_interval_beside_it(warm: RunResult) -> None:
+    line = next(line for line in text.render(warm).splitlines() if line.startswith("wall"))
+    assert re.search(r"57\.83 +ms +\[57\.48, 58\.12\] +0\.48%", line)
+
+
+def test_a_dash_is_explained_below(troubled: RunResult) -> None:
+    shown = text.render(troubled, 120)
+    assert "– sleep: scheduler trace rejected" in shown
+    assert "– instructions:u: the hypervisor shows no counter" in shown
+    assert "– TTPv2: 0 of 9 QEs are left" in shown
+
+
+def test_sampled_splits_are_marked(warm: RunResult) -> None:
+    shown = text.render(warm)
+    assert "user ~" in shown
+    assert "~ sampled split" in shown
+
+
+def test_failed_checks_come_with_number_source_and_evidence(troubled: RunResult) -> None:
+    assert "✗ DBMS time (TTPv2 Table XI, 2): 8 of 9 QEs" in text.render(troubled, 120)
+
+
+def test_each_warning_ends_with_a_next_step(troubled: RunResult) -> None:
+    shown = text.render(troubled)
+    assert shown.count("  next: ") == len(troubled.warnings) > 5
+
+
+def test_what_is_said_in_colour_is_said_in_words_too(troubled: RunResult) -> None:
+    out = io.StringIO()
+    text.print_report(troubled, Console(file=out, width=100, force_terminal=True, color_system="truecolor"))
+    stripped = re.sub(r"\x1b\[[0-9;]*m", "", out.getvalue())
+    assert "\x1b[" in out.getvalue()
+    assert [line.rstrip() for line in stripped.splitlines()] == text.render(troubled, 100).splitlines()
+    assert "NOT reached" in stripped
+
+
+def test_an_interrupted_run_says_so(troubled: RunResult) -> None:
+    assert "the run ended early: interrupted" in text.render(troubled)
+    assert "The run ended early" in markdown.render(troubled)
+
+
+def test_a_query_that_never_worked_shows_why() -> None:
+    broken = sample.result([qe(0, outcome=Outcome.FAILED, error="division by zero", elapsed=None)])
+    assert "no run was timed to its end: division by zero" in text.render(broken)
+    assert "division by zero" in markdown.render(broken)
+
+
+def test_tare_shows_its_own_cost(warm: RunResult) -> None:
+    assert "Tare 0.1.0 itself: 100 µs CPU a QE (0.17% of wall)" in text.render(warm, 120)
+
+
+def test_square_brackets_in_sql_and_names_are_not_markup() -> None:
+    odd = sample.result([qe(i) for i in range(6)], [Query("a [bold]b[/x]", "SELECT a[1] FROM t /* [red] */")])
+    shown = text.render(odd)
+    assert "a [bold]b[/x]" in shown
+    assert "SELECT a[1] FROM t /* [red] */" in shown
+
+
+class TestComparison:
+    def test_the_verdict_names_the_dearer_query_and_how_sure_that_is(self) -> None:
+        shown = " ".join(text.render(sample.compared(1.10)).split())
+        assert "sum costs more CPU time than count: sum takes 1.09" in shown
+        assert "95% interval" in shown
+
+    def test_a_faster_b_is_told_from_the_other_end(self) -> None:
+        assert "count costs more CPU time than sum" in text.render(sample.compared(0.9), 120)
+
+    def test_no_difference_is_not_called_equal(self) -> None:
+        shown = text.render(sample.compared(0.995), 120)
+        assert "no difference between count and sum is established" in shown
+
+    def test_a_rule_that_was_not_reached_says_so(self) -> None:
+        assert "asked to stop at ci=0.1%, not reached" in " ".join(
+            text.render(sample.compared(until=Stop(0.001))).split()
+        )
+
+
+class TestMarkdown:
+    def test_every_table_is_rectangular(self, troubled: RunResult) -> None:
+        for block in markdown.render(troubled).split("\n\n"):
+            rows = [line for line in block.splitlines() if line.startswith("|")]
+            assert len({len(re.findall(r"(?<!\\)\|", row)) for row in rows}) <= 1
+
+    def test_a_pipe_in_a_name_does_not_break_its_table(self) -> None:
+        piped = sample.result([qe(i) for i in range(6)], [Query("a|b", "SELECT 1 || 2")])
+        shown = markdown.render(piped)
+        assert "## a\\|b" in shown
+        assert "```sql\nSELECT 1 || 2\n```" in shown
+
+
+class TestCsv:
+    def rows(self, result: RunResult) -> list[dict[str, str]]:
+        return list(csv.DictReader(io.StringIO(csv_report.render(result), newline="")))
+
+    def test_there_is_a_row_for_every_execution_in_run_order(self) -> None:
+        rows = self.rows(sample.compared())
+        assert [int(row["index"]) for row in rows] == list(range(24))
+        assert {row["query"] for row in rows} == {"count", "sum"}
+
+    def test_the_samples_are_the_document_s(self, warm: RunResult) -> None:
+        cpu = [float(row["cpu_ms"]) for row in self.rows(warm) if row["sample"]]
+        assert cpu == warm.results[0].measures.cpu_ms.samples
+
+    def test_warm_up_runs_have_a_wall_time_and_no_sample(self, warm: RunResult) -> None:
+        first = self.rows(warm)[0]
+        assert (first["warmup"], first["sample"], first["cpu_ms"]) == ("true", "", "")
+        assert float(first["wall_ms"]) > 80
+
+    def test_what_was_not_measured_is_empty_and_never_zero(self, troubled: RunResult) -> None:
+        assert {row["instructions"] for row in self.rows(troubled)} == {""}
+
+    def test_an_error_keeps_its_commas_and_line_breaks(self) -> None:
+        error = 'syntax error, at "x"\nLINE 1'
+        rows = self.rows(sample.result([qe(0), qe(1, outcome=Outcome.FAILED, error=error)]))
+        assert rows[1]["error"] == error
+
+    def test_a_run_without_queries_is_only_a_head(self) -> None:
+        assert len(csv_report.render(sample.result([], [], Asked(10))).splitlines()) == 1
+
+
+@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(st.data())
+def test_any_records_can_be_reported_every_way(data: st.DataObject) -> None:
+    from tests.unit.report.test_build import any_qe
+
+    qes = data.draw(st.lists(any_qe(), max_size=8))
+    result = sample.result(qes, interrupted=data.draw(st.booleans()))
+    assert text.render(result)
+    assert markdown.render(result)
+    assert csv_report.render(result)
