@@ -24,12 +24,17 @@ def main() -> int:
     with tempfile.TemporaryDirectory(prefix="tare-demo-") as directory:
         begin = time.monotonic()
         with start_postgresql(Path(directory) / "server") as server:
-            print(f"PostgreSQL is up after {time.monotonic() - begin:.1f} s; loading 750,000 rows …", flush=True)
+            print(
+                f"PostgreSQL is up after {time.monotonic() - begin:.1f} s; loading 750,000 rows …", flush=True
+            )
             with psycopg.connect(server.url, autocommit=True) as connection:
                 for statement in (HERE / "schema.sql").read_text().split(";"):
                     if statement.strip():
                         connection.execute(statement)
-            print(f"loaded after {time.monotonic() - begin:.1f} s; weighing three queries, ten times each\n", flush=True)
+            print(
+                f"loaded after {time.monotonic() - begin:.1f} s; weighing three queries, ten times each\n",
+                flush=True,
+            )
             files = [word for name in QUERIES for word in ("-f", str(HERE / "queries" / f"{name}.sql"))]
             return subprocess.run(
                 [sys.executable, "-m", "tare", "time", *files, "--db", server.url], check=False

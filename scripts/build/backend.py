@@ -37,7 +37,7 @@ def compiles(command: list[str], source: str) -> bool:
 
 def missing() -> list[str]:
     """What this machine lacks for the BPF tier, in words; empty if nothing."""
-    bpf = "__attribute__((section(\"socket\"))) int program(void *context) { return 0; }\n"
+    bpf = '__attribute__((section("socket"))) int program(void *context) { return 0; }\n'
     elf = "#include <libelf.h>\nint main(void) { return elf_version(EV_CURRENT) == EV_NONE; }\n"
     zlib = "#include <zlib.h>\nint main(void) { return zlibVersion() == 0; }\n"
     cc = os.environ.get("CC", "cc").split()

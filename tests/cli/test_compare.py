@@ -26,7 +26,19 @@ def test_runs_are_interleaved_in_an_order_drawn_anew(postgresql_url: str) -> Non
 
 def test_until_stops_on_the_width_of_the_interval(postgresql_url: str) -> None:
     said = tare(
-        "compare", FAST, SLOW, "--db", postgresql_url, "--runs", "8", "--until", "ci=20%", "--max-runs", "60", "--json", "-"
+        "compare",
+        FAST,
+        SLOW,
+        "--db",
+        postgresql_url,
+        "--runs",
+        "8",
+        "--until",
+        "ci=20%",
+        "--max-runs",
+        "60",
+        "--json",
+        "-",
     )
     stop = said.result["comparison"]["stop"]
     assert stop["rule"] == "ci=20%"

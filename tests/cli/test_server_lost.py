@@ -8,7 +8,7 @@ import signal
 import time
 from pathlib import Path
 
-from tare.dbms.servers import start_postgresql
+from tare.dbms.servers import restart, start_postgresql
 from tests.cli.running import start
 
 
@@ -16,7 +16,16 @@ def test_the_samples_so_far_are_kept_when_the_server_is_killed(tmp_path: Path) -
     out = tmp_path / "out.json"
     with start_postgresql(tmp_path / "server") as server:
         run = start(
-            "time", "SELECT pg_sleep(0.3)", "--db", server.url, "--runs", "500", "--warmup", "0", "--json", str(out)
+            "time",
+            "SELECT pg_sleep(0.3)",
+            "--db",
+            server.url,
+            "--runs",
+            "500",
+            "--warmup",
+            "0",
+            "--json",
+            str(out),
         )
         time.sleep(6)
         postmaster = int((server.directory / "data" / "postmaster.pid").read_text().split()[0])
@@ -36,10 +45,19 @@ def test_a_server_that_comes_back_is_weighed_on(tmp_path: Path) -> None:
     server = start_postgresql(tmp_path / "server")
     try:
         run = start(
-            "time", "SELECT pg_sleep(0.2)", "--db", server.url, "--runs", "30", "--warmup", "0", "--json", str(out)
+            "time",
+            "SELECT pg_sleep(0.2)",
+            "--db",
+            server.url,
+            "--runs",
+            "30",
+            "--warmup",
+            "0",
+            "--json",
+            str(out),
         )
         time.sleep(4)
-        server.restart()
+        restart(server.record)
         _, err = run.communicate(timeout=120)
     finally:
         server.stop()

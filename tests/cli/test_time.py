@@ -54,7 +54,11 @@ def test_the_parts_of_each_run_add_up_to_its_wall_time(postgresql_url: str) -> N
     measures = query["measures"]
     parts = ("cpu_ms", "block_io_ms", "run_queue_ms", "sleep_ms", "steal_ms", "residue_ms")
     for i, wall in enumerate(measures["wall_ms"]["samples"]):
-        known = [v for name in parts if measures[name]["samples"] and (v := measures[name]["samples"][i]) is not None]
+        known = [
+            v
+            for name in parts
+            if measures[name]["samples"] and (v := measures[name]["samples"][i]) is not None
+        ]
         assert sum(known) == pytest.approx(wall, abs=1e-3)
 
 
@@ -62,9 +66,9 @@ def test_answers_agree_across_all_dbms(
     postgresql_url: str, mariadb_url: str, sqlite_url: str, duckdb_url: str
 ) -> None:
     hashes = {
-        tare("time", QUERY, "--db", url, "--runs", "1", "--warmup", "0", "--json", "-").result["results"][0]["answer"][
-            "hash"
-        ]
+        tare("time", QUERY, "--db", url, "--runs", "1", "--warmup", "0", "--json", "-").result["results"][0][
+            "answer"
+        ]["hash"]
         for url in (postgresql_url, mariadb_url, sqlite_url, duckdb_url)
     }
     assert len(hashes) == 1
@@ -98,7 +102,9 @@ def test_cold_is_proved_by_what_is_resident(postgresql_url: str) -> None:
 
 
 def test_lukewarm_keeps_the_page_cache_and_empties_the_buffers(postgresql_url: str) -> None:
-    said = tare("time", QUERY, "--db", postgresql_url, "--runs", "2", "--cache", "lukewarm-dbms", "--json", "-")
+    said = tare(
+        "time", QUERY, "--db", postgresql_url, "--runs", "2", "--cache", "lukewarm-dbms", "--json", "-"
+    )
     assert said.code == 0, said.err
     assert said.result["results"][0]["cache"]["reached"] is True
 
@@ -108,12 +114,20 @@ def test_a_parameter_scan_weighs_one_query_a_value(duckdb_url: str) -> None:
         "time", "SELECT count(*) FROM numbers WHERE id < {n}", "--db", duckdb_url,
         "-P", "n", "100", "300", "-D", "100", "--runs", "1", "--warmup", "0", "--json", "-",
     )  # fmt: skip
-    assert [query["parameters"] for query in said.result["results"]] == [{"n": "100"}, {"n": "200"}, {"n": "300"}]
+    assert [query["parameters"] for query in said.result["results"]] == [
+        {"n": "100"},
+        {"n": "200"},
+        {"n": "300"},
+    ]
 
 
 def test_phases_run_around_each_query_and_each_run_in_order(sqlite_url: str, tmp_path: Path) -> None:
     log = tmp_path / "log"
-    phases = [w for name in ("setup", "prepare", "conclude", "cleanup") for w in (f"--{name}", f"!echo {name} >> {log}")]
+    phases = [
+        w
+        for name in ("setup", "prepare", "conclude", "cleanup")
+        for w in (f"--{name}", f"!echo {name} >> {log}")
+    ]
     said = tare("time", QUERY, "--db", sqlite_url, "--runs", "2", "--warmup", "0", *phases)
     assert said.code == 0, said.err
     assert log.read_text().split() == ["setup", "prepare", "conclude", "prepare", "conclude", "cleanup"]

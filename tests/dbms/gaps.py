@@ -10,4 +10,9 @@ class Gap(NamedTuple):
     reason: str
 
 
-GAPS: dict[tuple[str, str], Gap] = {}
+GAPS: dict[tuple[str, str], Gap] = {
+    ("duckdb", "test_a_new_index_changes_the_fingerprint"): Gap(
+        AssertionError,
+        "DuckDB decides for or against an index while it runs: EXPLAIN shows a sequential scan either way",
+    ),
+}

@@ -7,12 +7,13 @@ import signal
 import threading
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 
 import pytest
 
 from tare.dbms.registry import find
 from tare.dbms.servers import start_mariadb, start_postgresql
-from tare.errors import ServerFailed, ServerLost
+from tare.errors import ConnectionFailed, ServerFailed, ServerLost
 from tests.dbms.test_statements import SLOW
 from tests.servers import fill_server
 
@@ -46,6 +47,18 @@ def test_a_process_killed_in_mid_run_is_a_lost_server(own_url: str) -> None:
     with pytest.raises(ServerLost):
         session.prepare("SELECT 1").execute(5)
     session.close()
+    if own_url.startswith("postgresql"):
+        wait_until_it_is_back(own_url)
+
+
+def wait_until_it_is_back(url: str) -> None:
+    """A postmaster that lost a backend ends all others and recovers."""
+    for _ in range(300):
+        with suppress(ConnectionFailed, ServerLost):
+            find(url).connect(url).close()
+            return
+        time.sleep(0.1)
+    pytest.fail("the server did not recover in 30 s")
 
 
 def test_ctrl_c_stops_the_query_and_leaves_the_session_usable(own_url: str) -> None:

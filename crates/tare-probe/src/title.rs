@@ -1,5 +1,6 @@
 //! A process's command line. Servers rewrite theirs while they run, so it is read again on demand.
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::procfs::kept::Kept;
@@ -7,6 +8,8 @@ use crate::procfs::kept::Kept;
 /// The command line of one life of a process; it outlives the process.
 #[derive(Debug)]
 pub struct Title {
+    /// Some text has been read, or there never will be any.
+    known: AtomicBool,
     inner: Mutex<Inner>,
 }
 
@@ -21,14 +24,22 @@ impl Title {
     /// Reads the command line of a process that is alive now.
     pub fn of(pid: i32) -> Self {
         let file = Some(Kept::new(format!("/proc/{pid}/cmdline")));
-        let title = Self { inner: Mutex::new(Inner { file, text: Arc::from("") }) };
+        let title =
+            Self { known: AtomicBool::new(false), inner: Mutex::new(Inner { file, text: Arc::from("") }) };
         title.read();
         title
     }
 
     /// The command line of a task that has none.
     pub fn none() -> Self {
-        Self { inner: Mutex::new(Inner { file: None, text: Arc::from("") }) }
+        Self { known: AtomicBool::new(true), inner: Mutex::new(Inner { file: None, text: Arc::from("") }) }
+    }
+
+    /// Reads it if nothing has been read yet, as of a process that was seen in the middle of its exec.
+    pub fn learn(&self) {
+        if !self.known.load(Ordering::Relaxed) {
+            self.read();
+        }
     }
 
     /// The command line now or, once the process is gone, the last one that was read.
@@ -38,8 +49,14 @@ impl Title {
         let seen = inner.file.as_mut().map(|file| file.read(&mut buffer).map(text));
         match seen {
             // An empty answer is that of a process that has given its memory up.
-            Some(Ok(now)) if !now.is_empty() && *now != *inner.text => inner.text = Arc::from(now),
-            Some(Err(_)) => inner.file = None,
+            Some(Ok(now)) if !now.is_empty() && *now != *inner.text => {
+                inner.text = Arc::from(now);
+                self.known.store(true, Ordering::Relaxed);
+            }
+            Some(Err(_)) => {
+                inner.file = None;
+                self.known.store(true, Ordering::Relaxed);
+            }
             _ => {}
         }
         Arc::clone(&inner.text)
@@ -67,7 +84,10 @@ mod tests {
     fn a_title_outlives_its_process() {
         let mut child = std::process::Command::new("sleep").arg("60").spawn().unwrap();
         let title = Title::of(child.id() as i32);
-        let alive = (0..1000).map(|_| title.read()).find(|t| &**t == "sleep 60");
+        // Until its exec is done it has none, or still its parent's.
+        let start = std::time::Instant::now();
+        let in_time = |_: &u32| start.elapsed() < std::time::Duration::from_secs(10);
+        let alive = (0..).take_while(in_time).map(|_| title.read()).find(|t| &**t == "sleep 60");
         child.kill().unwrap();
         child.wait().unwrap();
         assert_eq!(alive.as_deref(), Some("sleep 60"));

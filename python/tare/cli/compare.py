@@ -14,12 +14,16 @@ def compare(
     db: options.Db,
     sql: options.Sql = None,
     file: options.Files = None,
-    runs: Annotated[int, typer.Option(min=2, metavar="N", help="Timed runs of each query; with --until, the fewest.")] = 10,
+    runs: Annotated[
+        int, typer.Option(min=2, metavar="N", help="Timed runs of each query; with --until, the fewest.")
+    ] = 10,
     until: Annotated[
         str | None,
         typer.Option(metavar="ci=P%", help="Go on until the ratio's 95% interval is within P% either way."),
     ] = None,
-    max_runs: Annotated[int, typer.Option(min=2, metavar="N", help="With --until: the most runs of each.")] = 200,
+    max_runs: Annotated[
+        int, typer.Option(min=2, metavar="N", help="With --until: the most runs of each.")
+    ] = 200,
     measure: Annotated[
         str | None,
         typer.Option(
@@ -67,7 +71,8 @@ def compare(
     queries = gather(sql, file, None, "1", None)
     if len(queries) != 2:
         raise UsageError(
-            f"{len(queries)} queries given, and two are compared", 'name two: -f a.sql -f b.sql, or "SELECT …" "SELECT …"'
+            f"{len(queries)} queries given, and two are compared",
+            'name two: -f a.sql -f b.sql, or "SELECT …" "SELECT …"',
         )
     how = conditions(
         runs=runs,
@@ -81,14 +86,18 @@ def compare(
     stop = Stop.parse(until, runs, max_runs) if until else None
     about = measure or (TOTAL_CPU if how.cache is CacheState.WARM else WALL.name)
     if about not in COMPARED:
-        raise UsageError(f"--measure {about}: not a measure that is compared", f"give one of {', '.join(COMPARED)}")
+        raise UsageError(
+            f"--measure {about}: not a measure that is compared", f"give one of {', '.join(COMPARED)}"
+        )
     asked = Asked(runs=runs, cache=how.cache, warmup=how.warmup, until=stop, compare=about, tier=tier)
     weighed = weigh(
         Target(db, connect_timeout, allow_writes, allow_restart, tier, machine_settings),
         queries,
         how,
         asked,
-        lambda weigher: weigher.interleaved(enough(COMPARED[about], stop, runs), max_runs if stop else 2 * runs),
+        lambda weigher: weigher.interleaved(
+            enough(COMPARED[about], stop, runs), max_runs if stop else 2 * runs
+        ),
         quiet=outputs.quiet,
         expected=None if stop else 2 * runs,
     )

@@ -12,7 +12,8 @@ from tare.measure.rig import Tier
 
 Sql = Annotated[list[str] | None, typer.Argument(metavar="[SQL]...", help="Statements to weigh, one each.")]
 Files = Annotated[
-    list[Path] | None, typer.Option("--file", "-f", metavar="FILE", help="Weigh the statement in FILE. Repeatable.")
+    list[Path] | None,
+    typer.Option("--file", "-f", metavar="FILE", help="Weigh the statement in FILE. Repeatable."),
 ]
 Db = Annotated[
     str,
@@ -31,33 +32,55 @@ Warmup = Annotated[
     ),
 ]
 Cache = Annotated[
-    CacheState, typer.Option(help="What is emptied before each run; proved from what is resident, then reported.")
+    CacheState,
+    typer.Option(help="What is emptied before each run; proved from what is resident, then reported."),
 ]
 Cold = Annotated[bool, typer.Option("--cold", help="Short for --cache cold.")]
-Timeout = Annotated[float | None, typer.Option(min=0.001, metavar="SECONDS", help="Cancel a run that takes longer.")]
-ConnectTimeout = Annotated[float, typer.Option(min=0.1, metavar="SECONDS", help="Give up connecting after this.")]
+Timeout = Annotated[
+    float | None, typer.Option(min=0.001, metavar="SECONDS", help="Cancel a run that takes longer.")
+]
+ConnectTimeout = Annotated[
+    float, typer.Option(min=0.1, metavar="SECONDS", help="Give up connecting after this.")
+]
 Setup = Annotated[
     str | None,
-    typer.Option(metavar="SQL|!CMD", help="Run before a query's first run. SQL, or a shell command after `!`."),
+    typer.Option(
+        metavar="SQL|!CMD", help="Run before a query's first run. SQL, or a shell command after `!`."
+    ),
 ]
-Prepare = Annotated[str | None, typer.Option(metavar="SQL|!CMD", help="Run before each run, outside the clock.")]
-Conclude = Annotated[str | None, typer.Option(metavar="SQL|!CMD", help="Run after each run, outside the clock.")]
+Prepare = Annotated[
+    str | None, typer.Option(metavar="SQL|!CMD", help="Run before each run, outside the clock.")
+]
+Conclude = Annotated[
+    str | None, typer.Option(metavar="SQL|!CMD", help="Run after each run, outside the clock.")
+]
 Cleanup = Annotated[str | None, typer.Option(metavar="SQL|!CMD", help="Run after a query's last run.")]
 Scan = Annotated[
     tuple[str, str, str] | None,
     typer.Option("--parameter-scan", "-P", metavar="NAME MIN MAX", help="Weigh with {NAME} from MIN to MAX."),
 ]
-Step = Annotated[str, typer.Option("--parameter-step-size", "-D", metavar="STEP", help="Step of --parameter-scan.")]
+Step = Annotated[
+    str, typer.Option("--parameter-step-size", "-D", metavar="STEP", help="Step of --parameter-scan.")
+]
 Values = Annotated[
     list[str] | None,
-    typer.Option("--parameter-list", "-L", metavar="NAME=V1,V2", help="Weigh with {NAME} as each value. Repeatable."),
+    typer.Option(
+        "--parameter-list", "-L", metavar="NAME=V1,V2", help="Weigh with {NAME} as each value. Repeatable."
+    ),
 ]
 Json = Annotated[str | None, typer.Option("--json", metavar="FILE|-", help="Write the whole result as JSON.")]
-Markdown = Annotated[str | None, typer.Option("--markdown", metavar="FILE|-", help="Write the summary as Markdown.")]
-Csv = Annotated[str | None, typer.Option("--csv", metavar="FILE|-", help="Write every run's readings as CSV.")]
+Markdown = Annotated[
+    str | None, typer.Option("--markdown", metavar="FILE|-", help="Write the summary as Markdown.")
+]
+Csv = Annotated[
+    str | None, typer.Option("--csv", metavar="FILE|-", help="Write every run's readings as CSV.")
+]
 AllowWrites = Annotated[bool, typer.Option("--allow-writes", help="Let statements change data.")]
 AllowRestart = Annotated[
-    bool, typer.Option("--allow-restart", help="Let Tare restart a server that it did not start, to clear its caches.")
+    bool,
+    typer.Option(
+        "--allow-restart", help="Let Tare restart a server that it did not start, to clear its caches."
+    ),
 ]
 TierFlag = Annotated[
     Tier | None, typer.Option("--tier", help="Read the kernel this way, not the best way that works.")

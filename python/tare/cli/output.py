@@ -25,11 +25,15 @@ class Outputs:
         """Said before weighing: two results on standard output, a folder that is not there."""
         given = list(self.given().values())
         if given.count("-") > 1:
-            raise UsageError("only one of --json, --markdown, --csv can go to standard output", "give files for the rest")
+            raise UsageError(
+                "only one of --json, --markdown, --csv can go to standard output", "give files for the rest"
+            )
         for target in given:
             parent = Path(target).parent
             if target != "-" and not parent.is_dir():
-                raise UsageError(f"{target}: the folder {parent} is not there", f"make it first: mkdir -p {parent}")
+                raise UsageError(
+                    f"{target}: the folder {parent} is not there", f"make it first: mkdir -p {parent}"
+                )
 
     def given(self) -> dict[str, str]:
         """Destinations by the name of their exporter."""
@@ -62,12 +66,15 @@ def deliver(weighed: Weighed, outputs: Outputs) -> None:
                 sys.stdout.flush()
             else:
                 export(weighed.result, name, Path(target))
-        except TareError as failure:
-            failures.append(failure)
+        except TareError as error:
+            failures.append(error)
     for failure in failures:
         print(f"tare: {failure}", file=sys.stderr)
     if isinstance(weighed.stopped_by, KeyboardInterrupt):
-        print("tare: interrupted: what was weighed so far is above; machine settings are as they were", file=sys.stderr)
+        print(
+            "tare: interrupted: what was weighed so far is above; machine settings are as they were",
+            file=sys.stderr,
+        )
         raise typer.Exit(INTERRUPTED)
     if isinstance(weighed.stopped_by, TareError):
         print(f"tare: {weighed.stopped_by}", file=sys.stderr)

@@ -23,7 +23,9 @@ def gather(
     queries = [Query(_label(text, i), _not_empty(text, "SQL")) for i, text in enumerate(sql or (), 1)]
     queries += [Query(path.stem, _not_empty(_read(path), str(path))) for path in files or ()]
     if not queries:
-        raise UsageError("no query to weigh", 'give SQL in quotes, or files with -f: tare time "SELECT …" --db URL')
+        raise UsageError(
+            "no query to weigh", 'give SQL in quotes, or files with -f: tare time "SELECT …" --db URL'
+        )
     parameters = [_listed(text) for text in lists or ()]
     if parameter_scan:
         parameters.append(scan(*parameter_scan, step))
@@ -63,7 +65,9 @@ def _warmup(text: str) -> int | None:
 def _listed(text: str) -> tuple[str, list[str]]:
     name, sign, values = text.partition("=")
     if not sign or not name or not values:
-        raise UsageError(f"--parameter-list {text!r} is not NAME=V1,V2", "write for example -L rows=10,100,1000")
+        raise UsageError(
+            f"--parameter-list {text!r} is not NAME=V1,V2", "write for example -L rows=10,100,1000"
+        )
     return name, values.split(",")
 
 
@@ -71,7 +75,9 @@ def _read(path: Path) -> str:
     try:
         return path.read_text(encoding="utf-8")
     except OSError as error:
-        raise UsageError(f"cannot read {path}: {error.strerror}", "give the path of a readable SQL file") from error
+        raise UsageError(
+            f"cannot read {path}: {error.strerror}", "give the path of a readable SQL file"
+        ) from error
     except UnicodeDecodeError as error:
         raise UsageError(f"{path} is not UTF-8 text: {error.reason}", "save the file as UTF-8") from error
 

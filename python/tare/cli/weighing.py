@@ -5,12 +5,13 @@ from __future__ import annotations
 import shlex
 import sys
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from tare import _probe
 from tare.cli.progress import Live
-from tare.dbms.base import Plan, Session
+from tare.dbms.base import Session
 from tare.dbms.registry import find
 from tare.errors import TareError
 from tare.measure.environment import machine_facts
@@ -72,9 +73,9 @@ def weigh(
         if target.machine_settings:
             _try_delay_accounting(settings)
         with Rig(target.connect, target.tier) as rig, Live(expected, quiet) as live:
-            plans = _plans(rig, queries)
             server, means = rig.session.server, _means(rig)
             weigher = Weigher(rig, queries, conditions, steady, live)
+            weigher.check()
             try:
                 run(weigher)
             except (TareError, KeyboardInterrupt) as error:
@@ -84,7 +85,7 @@ def weigh(
     result = build_result(
         weigher.qes,
         queries,
-        plans,
+        [weigher.plans.get(query) for query in range(len(queries))],
         server=server,
         machine=machine_facts(),
         means=means,
@@ -104,20 +105,9 @@ def command_line() -> str:
     return shlex.join(["tare", *(redacted(word) if "://" in word else word for word in sys.argv[1:])])
 
 
-def _plans(rig: Rig, queries: Sequence[Query]) -> list[Plan | None]:
-    """Each query is prepared before any is timed: a mistake in the last one is found first."""
-    plans: list[Plan | None] = []
-    for query in queries:
-        rig.prepared(query.sql)
-        plans.append(rig.session.explain(query.sql))
-    return plans
-
-
 def _try_delay_accounting(settings: MachineSettings) -> None:
-    try:
+    with suppress(TareError):  # the rig then finds it off, and the result says so with its reason
         delay_accounting_on(settings)
-    except TareError:
-        pass  # the rig finds it off, and the result says so with its reason
 
 
 def _means(rig: Rig) -> Means:

@@ -35,7 +35,9 @@ def canonical(value: object) -> str:
     if isinstance(value, int):
         return str(value)
     if isinstance(value, float):
-        return _number(Decimal(f"{value:.10g}")) if value == value and abs(value) != float("inf") else str(value)
+        return (
+            _number(Decimal(f"{value:.10g}")) if value == value and abs(value) != float("inf") else str(value)
+        )
     if isinstance(value, Decimal):
         return _number(value) if value.is_finite() else str(value)
     if isinstance(value, bytes | bytearray | memoryview):

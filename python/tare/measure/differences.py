@@ -102,9 +102,7 @@ def use_of(life: Life, role: Role) -> ProcessUse:
     )
 
 
-def uses(
-    joined: Iterable[Life], role_of: Callable[[Life], Role]
-) -> tuple[ProcessUse, ...]:
+def uses(joined: Iterable[Life], role_of: Callable[[Life], Role]) -> tuple[ProcessUse, ...]:
     return tuple(use_of(life, role_of(life)) for life in joined)
 
 
@@ -114,16 +112,16 @@ def machine_use(before: Machine, after: Machine) -> MachineUse:
     return MachineUse(
         total=_cpu_difference(before.total, after.total),
         cpus=tuple(
-            {"cpu": cpu.cpu, **_cpu_difference(earlier[cpu.cpu], cpu)} for cpu in after.cpus if cpu.cpu in earlier
+            {"cpu": cpu.cpu, **_cpu_difference(earlier[cpu.cpu], cpu)}
+            for cpu in after.cpus
+            if cpu.cpu in earlier
         ),
         forks=after.forks - before.forks,
         context_switches=after.context_switches - before.context_switches,
     )
 
 
-def unaccounted_births(
-    before: Sequence[Process], after: Sequence[Process], exits: int, forks: int
-) -> int:
+def unaccounted_births(before: Sequence[Process], after: Sequence[Process], exits: int, forks: int) -> int:
     """Forks that neither a snapshot nor an exit record explains (QE check 1).
 
     Tasks are conserved: births = tasks after - tasks before + exits. Threads

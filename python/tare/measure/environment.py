@@ -54,7 +54,9 @@ def _hypervisor(cpuinfo: str) -> str | None:
     if "hypervisor" not in (_field(cpuinfo, "flags") or "").split():
         return None
     with suppress(OSError):
-        clocks = Path("/sys/devices/system/clocksource/clocksource0/available_clocksource").read_text().split()
+        clocks = (
+            Path("/sys/devices/system/clocksource/clocksource0/available_clocksource").read_text().split()
+        )
         for clock, name in _CLOCKS.items():
             if clock in clocks:
                 return name

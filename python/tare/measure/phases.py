@@ -32,7 +32,8 @@ def run_phase(session: Session, name: str, text: str | None) -> None:
         if done.returncode:
             said = done.stderr.strip().splitlines()
             raise TareError(
-                f"--{name} {text!r} ended with exit code {done.returncode}" + (f": {said[-1]}" if said else ""),
+                f"--{name} {text!r} ended with exit code {done.returncode}"
+                + (f": {said[-1]}" if said else ""),
                 "run the command by itself and see that it succeeds",
             )
         return

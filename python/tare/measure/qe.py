@@ -197,7 +197,9 @@ def _record(
         births=births,
         exits=len(exits) if rig.listener else None,
         exits_lost=lost,
-        unaccounted_births=unaccounted_births(before, after, len(exits), machine.forks) if rig.listener else None,
+        unaccounted_births=unaccounted_births(before, after, len(exits), machine.forks)
+        if rig.listener
+        else None,
         leader_pid=rig.leader.pid,
         leader_how=rig.leader.how,
         own=_own_cost(readings),

@@ -25,7 +25,8 @@ def scan(name: str, low: str, high: str, step: str = "1") -> tuple[str, list[str
         first, last, by = Decimal(low), Decimal(high), Decimal(step)
     except InvalidOperation:
         raise UsageError(
-            f"--parameter-scan {name} {low} {high} {step}: not three numbers", "give LOW, HIGH and STEP as numbers"
+            f"--parameter-scan {name} {low} {high} {step}: not three numbers",
+            "give LOW, HIGH and STEP as numbers",
         ) from None
     if by <= 0 or last < first:
         raise UsageError(
@@ -51,6 +52,7 @@ def expand(queries: Sequence[Query], parameters: Sequence[tuple[str, list[str]]]
     unused = [name for name, _ in parameters if not any("{" + name + "}" in query.sql for query in queries)]
     if unused:
         raise UsageError(
-            f"no query has a placeholder {{{unused[0]}}}", f"write {{{unused[0]}}} in the SQL where its value belongs"
+            f"no query has a placeholder {{{unused[0]}}}",
+            f"write {{{unused[0]}}} in the SQL where its value belongs",
         )
     return expanded

@@ -26,7 +26,9 @@ def resources_view(processes: Sequence[ProcessUse]) -> Resources:
 
     unseen = [p for p in query if p.fate is Fate.UNSEEN_END]
     if unseen:
-        why["cpu"] = f"{len(unseen)} query processes ended without an exit record; their last use is not in the sum"
+        why["cpu"] = (
+            f"{len(unseen)} query processes ended without an exit record; their last use is not in the sum"
+        )
     return Resources(
         processes=len(query),
         cpu_ns=total(query, "run_ns", "cpu"),

@@ -36,7 +36,8 @@ def open_probe(tier: Tier | None = None) -> Probe:
         return Probe(tier)
     except OSError as error:
         raise PrivilegeMissing(
-            f"the kernel cannot be read here: {error.strerror or error}", "leave --tier out; `tare doctor` says what each tier needs"
+            f"the kernel cannot be read here: {error.strerror or error}",
+            "leave --tier out; `tare doctor` says what each tier needs",
         ) from error
 
 

@@ -9,7 +9,16 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from tare.errors import AnswerChanged, ConnectionFailed, PlanChanged, ServerLost, TareError
+from tare.dbms.base import Plan
+from tare.errors import (
+    AnswerChanged,
+    BadStatement,
+    ConnectionFailed,
+    PlanChanged,
+    ServerLost,
+    StatementFailed,
+    TareError,
+)
 from tare.measure.phases import Phases, run_phase
 from tare.measure.qe import time_single_qe
 from tare.measure.query import Query
@@ -57,6 +66,7 @@ class Weigher:
         self, rig: Rig, queries: Sequence[Query], conditions: Conditions, steady: Steady, observer: Observer
     ) -> None:
         self.qes: list[QE] = []
+        self.plans: dict[int, Plan] = {}  # of each query, as its timed QEs ran
         self._rig = rig
         self._queries = queries
         self._conditions = conditions
@@ -64,7 +74,6 @@ class Weigher:
         self._observer = observer
         self._restarts = [0] * len(queries)
         self._answers: dict[int, tuple[int | None, str | None]] = {}
-        self._plans: dict[int, str | None] = {}
 
     def retained(self, query: int) -> list[QE]:
         """The timed QEs of a query that ended well, in run order."""
@@ -101,10 +110,26 @@ class Weigher:
         for query in range(len(self._queries)):
             self._close(query)
 
+    def check(self) -> None:
+        """Prepares every query before any is timed: a mistake in the last one is found first.
+
+        Where a set-up phase makes what the queries need, each is checked after it instead.
+        Raises BadStatement."""
+        if self._conditions.phases.setup is None:
+            for query in range(len(self._queries)):
+                self._check(query)
+
     # One query's beginning and end -------------------------------------------------
+    def _check(self, query: int) -> None:
+        try:
+            self._rig.prepared(self._queries[query].sql)
+        except StatementFailed as error:
+            raise BadStatement(f"{self._queries[query].name}: {error.what}", error.next_step) from error
+
     def _open(self, query: int) -> None:
         asked = self._conditions
         run_phase(self._rig.session, "setup", asked.phases.setup)
+        self._check(query)
         if asked.warmup == 0 or (asked.warmup is None and asked.cache is not CacheState.WARM):
             return
         done: list[QE] = []
@@ -138,7 +163,8 @@ class Weigher:
                 raise failure  # it has never worked: no use in trying again
             self._mend(query, attempt, failure)
         raise ServerLost(
-            f"{self._queries[query].name}: gave up after {MAX_TRIES} tries", "see the server's log; the QEs so far are kept"
+            f"{self._queries[query].name}: gave up after {MAX_TRIES} tries",
+            "see the server's log; the QEs so far are kept",
         )
 
     def _attempt(self, query: int, warmup: bool) -> QE:
@@ -164,7 +190,9 @@ class Weigher:
         if attempt == MAX_TRIES:
             raise error
         pause = _FIRST_PAUSE_S * 2**attempt
-        self._observer.phase(self._queries[query], f"{error.what.splitlines()[0]}; try {attempt + 1} in {pause:.2g} s")
+        self._observer.phase(
+            self._queries[query], f"{error.what.splitlines()[0]}; try {attempt + 1} in {pause:.2g} s"
+        )
         time.sleep(pause)
         try:
             self._rig.reconnect()
@@ -179,8 +207,9 @@ class Weigher:
         """The plan and the answer must be those of the Q@C's other QEs."""
         if qe.outcome is Outcome.TIMEOUT:
             return
-        plan = self._plans.setdefault(query, qe.plan_fingerprint)
-        if qe.outcome is Outcome.PLAN_CHANGED or plan != qe.plan_fingerprint:
+        if query not in self.plans:
+            self.plans[query] = self._rig.session.explain(self._queries[query].sql)
+        if qe.outcome is Outcome.PLAN_CHANGED or self.plans[query].fingerprint != qe.plan_fingerprint:
             self._restart(query, qe)
             return
         answer = self._answers.setdefault(query, (qe.row_count, qe.answer_hash))
@@ -200,8 +229,8 @@ class Weigher:
                 f"{name}: its plan has changed {self._restarts[query]} times (now {qe.plan_fingerprint})",
                 "refresh the statistics (ANALYZE), or see what changes the data, then weigh again",
             )
-        self._observer.phase(name and self._queries[query], "the plan has changed: its QEs begin anew")
-        self._plans[query] = qe.plan_fingerprint
+        self._observer.phase(self._queries[query], "the plan has changed: its QEs begin anew")
+        self.plans[query] = self._rig.session.explain(self._queries[query].sql)
         for position, old in enumerate(self.qes):
             if old.query == query and old.outcome is Outcome.OK and old is not qe:
                 self.qes[position] = dataclasses.replace(old, outcome=Outcome.PLAN_CHANGED)

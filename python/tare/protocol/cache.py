@@ -12,8 +12,8 @@ LEFTOVER_BYTES = 16 << 20
 """A server that comes up and a session that connects read their catalogue again. So much of it, or
 2% of the files, may be resident where a cache was emptied (half of a database that is smaller)."""
 
-WARM_READ_SHARE = 0.001  # of the database's files
-WARM_READ_BYTES = 256 << 10  # read from disk in a QE that still counts as warm: logs, catalogue
+WARM_READ_SHARE = 0.01  # of the database's files
+WARM_READ_BYTES = 1 << 20  # or 1%: read from disk in a QE that still counts as warm (logs, catalogue)
 
 
 @dataclass(frozen=True, slots=True)

@@ -93,9 +93,11 @@ def _use(
     return Measure(name, label, unit, "resources", field, field.removesuffix("_ns"), meaning, sampled)
 
 
+CPU_OF_ALL = _use("cpu_ms", "CPU", "ms", "cpu_ns", "Run time of every thread of every query process.")
+
 RESOURCES: tuple[Measure, ...] = (
     _use("processes", "processes", "processes", "processes", "Processes that worked for the query."),
-    _use("cpu_ms", "CPU", "ms", "cpu_ns", "Run time of every thread of every query process."),
+    CPU_OF_ALL,
     _use("cpu_user_ms", "user", "ms", "user_ns", "Of it in user mode.", sampled=True),
     _use("cpu_system_ms", "system", "ms", "system_ns", "Of it in the kernel.", sampled=True),
     _use("block_io_ms", "block I/O", "ms", "block_io_ns", "Block-I/O delay of every query process."),

@@ -90,7 +90,7 @@ def _ttp2_summary(judged: Sequence[QE], time: ttp2.QueryTime) -> Summary:
 def _warmup(qes: Sequence[QE]) -> WarmUp:
     """By CPU time where it is known, which neighbours do not move, and by wall time; the longer counts."""
     found = []
-    for measure in (measures.CPU, measures.WALL):
+    for measure in (measures.CPU_OF_ALL, measures.WALL):
         samples = [value for qe in qes if (value := measure.read(qe)) is not None]
         if samples and len(samples) == len(qes):
             seen = warmup.detect(samples)

@@ -23,7 +23,7 @@ from functools import lru_cache
 from scipy.stats import t
 
 from tare.measure.records import QE
-from tare.protocol.measures import CPU, WALL
+from tare.protocol.measures import CPU, CPU_OF_ALL, WALL
 
 ALPHA = 0.01
 SMALLEST_SHIFT = 0.01  # of the rest's mean: a drift below it is not worth a word
@@ -81,8 +81,9 @@ def _apart(first: Sequence[float], rest: Sequence[float], gap: float) -> bool:
 
 
 def steady(qes: Sequence[QE]) -> bool:
-    """Whether warming up may end, by CPU time where it is known (neighbours do not move it), else wall."""
-    for measure in (CPU, WALL):
+    """Whether warming up may end: by the CPU time of all query processes, which neighbours and the
+    workers' share of the work do not move; where that is unknown by the leader's, else by wall time."""
+    for measure in (CPU_OF_ALL, CPU, WALL):
         samples = [value for qe in qes if (value := measure.read(qe)) is not None]
         if samples and len(samples) == len(qes):
             return settled(samples)

@@ -22,20 +22,20 @@ SHORT = {TOTAL_CPU: "all CPU", measures.INSTRUCTIONS.name: "instructions:u"}
 
 
 def verdict(found: ComparisonResult) -> str:
-    """One sentence, with the estimate and its interval."""
+    """One sentence about A and B, with the estimate and its interval."""
     chosen = found.measures[found.primary]
     label = LABELS[found.primary]
     if found.greater is not None:
-        more, less = (found.b, found.a) if found.greater == "B" else (found.a, found.b)
-        return f"{more} costs more {label} than {less}: {_by(chosen, found)}"
-    return f"no difference between {found.a} and {found.b} is established in {label}: {_by(chosen, found)}"
+        less = "A" if found.greater == "B" else "B"
+        return f"{found.greater} costs more {label} than {less}: {_by(chosen)}"
+    return f"no difference in {label} between A and B is established: {_by(chosen)}"
 
 
-def _by(chosen: MeasureComparison, found: ComparisonResult) -> str:
+def _by(chosen: MeasureComparison) -> str:
     if chosen.ratio is not None:
-        text = f"{found.b} takes {_times(chosen.ratio)} what {found.a} does"
+        text = f"B takes {_times(chosen.ratio)} what A does"
     else:
-        text = f"{found.b} − {found.a} = {_difference(chosen)}"
+        text = f"B − A = {_difference(chosen)}"
     return text if chosen.difference.ci95 else f"{text}; too few runs for an interval"
 
 
@@ -85,12 +85,14 @@ def p_value(p: float) -> str:
 def print_comparison(found: ComparisonResult, console: Console) -> None:
     """Prints the comparison; 80 columns suffice."""
     console.print()
-    title = Text.assemble((f"{found.b} against {found.a}", "bold"))
-    console.print(Rule(title, align="left", characters="─", style="dim"))
+    console.print(Rule(Text("B against A", style="bold"), align="left", characters="─", style="dim"))
+    for letter, name in (("A", found.a), ("B", found.b)):
+        console.print(Text(f"{letter}  {name}", style="dim", overflow="ellipsis", no_wrap=True))
+    console.print()
     console.print(Text(verdict(found), style="bold" if found.greater else ""))
     console.print()
     table = Table(box=None, padding=(0, 1), pad_edge=False, header_style="dim")
-    table.add_column("B against A", no_wrap=True)
+    table.add_column("", no_wrap=True)
     table.add_column("change [95%]", no_wrap=True)
     table.add_column("difference [95%]", no_wrap=True)
     table.add_column("p", no_wrap=True)

@@ -5,18 +5,19 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from tare.protocol.compare import Comparison, Shift, compare
-from tare.protocol.measures import CPU, INSTRUCTIONS, RESOURCES, WALL, Measure
-from tare.protocol.statistics import Interval, Summary
+from tare.protocol.measures import CPU, CPU_OF_ALL, INSTRUCTIONS, WALL, Measure
+from tare.protocol.statistics import Summary
 from tare.protocol.stop import Stop, relative_half_width
 from tare.protocol.summary import QatC
 from tare.report import result as document
+from tare.report.query_result import bounds
 
 TOTAL_CPU = "resources.cpu_ms"
 
 COMPARED: Mapping[str, Measure] = {
     WALL.name: WALL,
     CPU.name: CPU,
-    TOTAL_CPU: next(one for one in RESOURCES if one.name == "cpu_ms"),
+    TOTAL_CPU: CPU_OF_ALL,
     INSTRUCTIONS.name: INSTRUCTIONS,
 }
 """What is compared. The verdict is about one of them, chosen beforehand."""
@@ -81,8 +82,4 @@ def _measure(one: Comparison, unit: str) -> document.MeasureComparison:
 
 
 def _shift(shift: Shift) -> document.ShiftResult:
-    return document.ShiftResult(estimate=shift.estimate, ci95=_bounds(shift.ci95), ci99=_bounds(shift.ci99))
-
-
-def _bounds(interval: Interval | None) -> tuple[float, float] | None:
-    return None if interval is None else (interval.low, interval.high)
+    return document.ShiftResult(estimate=shift.estimate, ci95=bounds(shift.ci95), ci99=bounds(shift.ci99))

@@ -75,7 +75,8 @@ def _gathered(query: QueryResult, choose: Callable[[MeasureResult], str | None])
     for label, measure in labelled(query):
         why = choose(measure)
         if why is not None:
-            found.setdefault(why, []).append(label)
+            on_one_line = "; ".join(line.strip() for line in why.splitlines())
+            found.setdefault(on_one_line, []).append(label)
     for why, labels in found.items():
         yield ", ".join(labels), why
 

@@ -80,7 +80,12 @@ def _comparison(result: RunResult) -> list[str]:
         for name, one in found.measures.items()
     ]
     head = ("B against A", "change [95%]", "Mann–Whitney p", "Cliff's δ")
-    return ["## Comparison", f"{_plain(compare_text.verdict(found))}.", _table(head, rows)]
+    return [
+        "## Comparison",
+        f"A: {_plain(found.a)}\\\nB: {_plain(found.b)}",
+        f"{_plain(compare_text.verdict(found))}.",
+        _table(head, rows),
+    ]
 
 
 def _cells(label: str, measure: MeasureResult, scale: Scale | None = None) -> tuple[str, ...]:

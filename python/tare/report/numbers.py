@@ -94,7 +94,7 @@ def shown(measure: MeasureResult, scale: Scale | None = None) -> Shown:
         fixed(measure.median / chosen.factor, places),
         chosen.unit,
         interval,
-        "" if measure.rsd is None or measure.rsd > 10 else percent(measure.rsd),
+        "" if measure.rsd is None or measure.median == 0 else percent(measure.rsd),
     )
 
 

@@ -6,10 +6,11 @@ not be had is null and says why.
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from tare.protocol import measures
 from tare.protocol.measures import View
 
 SCHEMA_NAME: Literal["tare-result/1"] = "tare-result/1"
@@ -47,32 +48,43 @@ class MeasureResult(Document):
     )
 
 
+_RESOURCES = {one.name: one for one in measures.RESOURCES}
+
+
+def _described(measure: measures.Measure) -> Any:
+    return Field(description=f"{measure.meaning} View: {measure.view}.")
+
+
 class Measures(Document):
-    wall_ms: MeasureResult
-    cpu_ms: MeasureResult
-    cpu_user_ms: MeasureResult
-    cpu_system_ms: MeasureResult
-    block_io_ms: MeasureResult
-    run_queue_ms: MeasureResult
-    sleep_ms: MeasureResult
-    steal_ms: MeasureResult
-    residue_ms: MeasureResult
-    ttp2_ms: MeasureResult
-    instructions: MeasureResult
+    """The elapsed view, whose parts add up to the wall time in every QE, and what stands beside it."""
+
+    wall_ms: MeasureResult = _described(measures.WALL)
+    cpu_ms: MeasureResult = _described(measures.CPU)
+    cpu_user_ms: MeasureResult = _described(measures.USER)
+    cpu_system_ms: MeasureResult = _described(measures.SYSTEM)
+    block_io_ms: MeasureResult = _described(measures.BLOCK_IO)
+    run_queue_ms: MeasureResult = _described(measures.RUN_QUEUE)
+    sleep_ms: MeasureResult = _described(measures.SLEEP)
+    steal_ms: MeasureResult = _described(measures.STEAL)
+    residue_ms: MeasureResult = _described(measures.RESIDUE)
+    ttp2_ms: MeasureResult = Field(description=measures.TTP2_MEANING)
+    instructions: MeasureResult = _described(measures.INSTRUCTIONS)
 
 
 class ResourceMeasures(Document):
-    processes: MeasureResult
-    cpu_ms: MeasureResult
-    cpu_user_ms: MeasureResult
-    cpu_system_ms: MeasureResult
-    block_io_ms: MeasureResult
-    run_queue_ms: MeasureResult
-    read_bytes: MeasureResult
-    write_bytes: MeasureResult
-    utility_cpu_ms: MeasureResult
-    utility_block_io_ms: MeasureResult
-    utility_read_bytes: MeasureResult
+    """The resources view: never to be added to the elapsed one."""
+
+    processes: MeasureResult = _described(_RESOURCES["processes"])
+    cpu_ms: MeasureResult = _described(_RESOURCES["cpu_ms"])
+    cpu_user_ms: MeasureResult = _described(_RESOURCES["cpu_user_ms"])
+    cpu_system_ms: MeasureResult = _described(_RESOURCES["cpu_system_ms"])
+    block_io_ms: MeasureResult = _described(_RESOURCES["block_io_ms"])
+    run_queue_ms: MeasureResult = _described(_RESOURCES["run_queue_ms"])
+    read_bytes: MeasureResult = _described(_RESOURCES["read_bytes"])
+    write_bytes: MeasureResult = _described(_RESOURCES["write_bytes"])
+    utility_cpu_ms: MeasureResult = _described(_RESOURCES["utility_cpu_ms"])
+    utility_block_io_ms: MeasureResult = _described(_RESOURCES["utility_block_io_ms"])
+    utility_read_bytes: MeasureResult = _described(_RESOURCES["utility_read_bytes"])
 
 
 # What stands beside them ------------------------------------------------------------

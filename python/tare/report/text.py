@@ -30,7 +30,7 @@ def print_report(result: RunResult, console: Console) -> None:
         _query(query, console)
     if result.comparison is not None:
         compare_text.print_comparison(result.comparison, console)
-    _warnings(result.warnings, console)
+    _warnings(result.warnings, len(result.results) > 1, console)
     _ending(result, console)
 
 
@@ -203,12 +203,13 @@ def _checks(query: QueryResult, console: Console) -> None:
 
 
 # The run -----------------------------------------------------------------------------------
-def _warnings(warnings: Sequence[WarningResult], console: Console) -> None:
+def _warnings(warnings: Sequence[WarningResult], named: bool, console: Console) -> None:
+    """Each with its query's name where there are several."""
     if not warnings:
         return
     console.print()
     for one in warnings:
-        about = f" ({one.query})" if one.query else ""
+        about = f" ({one.query})" if one.query and named else ""
         console.print(Text.assemble(("! ", "bold yellow"), (one.cause + about, "yellow")))
         console.print(Padding(Text(one.evidence), (0, 0, 0, 2)))
         console.print(Padding(Text.assemble(("next: ", "bold"), one.next_step), (0, 0, 0, 2)))

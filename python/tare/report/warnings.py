@@ -255,6 +255,8 @@ class AnswersDiffer(Caution):
 
     @property
     def cause(self) -> str:
+        if self.query is None:
+            return "A and B do not give the same answer"
         return "not every run gave the same answer"
 
     @property
@@ -280,7 +282,9 @@ class PossibleResultCache(Caution):
         return self.seen
 
     def next_step(self, asked: Asked) -> str:
-        if asked.cache is CacheState.WARM and asked.warmup == 0:
+        if asked.cache is not CacheState.WARM:
+            return f"--warmup {(asked.warmup or 0) + 1}: below Tare's reach, the disk or the hypervisor caches too"
+        if asked.warmup == 0:
             return "leave out --warmup 0; if it stays, turn off the DBMS's query cache"
         return "turn off the DBMS's query cache"
 

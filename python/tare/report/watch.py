@@ -9,6 +9,7 @@ from tare.measure.records import QE, CacheState, Outcome
 from tare.protocol.check import Finding
 from tare.protocol.disturbers import Disturber
 from tare.protocol.exact import SOURCE as EXACT
+from tare.protocol.measures import WALL
 from tare.protocol.statistics import SMALLEST_FOR_INTERVAL
 from tare.protocol.summary import QatC
 from tare.protocol.ttp2 import IOWAIT_NOT_APPLICABLE
@@ -21,9 +22,11 @@ from tare.report.result import ComparisonResult, OwnCostResult
 from tare.report.warnings import Caution
 
 UNSTEADY = 0.05  # relative standard deviation of the wall time
+STEADY = 0.10  # of the CPU time, at most, to be called so
 STEADIER = 3.0  # times that CPU must be steadier for the noise to come from outside
 STEAL_SHARE = 0.01
 OWN_SHARE = 0.01
+RESULT_CACHE = 2.0  # times the second run: what comes out of a result cache is faster by more than a little
 WORKER_READ_BYTES = 1 << 20
 
 
@@ -88,24 +91,30 @@ def _cache(name: str, summed: QatC, asked: Asked) -> Iterator[Caution]:
     elif summed.cache.reached is None and asked.cache is not CacheState.WARM:
         yield warnings.CacheUnproved(name, asked.cache, summed.cache.evidence)
     result_cache = _finding(summed, QATC, 2)
-    if result_cache is not None and result_cache.violated:
+    walls = [value for qe in summed.timed if (value := WALL.read(qe)) is not None]
+    if result_cache is not None and result_cache.violated and walls[0] > RESULT_CACHE * walls[1]:
         yield warnings.PossibleResultCache(name, result_cache.violations[0].evidence)
     elif summed.warmup.detected:
         yield warnings.WarmUpSeen(name, summed.warmup.evidence, summed.warmup.runs)
 
 
 def _noise(name: str, summed: QatC) -> Iterator[Caution]:
-    wall, cpu, steal = (summed.elapsed[m] for m in ("wall_ms", "cpu_ms", "steal_ms"))
-    if wall.rsd is not None and cpu.rsd is not None and wall.rsd > UNSTEADY and wall.rsd > STEADIER * cpu.rsd:
+    wall, steal = summed.elapsed["wall_ms"], summed.elapsed["steal_ms"]
+    cpu = summed.resources["cpu_ms"]
+    if wall.rsd is None or cpu.rsd is None:
+        pass
+    elif wall.rsd > UNSTEADY and wall.rsd > STEADIER * cpu.rsd and cpu.rsd <= STEADY:
         yield warnings.UnsteadyWall(name, wall.rsd, cpu.rsd, _neighbour(summed.disturbers))
     if steal.median and wall.median and steal.median > STEAL_SHARE * wall.median:
         yield warnings.StealPresent(name, steal.median, steal.median / wall.median)
 
 
 def _neighbour(found: Sequence[Disturber]) -> str | None:
-    for one in found:
-        if one.role is not Role.EXECUTOR:
-            return f"{one.comm} ({one.role}, {ms_text(one.run_ms)} a QE, {percent(one.share)} of the CPUs)"
+    """The busiest process that is neither ours nor the DBMS's, else the DBMS's busiest other one."""
+    for role in (Role.DAEMON, Role.UTILITY):
+        for one in found:
+            if one.role is role:
+                return f"{one.comm} ({role}, {ms_text(one.run_ms)} a QE, {percent(one.share)} of the CPUs)"
     return None
 
 

@@ -38,7 +38,12 @@ def test_columns_do_not_run_into_each_other() -> None:
 
 @given(st.integers(-(10**9), 10**9))
 def test_equal_numbers_have_one_text_whatever_their_type(number: int) -> None:
-    assert canonical(number) == canonical(float(number)) == canonical(Decimal(number)) == canonical(Decimal(f"{number}.00"))
+    assert (
+        canonical(number)
+        == canonical(float(number))
+        == canonical(Decimal(number))
+        == canonical(Decimal(f"{number}.00"))
+    )
 
 
 def test_a_parallel_sum_that_differs_in_its_last_bits_is_the_same_answer() -> None:
@@ -48,4 +53,8 @@ def test_a_parallel_sum_that_differs_in_its_last_bits_is_the_same_answer() -> No
 
 
 def test_infinities_and_nan_have_texts() -> None:
-    assert {canonical(float("inf")), canonical(float("-inf")), canonical(float("nan"))} == {"inf", "-inf", "nan"}
+    assert {canonical(float("inf")), canonical(float("-inf")), canonical(float("nan"))} == {
+        "inf",
+        "-inf",
+        "nan",
+    }

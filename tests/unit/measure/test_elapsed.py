@@ -14,7 +14,13 @@ parts = st.integers(0, 500 * MS)
 def view(before: Any, after: Any, wall: int, one: Any, two: Any) -> Any:
     # The first reading is 2 ms before the first clock, the second 3 ms after the second.
     return elapsed_view(
-        wall, 2 * MS, 2 * MS + wall, LeaderReading(before, one), LeaderReading(after, two), "no trace here", ""
+        wall,
+        2 * MS,
+        2 * MS + wall,
+        LeaderReading(before, one),
+        LeaderReading(after, two),
+        "no trace here",
+        "",
     )
 
 
@@ -34,7 +40,9 @@ def test_the_parts_add_up_to_the_wall_time(cpu: int, block: int, queue: int, sle
 
 
 def test_what_no_part_explains_is_the_residue_with_its_sign() -> None:
-    got = view(process(), process(run_ns=70 * MS), 100 * MS, timeline(0), timeline(105 * MS, on_cpu_ns=70 * MS))
+    got = view(
+        process(), process(run_ns=70 * MS), 100 * MS, timeline(0), timeline(105 * MS, on_cpu_ns=70 * MS)
+    )
     assert got.sleep_ns == -5 * MS
     assert got.residue_ns == 35 * MS
 

@@ -14,7 +14,9 @@ def test_a_scan_ends_at_or_below_its_maximum() -> None:
     assert scan("n", "1", "10", "4")[1] == ["1", "5", "9"]
 
 
-@pytest.mark.parametrize(("low", "high", "step"), [("5", "1", "1"), ("1", "5", "0"), ("1", "5", "-1"), ("a", "5", "1")])
+@pytest.mark.parametrize(
+    ("low", "high", "step"), [("5", "1", "1"), ("1", "5", "0"), ("1", "5", "-1"), ("a", "5", "1")]
+)
 def test_a_scan_that_cannot_be_is_refused(low: str, high: str, step: str) -> None:
     with pytest.raises(UsageError, match="--parameter-scan"):
         scan("n", low, high, step)

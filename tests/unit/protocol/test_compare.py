@@ -131,13 +131,30 @@ def test_the_distribution_of_u_is_that_of_counting_all_orderings() -> None:
 
 
 def test_ten_against_ten_leaves_the_ranks_of_the_tables() -> None:
-    rank, coverage = _rank(10, 10, 0.95) or (0, 0.0)
+    rank, coverage = _rank(((10, 10),), 0.95) or (0, 0.0)
     assert rank == 24  # the table's critical U of 23, plus one
     assert coverage >= 0.95
 
 
+def test_blocks_share_one_distribution() -> None:
+    """Two blocks of three against three: 400 orderings, counted one by one."""
+    us = [sum(place - i for i, place in enumerate(places)) for places in itertools.combinations(range(6), 3)]
+    below = [sum(u + v < rank for u in us for v in us) / 400 for rank in range(19)]
+    rank, coverage = _rank(((3, 3), (3, 3)), 0.95) or (0, 0.0)
+    assert coverage == pytest.approx(1 - 2 * below[rank])
+    assert 2 * below[rank] <= 0.05 < 2 * below[rank + 1]
+
+
+def test_a_machine_that_slows_down_does_not_hide_the_difference() -> None:
+    slowing = [1.01**i for i in range(60)]
+    found = compare([100 * x for x in slowing], [105 * x for x in slowing])
+    assert found.greater == "B"
+    assert found.ratio.estimate == pytest.approx(1.05, abs=0.005)
+    assert found.p > 0.05  # which looks at all runs at once
+
+
 def test_beyond_exact_counting_the_approximation_takes_over_smoothly() -> None:
-    exact, approximate = _rank(40, 40, 0.95), _rank(40, 41, 0.95)
+    exact, approximate = _rank(((40, 40),), 0.95), _rank(((40, 41),), 0.95)
     assert exact is not None
     assert approximate is not None
     assert 0 <= approximate[0] - exact[0] <= 25

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -78,4 +79,8 @@ def test_warming_up_ends_when_three_runs_agree() -> None:
 def test_warming_up_goes_by_cpu_time_which_neighbours_do_not_move() -> None:
     assert steady(run_of([55.0, 55.1, 55.0], [300.0, 60.0, 170.0]))
     assert not steady([])
-    assert not steady([qe(i, elapsed=None) for i in range(5)])
+    assert not steady([qe(i, elapsed=None, resources=None) for i in range(5)])
+
+
+def test_where_the_sum_over_processes_is_unknown_the_leader_s_time_stands_in() -> None:
+    assert steady([replace(one, resources=None) for one in run_of([55.0, 55.1, 55.0], [300.0, 60.0, 170.0])])

@@ -90,7 +90,8 @@ def troubled() -> RunResult:
                     why={"sleep": rejected, "residue": "includes the leader's sleep, which was not measured"},
                 ),
                 resources=resources(
-                    900, processes=3, read_bytes=12 << 20, utility_read_bytes=700 << 20, utility_cpu_ns=80 * MS
+                    900, processes=3, read_bytes=12 << 20,
+                    utility_read_bytes=700 << 20, utility_cpu_ns=80 * MS,
                 ),
                 residence=Residence(40 << 20, 900 << 20, "mincore", None, "this DBMS does not tell", None),
                 instructions=None, online_cpus=2, machine=machine(user=150, iowait=30),

@@ -99,6 +99,14 @@ def test_warm_up_and_failed_runs_stay_as_rows_and_leave_the_summary() -> None:
     assert query.outcome == "partial"
 
 
+def test_a_part_that_some_runs_lack_says_in_how_many() -> None:
+    lost = elapsed(sleep_ns=None, why={"sleep": "scheduler trace rejected"})
+    sleep = sample.result([qe(0, elapsed=lost), *(qe(i) for i in range(1, 7))]).results[0].measures.sleep_ms
+    assert sleep.samples[0] is None
+    assert sleep.median is not None
+    assert sleep.note == "in 1 of 7 runs: scheduler trace rejected"
+
+
 def test_runs_under_an_abandoned_plan_leave_the_summary_and_are_told() -> None:
     qes = [qe(0, outcome=Outcome.PLAN_CHANGED, plan_fingerprint="aaaa"), *(qe(i) for i in range(1, 11))]
     result = sample.result(qes, asked=Asked(10))

@@ -108,17 +108,22 @@ def test_square_brackets_in_sql_and_names_are_not_markup() -> None:
 
 
 class TestComparison:
+    def test_it_says_which_query_is_which(self) -> None:
+        shown = text.render(sample.compared())
+        assert "A  count\nB  sum\n" in shown
+        assert "A: count\\\nB: sum" in markdown.render(sample.compared())
+
     def test_the_verdict_names_the_dearer_query_and_how_sure_that_is(self) -> None:
         shown = " ".join(text.render(sample.compared(1.10)).split())
-        assert "sum costs more CPU time than count: sum takes 1.09" in shown
+        assert "B costs more CPU time than A: B takes 1.09" in shown
         assert "95% interval" in shown
 
     def test_a_faster_b_is_told_from_the_other_end(self) -> None:
-        assert "count costs more CPU time than sum" in text.render(sample.compared(0.9), 120)
+        assert "A costs more CPU time than B" in text.render(sample.compared(0.9), 120)
 
     def test_no_difference_is_not_called_equal(self) -> None:
         shown = text.render(sample.compared(0.995), 120)
-        assert "no difference between count and sum is established" in shown
+        assert "no difference in CPU time between A and B is established" in shown
 
     def test_a_rule_that_was_not_reached_says_so(self) -> None:
         assert "asked to stop at ci=0.1%, not reached" in " ".join(

@@ -109,6 +109,15 @@ def test_the_busiest_neighbour_is_named_and_it_is_not_tare() -> None:
     assert "rustc" in evidence
 
 
+def test_a_cold_first_run_that_stands_out_is_no_matter_of_the_dbms() -> None:
+    cold = sample.result(run_of([500.0, *[55.0, 55.2] * 5]), asked=Asked(11, CacheState.COLD))
+    assert "hypervisor" in next_step(cold, "possible-result-cache")
+
+
+def test_a_first_run_that_is_only_a_little_slower_is_no_result_cache() -> None:
+    assert "possible-result-cache" not in types(sample.result(run_of([75.0, *[55.0, 55.2] * 5])))
+
+
 def test_only_postgresql_has_io_workers(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "io-workers-read" in types(DUE["io-workers-read"]())
     monkeypatch.setattr(sample, "SERVER", dataclasses.replace(sample.SERVER, dbms="mariadb"))

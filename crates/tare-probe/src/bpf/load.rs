@@ -73,25 +73,23 @@ pub(crate) fn map(object: &Object, name: &str) -> Result<MapHandle> {
     MapHandle::try_from(&map).map_err(|e| refusal(&e))
 }
 
-/// Runs an iterator to its end and appends what it writes.
-pub(crate) fn iterate(link: &Link, into: &mut Vec<u8>) -> Result<()> {
+/// Runs an iterator to its end; how much it wrote at the start of `buffer`, which grows as needed.
+pub(crate) fn iterate(link: &Link, buffer: &mut Vec<u8>) -> Result<usize> {
     use io::Read;
-    let failed = |e: io::Error| ProbeError::os("the task iterator could not be read", &e, "");
+    const CHUNK: usize = 32 * 1024;
     let mut iterator = Iter::new(link).map_err(|e| refusal(&e))?;
-    let mut end = into.len();
+    let mut end = 0;
     loop {
-        if into.len() < end + 32 * 1024 {
-            into.resize(end + 64 * 1024, 0);
+        if buffer.len() < end + CHUNK {
+            buffer.resize(end + 2 * CHUNK, 0);
         }
-        match iterator.read(&mut into[end..]) {
-            Ok(0) => break,
+        match iterator.read(&mut buffer[end..]) {
+            Ok(0) => return Ok(end),
             Ok(n) => end += n,
             Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
-            Err(e) => return Err(failed(e)),
+            Err(e) => return Err(ProbeError::os("the task iterator could not be read", &e, "")),
         }
     }
-    into.truncate(end);
-    Ok(())
 }
 
 /// Reads a C struct from the start of `bytes`.

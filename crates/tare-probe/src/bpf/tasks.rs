@@ -24,8 +24,8 @@ pub(crate) struct Reader {
     _object: Object,
     titles: Arc<HashMap<Life, Arc<Title>>>,
     splits: Arc<Mutex<Splits>>,
-    /// How long the last reading was, so that the next needs no growing.
-    bytes: usize,
+    /// Read into again and again: its pages are there.
+    buffer: Vec<u8>,
 }
 
 impl Reader {
@@ -33,8 +33,13 @@ impl Reader {
     pub(crate) fn open() -> Result<Self> {
         let mut object = load(object!("tasks"))?;
         let link = attach(&mut object, "tasks")?;
-        let mut reader =
-            Self { link, _object: object, titles: Arc::default(), splits: Arc::default(), bytes: 64 * 1024 };
+        let mut reader = Self {
+            link,
+            _object: object,
+            titles: Arc::default(),
+            splits: Arc::default(),
+            buffer: Vec::new(),
+        };
         let (tasks, _) = reader.read()?;
         let me = std::process::id().cast_signed();
         if tasks.records().any(|r| r.pid == me && r.sums.run > 0) {
@@ -48,10 +53,9 @@ impl Reader {
 
     /// All tasks, and the moment the last was read.
     pub(crate) fn read(&mut self) -> Result<(Tasks, u64)> {
-        let mut bytes = Vec::with_capacity(self.bytes + 96 * 1024);
-        iterate(&self.link, &mut bytes)?;
+        let length = iterate(&self.link, &mut self.buffer)?;
         let ended_ns = monotonic_ns();
-        self.bytes = bytes.len();
+        let bytes = self.buffer[..length].to_vec();
         let mut tasks = Tasks {
             bytes,
             processes: 0,
@@ -73,8 +77,9 @@ impl Reader {
             if !record.kernel() {
                 programs += 1;
                 let life = (record.pid, record.start_ns());
-                if !self.titles.contains_key(&life) {
-                    new.push((life, Arc::new(Title::of(record.pid))));
+                match self.titles.get(&life) {
+                    Some(title) => title.learn(),
+                    None => new.push((life, Arc::new(Title::of(record.pid)))),
                 }
             }
         }

@@ -186,6 +186,7 @@ impl Life {
                 self.title = Arc::new(Title::of(pid));
             }
         }
+        self.title.learn();
         let io = self.files.read_io(buffer)?;
         // taskstats passes over threads that have ended but were not waited for.
         let counted = match taskstats {

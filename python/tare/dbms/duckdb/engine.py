@@ -24,6 +24,7 @@ _SETTINGS = (
 )  # fmt: skip
 
 _READS = frozenset({"SELECT", "EXPLAIN", "CALL", "PRAGMA", "RELATION"})
+_EXPLAINED = frozenset({"SELECT", "INSERT", "UPDATE", "DELETE", "MERGE_INTO", "COPY"})
 _COUNTS = frozenset({"INSERT", "UPDATE", "DELETE", "COPY", "MERGE_INTO"})  # their result is one number
 
 
@@ -64,23 +65,13 @@ class DuckDBEngine(Engine):
             self._connection = None
 
     def prepare(self, number: int, sql: str) -> None:
-        try:
-            parsed = self._open.extract_statements(sql)
-        except duckdb.Error as error:
-            raise _failure(error) from None
-        if not parsed:
-            raise BadStatement("the SQL is empty", "give a statement to measure")
-        if len(parsed) > 1:
-            raise BadStatement(
-                "the SQL holds several statements",
-                "give one statement at a time; put set-up statements into --setup or --prepare",
-            )
-        kind = parsed[0].type.name
+        statement = self._only(sql)
+        kind = statement.type.name
         if not self._allow_writes and kind not in _READS:
             raise BadStatement(
                 f"the statement ({kind}) may change data", "give --allow-writes if it is meant to"
             )
-        self._statements[number] = (self._prepared(number, parsed[0].query), kind in _COUNTS)
+        self._statements[number] = (self._prepared(number, statement.query), kind in _COUNTS)
 
     def execute(self, number: int) -> Result:
         try:
@@ -97,12 +88,11 @@ class DuckDBEngine(Engine):
         self._rows(f"DEALLOCATE tare_{number}")
 
     def explain(self, sql: str) -> Explained:
-        try:
-            shown = self._rows(f"EXPLAIN (FORMAT json) {sql}")
-            text = self._rows(f"EXPLAIN {sql}")
-        except StatementFailed:
-            self._rows(f"PREPARE tare_explained AS {sql}")  # still an error if the statement is at fault
+        statement = self._only(sql)  # a second one would be run
+        if statement.type.name not in _EXPLAINED:
             return Explained(tree=("Utility Statement", {}, []), text="DuckDB explains no such statement")
+        shown = self._rows(f"EXPLAIN (FORMAT json) {statement.query}")
+        text = self._rows(f"EXPLAIN {statement.query}")
         plans = json.loads(shown[0][1])
         return Explained(tree=tree(plans), text="\n".join(str(row[1]) for row in text))
 
@@ -132,6 +122,21 @@ class DuckDBEngine(Engine):
             return self._open.execute(sql).fetchall()
         except duckdb.Error as error:
             raise _failure(error) from None
+
+    def _only(self, sql: str) -> Any:
+        """The one statement in the text, as DuckDB's own parser finds it."""
+        try:
+            parsed = self._open.extract_statements(sql)
+        except duckdb.Error as error:
+            raise _failure(error) from None
+        if not parsed:
+            raise BadStatement("the SQL is empty", "give a statement to measure")
+        if len(parsed) > 1:
+            raise BadStatement(
+                "the SQL holds several statements",
+                "give one statement at a time; put set-up statements into --setup or --prepare",
+            )
+        return parsed[0]
 
     def _prepared(self, number: int, sql: str) -> str:
         """The statement to execute; DuckDB prepares queries and DML only, others run as they are."""

@@ -8,7 +8,6 @@ still has one switched on, is switched off for this session.
 from __future__ import annotations
 
 import itertools
-import json
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -146,7 +145,7 @@ class MariaDBSession(Session):
         shown = self._explained(f"EXPLAIN FORMAT=JSON {sql}")
         lines = self._explained(f"EXPLAIN {sql}")
         text = "\n".join("  ".join("-" if cell is None else str(cell) for cell in line) for line in lines)
-        return Plan(root=plan.root(json.loads(shown[0][0])), text=text)
+        return Plan(root=plan.parsed(shown[0][0]), text=text)
 
     def prepare(self, sql: str) -> Prepared:
         word = first_word(sql)

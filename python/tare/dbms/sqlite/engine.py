@@ -7,6 +7,7 @@ stops it at its first instruction; one that writes is compiled in its first exec
 
 from __future__ import annotations
 
+import itertools
 import sqlite3
 from pathlib import Path
 
@@ -33,6 +34,7 @@ class SQLiteEngine(Engine):
         self._connection: sqlite3.Connection | None = None
         self._statements: dict[int, str] = {}
         self._allow_writes = False
+        self._explained = itertools.count()
 
     def open(self, path: str, allow_writes: bool, timeout_s: float) -> Facts:
         mode = "rw" if allow_writes else "ro"
@@ -92,7 +94,7 @@ class SQLiteEngine(Engine):
 
     def explain(self, sql: str) -> Explained:
         try:
-            return explained(self._open.execute(f"EXPLAIN QUERY PLAN {sql}").fetchall())
+            return explained(self._open.execute(f"EXPLAIN {self._fresh()} QUERY PLAN {sql}").fetchall())
         except sqlite3.Error as error:
             raise _failure(error) from None
 
@@ -118,13 +120,18 @@ class SQLiteEngine(Engine):
     def _writes(self, sql: str) -> bool:
         """From the program that SQLite would run: a write transaction, or a command that rewrites."""
         try:
-            program = self._open.execute(f"EXPLAIN {sql}").fetchall()
+            program = self._open.execute(f"EXPLAIN {self._fresh()} {sql}").fetchall()
         except sqlite3.Error as error:
             raise _failure(error) from None
         return any(
             opcode in _WRITING or (opcode == "Transaction" and p1 != _TEMPORARY and p2 > 0)
             for _, opcode, p1, p2, *_ in program
         )
+
+    def _fresh(self) -> str:
+        """A comment that makes the text new: a compiled EXPLAIN that is kept shows its plan for
+        ever, even when its index is gone."""
+        return f"/* {next(self._explained)} */"
 
     def _compile(self, sql: str) -> None:
         self._open.set_progress_handler(lambda: 1, 1)

@@ -35,7 +35,7 @@ def possible_result_cache(cases: Sequence[Case]) -> Judgement:
     first, later = known[0], known[1:]
     mean, sd = statistics.fmean(later), statistics.stdev(later)
     if first > max(later) and first - mean > RESULT_CACHE_SDS * sd:
-        return f"the first QE took {first:.1f} ticks, the later ones {mean:.1f} ± {sd:.1f}"
+        return f"the first QE took {first:.2f} ticks, the later ones {mean:.2f} ± {sd:.2f}"
     return None
 
 

@@ -1,0 +1,128 @@
+"""Every task that ends leaves a record, whichever way it is listened for."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+
+import pytest
+
+from tare._probe import Exit, ExitListener, Probe, ProbeError
+from tests.unit.probe.children import burn, schedstat, zombie
+
+FORKS = 500
+# Rewrites the memory of its own arguments, as servers do that tell what they are doing.
+RETITLED = """
+import ctypes
+fields = open("/proc/self/stat").read().rpartition(")")[2].split()
+start, end = int(fields[45]), int(fields[46])
+title = b"server: worker for PID 1"
+ctypes.memmove(start, title.ljust(end - start, b"\\0"), end - start)
+"""
+
+
+def of(exits: list[Exit], pid: int) -> Exit:
+    (found,) = [exit for exit in exits if exit.process.pid == pid]
+    return found
+
+
+def test_every_one_of_many_short_processes_leaves_one_record(listener: ExitListener) -> None:
+    shell = subprocess.Popen(["/bin/sh", "-c", f"i=0; while [ $i -lt {FORKS} ]; do (:); i=$((i+1)); done"])
+    assert shell.wait() == 0
+    exits = listener.drain()
+    assert sum(exit.process.ppid == shell.pid for exit in exits) == FORKS
+    assert listener.lost() == 0
+    births = listener.births()
+    assert births is None or births >= FORKS + 1
+    assert [exit.process.pid for exit in listener.drain()].count(shell.pid) == 0
+
+
+def test_the_record_tells_who_ended_how_and_when(listener: ExitListener) -> None:
+    before = time.monotonic_ns()
+    child = subprocess.Popen(["/bin/sh", "-c", "exit 7"])
+    child.wait()
+    exit = of(listener.drain(), child.pid)
+    assert exit.last_of_group
+    assert os.waitstatus_to_exitcode(exit.exit_code) == 7
+    assert before < exit.ended_ns < time.monotonic_ns()
+    assert (exit.process.comm, exit.process.tgid, exit.process.ppid) == ("sh", child.pid, os.getpid())
+    assert exit.process.uid == os.getuid()
+    assert exit.process.read_calls is not None
+
+
+def test_a_thread_that_ends_is_not_its_process(listener: ExitListener) -> None:
+    code = "import threading\nt = threading.Thread(target=lambda: None)\nt.start(); t.join()"
+    child = subprocess.Popen([sys.executable, "-c", code])
+    child.wait()
+    ended = [exit for exit in listener.drain() if exit.process.tgid == child.pid]
+    assert [exit.last_of_group for exit in ended] == [False, True]
+    assert ended[0].process.pid != child.pid
+
+
+def test_the_run_time_is_what_the_kernel_booked_in_the_end(listener: ExitListener) -> None:
+    with zombie(lambda: burn(0.05)) as pid:
+        booked = schedstat(str(pid))[0]
+        run_ns = of(listener.drain(), pid).process.run_ns
+    assert run_ns is not None
+    # What the kernel does after the record (giving memory back, above all) is not in it; taskstats reads what
+    # was booked at the last tick.
+    slack = 5e6 if listener.how == "bpf" else 15e6
+    assert booked - slack < run_ns <= booked + 1e6
+
+
+def test_a_process_shorter_than_a_tick_has_a_run_time() -> None:
+    try:
+        probe = Probe("bpf")
+    except ProbeError as error:
+        pytest.skip(str(error))
+    listener = probe.listen()
+    for _ in range(20):
+        subprocess.run(["/bin/true"], check=True)
+    exits = [exit for exit in listener.drain() if exit.process.comm == "true"]
+    listener.stop()
+    assert len(exits) == 20
+    assert all(exit.process.run_ns is not None and exit.process.run_ns > 10_000 for exit in exits)
+
+
+def test_a_title_that_was_rewritten_is_in_the_record() -> None:
+    try:
+        probe = Probe("bpf")
+    except ProbeError as error:
+        pytest.skip(str(error))
+    listener = probe.listen()
+    child = subprocess.Popen([sys.executable, "-c", RETITLED])
+    child.wait()
+    title = of(listener.drain(), child.pid).process.cmdline
+    listener.stop()
+    if not title and tuple(map(int, os.uname().release.split(".")[:2])) < (6, 16):
+        pytest.skip("before Linux 6.16 a task's memory is gone when its end is told")
+    assert title == "server: worker for PID 1"
+
+
+def test_the_start_time_names_the_same_life_as_a_snapshot(listener: ExitListener) -> None:
+    child = subprocess.Popen(["sleep", "600"])
+    probe = Probe(listener.how)
+    (alive,) = [row for row in probe.processes().processes() if row.pid == child.pid]
+    child.kill()
+    child.wait()
+    exit = of(listener.drain(), child.pid)
+    if listener.how == "bpf":
+        assert exit.process.start_ns == alive.start_ns
+    else:  # reckoned from its age on receipt
+        assert abs(exit.process.start_ns - alive.start_ns) <= 100_000_000
+
+
+def test_a_stopped_listener_keeps_its_counts_and_gives_no_records(listener: ExitListener) -> None:
+    subprocess.run(["/bin/true"], check=True)
+    listener.stop()
+    listener.stop()
+    assert listener.lost() == 0
+    with pytest.raises(ProbeError, match="closed"):
+        listener.drain()
+
+
+def test_the_procfs_tier_cannot_listen_and_says_what_could() -> None:
+    with pytest.raises(ProbeError, match="bpf or taskstats"):
+        Probe("procfs").listen()
