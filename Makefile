@@ -33,7 +33,7 @@ format: $(STAMP)/built-for-tests ## Format Rust and Python
 	.venv/bin/ruff check --fix .
 
 bench: $(STAMP)/built-for-tests ## Run every benchmark of Tare itself and print its figure
-	@$(PY) benchmarks/run_all.py
+	@$(PY) -m benchmarks.run_all
 
 lock: ## Renew requirements/*.txt from their .in files and pyproject.toml
 	scripts/lock

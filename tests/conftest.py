@@ -68,7 +68,9 @@ def postgresql15_url() -> Iterator[str]:
 
 @pytest.fixture(scope="session")
 def mariadb_url() -> Iterator[str]:
-    pytest.importorskip("mariadb", reason="the MariaDB connector is not installed (pip install 'tare-db[mariadb]')")
+    pytest.importorskip(
+        "mariadb", reason="the MariaDB connector is not installed (pip install 'tare-db[mariadb]')"
+    )
     try:
         server = start_mariadb()
     except ServerFailed as error:

@@ -52,7 +52,9 @@ def guarded(free_port: int) -> Iterator[dict[str, str]]:
         else:
             url = servers[1].url
             session = find(url).connect(url, allow_writes=True)
-            session.run(f"CREATE USER guarded@localhost IDENTIFIED BY '{SECRET}'; GRANT ALL ON *.* TO guarded@localhost")
+            session.run(
+                f"CREATE USER guarded@localhost IDENTIFIED BY '{SECRET}'; GRANT ALL ON *.* TO guarded@localhost"
+            )
             session.close()
             urls["mariadb"] = url.split("@", 1)[1]
         yield urls
@@ -109,7 +111,7 @@ def test_a_port_on_which_nobody_listens(name: str) -> None:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
     url = f"{name}://someone:{IN_URL}@127.0.0.1:{port}/db"
-    with pytest.raises(ConnectionFailed, match="tare server start|start the server") as failed:
+    with pytest.raises(ConnectionFailed, match="tare server start") as failed:
         find(url).connect(url, timeout_s=2)
     assert_no_secret(failed.value)
 

@@ -25,7 +25,9 @@ def test_a_plan_has_a_tree_and_a_text(session: Session) -> None:
 
 def test_literals_are_not_part_of_the_fingerprint(session: Session) -> None:
     assert session.explain(JOIN.format(17)).fingerprint == session.explain(JOIN.format(18.25)).fingerprint
-    texts = [session.explain(f"SELECT id FROM numbers WHERE txt = '{text}'") for text in ("t5", "t5''s \"7\"")]
+    texts = [
+        session.explain(f"SELECT id FROM numbers WHERE txt = '{text}'") for text in ("t5", "t5''s \"7\"")
+    ]
     assert texts[0].fingerprint == texts[1].fingerprint
     assert "t5" not in str(texts[0].root)
 

@@ -60,7 +60,11 @@ def test_an_empty_result_has_no_rows(session: Session) -> None:
 
 
 def test_text_with_quotes_and_other_scripts_travels_unharmed(session: Session) -> None:
-    (row,) = session.prepare("SELECT 'O''Reilly', 'größer ≥ 100 %s ?', txt FROM numbers WHERE id = 1").execute(5).rows()
+    (row,) = (
+        session.prepare("SELECT 'O''Reilly', 'größer ≥ 100 %s ?', txt FROM numbers WHERE id = 1")
+        .execute(5)
+        .rows()
+    )
     assert list(row) == ["O'Reilly", "größer ≥ 100 %s ?", "t1"]
 
 

@@ -1,5 +1,7 @@
 //! The tiers: each is really tried at start, the best that works is used.
 
+use std::mem::ManuallyDrop;
+
 use crate::clock::monotonic_ns;
 use crate::error::{ProbeError, Result};
 use crate::exit::{Exit, Listen};
@@ -39,6 +41,8 @@ pub struct Probe {
     pub attempts: Vec<Attempt>,
     source: Source,
     machine: machine::Reader,
+    /// Who opened it: a netlink socket that parent and child share would give each the other's answers.
+    owner: u32,
 }
 
 impl Probe {
@@ -77,11 +81,15 @@ impl Probe {
         let (tier, source) = chosen.ok_or_else(|| {
             ProbeError::new("no tier works, not even /proc", "mount proc on /proc (mount -t proc proc /proc)")
         })?;
-        Ok(Self { tier, attempts, source, machine: machine::Reader::default() })
+        Ok(Self { tier, attempts, source, machine: machine::Reader::default(), owner: std::process::id() })
     }
 
     /// All processes; in the /proc tiers, threads only of those in `threads_of`.
     pub fn processes(&mut self, threads_of: &[i32]) -> Result<Snapshot> {
+        if self.owner != std::process::id() {
+            self.source = open_tier(self.tier)?.0;
+            self.owner = std::process::id();
+        }
         let started_ns = monotonic_ns();
         let (body, vanished, ended_ns) = match &mut self.source {
             #[cfg(feature = "bpf")]
@@ -107,10 +115,8 @@ impl Probe {
     pub fn listen(&self) -> Result<ExitListener> {
         match self.tier {
             #[cfg(feature = "bpf")]
-            "bpf" => Ok(ExitListener { how: "bpf", inner: Box::new(crate::bpf::exits::Listener::start()?) }),
-            "taskstats" => {
-                Ok(ExitListener { how: "taskstats", inner: Box::new(TaskstatsListener::start()?) })
-            }
+            "bpf" => Ok(ExitListener::new("bpf", Box::new(crate::bpf::exits::Listener::start()?))),
+            "taskstats" => Ok(ExitListener::new("taskstats", Box::new(TaskstatsListener::start()?))),
             _ => Err(ProbeError::new(
                 "exits cannot be listened to in the procfs tier",
                 "run as root, so that the bpf or taskstats tier works",
@@ -160,12 +166,21 @@ fn open_tier(name: &str) -> Result<(Source, &'static str)> {
 pub struct ExitListener {
     /// `bpf` or `taskstats`.
     pub how: &'static str,
-    inner: Box<dyn Listen>,
+    inner: ManuallyDrop<Box<dyn Listen>>,
+    /// Who started it: a forked child has a copy of it but not its thread, and must leave the parent's records be.
+    owner: u32,
 }
 
 impl ExitListener {
+    fn new(how: &'static str, inner: Box<dyn Listen>) -> Self {
+        Self { how, inner: ManuallyDrop::new(inner), owner: std::process::id() }
+    }
+
     /// The records so far, oldest first, each once; those of all tasks that had ended before the call are among them.
     pub fn drain(&mut self) -> Result<Vec<Exit>> {
+        if self.owner != std::process::id() {
+            return Err(ProbeError::new("this exit listener belongs to the parent process", "listen anew"));
+        }
         self.inner.drain()
     }
 
@@ -177,6 +192,15 @@ impl ExitListener {
     /// Tasks born since the start; `None` if this way does not count them.
     pub fn births(&self) -> Option<u64> {
         self.inner.births()
+    }
+}
+
+impl Drop for ExitListener {
+    fn drop(&mut self) {
+        if self.owner == std::process::id() {
+            // SAFETY: nothing uses `inner` after this.
+            unsafe { ManuallyDrop::drop(&mut self.inner) };
+        }
     }
 }
 

@@ -16,7 +16,7 @@ def compare(
     file: options.Files = None,
     runs: Annotated[
         int, typer.Option(min=2, metavar="N", help="Timed runs of each query; with --until, the fewest.")
-    ] = 10,
+    ] = 12,
     until: Annotated[
         str | None,
         typer.Option(metavar="ci=P%", help="Go on until the ratio's 95% interval is within P% either way."),

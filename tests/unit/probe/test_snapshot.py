@@ -94,6 +94,20 @@ def test_processes_that_vanish_meanwhile_do_no_harm(probe: Probe) -> None:
         thread.join()
 
 
+def test_a_forked_child_can_go_on_with_its_parents_probe(probe: Probe) -> None:
+    probe.processes()
+    pid = os.fork()
+    if pid == 0:
+        try:
+            found = {process.pid for process in probe.processes().processes()}
+            os._exit(0 if {os.getpid(), os.getppid()} <= found else 2)
+        finally:
+            os._exit(1)
+    mine = [probe.processes() for _ in range(20)]
+    assert os.waitpid(pid, 0)[1] == 0
+    assert all(os.getpid() in {process.pid for process in snapshot.processes()} for snapshot in mine)
+
+
 def test_kernel_threads_are_marked_and_have_no_command_line(probe: Probe) -> None:
     kernel = [row for row in probe.processes().processes() if row.kernel]
     if not kernel:

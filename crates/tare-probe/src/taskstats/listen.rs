@@ -18,7 +18,7 @@ use crate::split::scale;
 const TASKSTATS_CMD_GET: u8 = 1;
 const TASKSTATS_CMD_ATTR_REGISTER_CPUMASK: u16 = 3;
 /// A record takes about 1.3 KB of receive buffer: room for some 12,000 between two looks.
-static RECEIVE_BUFFER: libc::c_int = 16 << 20;
+const RECEIVE_BUFFER: libc::c_int = 16 << 20;
 
 struct Inbox {
     socket: Socket,
@@ -38,8 +38,12 @@ pub(crate) struct Listener {
 
 impl Listener {
     pub(crate) fn start() -> Result<Self> {
+        Self::with_room(RECEIVE_BUFFER)
+    }
+
+    fn with_room(bytes: libc::c_int) -> Result<Self> {
         let mut socket = Socket::open().map_err(|e| refusal(&e))?;
-        widen(&socket);
+        make_room(&socket, bytes);
         let cpus = std::fs::read_to_string("/sys/devices/system/cpu/possible")
             .map_err(|e| ProbeError::os("cannot tell which CPUs there are", &e, "mount sysfs on /sys"))?;
         let mask = format!("{}\0", cpus.trim());
@@ -136,7 +140,7 @@ impl Inbox {
 }
 
 /// Makes room for bursts; without the right to, as much as an ordinary user may have.
-fn widen(socket: &Socket) {
+fn make_room(socket: &Socket, bytes: libc::c_int) {
     for option in [libc::SO_RCVBUF, libc::SO_RCVBUFFORCE] {
         // SAFETY: an int, as the option wants it. A refusal leaves the smaller buffer, and losses are counted.
         unsafe {
@@ -144,8 +148,8 @@ fn widen(socket: &Socket) {
                 socket.as_raw_fd(),
                 libc::SOL_SOCKET,
                 option,
-                (&raw const RECEIVE_BUFFER).cast(),
-                size_of_val(&RECEIVE_BUFFER) as libc::socklen_t,
+                (&raw const bytes).cast(),
+                size_of_val(&bytes) as libc::socklen_t,
             );
         }
     }
@@ -158,7 +162,7 @@ fn record(mut attributes: Attributes<'_>) -> Option<Exit> {
     let stats = Stats(raw);
     let sched = stats.sched();
     let (user, system) = stats.sampled();
-    let run_ns = sched.map_or((user + system) * 1000, |sched| sched.run_ns);
+    let run_ns = run(&stats).unwrap_or((user + system) * 1000);
     let (user_ns, system_ns) = scale(user, system, run_ns, false);
     let io = stats.io();
     Some(Exit {
@@ -180,7 +184,7 @@ fn record(mut attributes: Attributes<'_>) -> Option<Exit> {
             system_ns,
             guest_ns: None,
             child_guest_ns: None,
-            run_ns: sched.map(|sched| sched.run_ns),
+            run_ns: run(&stats),
             run_queue_ns: sched.map(|sched| sched.run_queue_ns),
             slices: sched.map(|sched| sched.slices),
             block_io_ns: stats.block_io_ns().filter(|_| crate::delay::accounting() == Some(true)),
@@ -198,6 +202,17 @@ fn record(mut attributes: Attributes<'_>) -> Option<Exit> {
     })
 }
 
+/// The scheduler books a running task's time at ticks and switches only, and a short process ends before its
+/// first. One that never waited spent its whole life running or queueing to run, so its life tells the rest;
+/// of one that did wait, up to a tick may be missing.
+fn run(stats: &Stats<'_>) -> Option<u64> {
+    let sched = stats.sched()?;
+    match (stats.switches(), stats.age_ns()) {
+        (Some((0, _)), Some(age_ns)) => Some(sched.run_ns.max(age_ns.saturating_sub(sched.run_queue_ns))),
+        _ => Some(sched.run_ns),
+    }
+}
+
 /// Since boot, in whole ticks, from the age at the end: late by as long as the record took to reach us.
 fn born(age_ns: u64) -> u64 {
     let mut now = libc::timespec { tv_sec: 0, tv_nsec: 0 };
@@ -205,4 +220,31 @@ fn born(age_ns: u64) -> u64 {
     unsafe { libc::clock_gettime(libc::CLOCK_BOOTTIME, &raw mut now) };
     let since_boot = now.tv_sec as u64 * 1_000_000_000 + now.tv_nsec as u64;
     since_boot.saturating_sub(age_ns) / tick_ns() * tick_ns()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn records_that_the_kernel_had_to_drop_are_reported_as_lost() {
+        let mut listener = match Listener::with_room(4096) {
+            Ok(listener) => listener,
+            Err(error) => return eprintln!("skipped: {error}"),
+        };
+        let inbox = Arc::clone(&listener.inbox);
+        // The listening thread cannot look while this is held, so the small buffer overflows.
+        let held = inbox.lock().unwrap();
+        for _ in 0..100 {
+            assert!(std::process::Command::new("true").status().unwrap().success());
+        }
+        drop(held);
+        let exits = listener.drain().unwrap();
+        assert!(
+            exits.len() < 100 && listener.lost() >= 1,
+            "{} records, {} lost",
+            exits.len(),
+            listener.lost()
+        );
+    }
 }

@@ -40,7 +40,8 @@ impl Query {
         let mut query = Self { socket, buffer: vec![0; 8192] };
         let me = std::process::id().cast_signed();
         match query.process(me) {
-            Ok(Some(stats)) if stats.sched().is_some_and(|sched| sched.run_ns > 0) => Ok(query),
+            // A process that has just been forked may have no run time booked yet, but it was given a CPU.
+            Ok(Some(stats)) if stats.sched().is_some_and(|sched| sched.slices > 0) => Ok(query),
             Ok(_) => Err(ProbeError::new(
                 "taskstats answers without run times",
                 "use a kernel built with CONFIG_TASK_DELAY_ACCT",

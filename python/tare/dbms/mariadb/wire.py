@@ -41,6 +41,7 @@ class Wire:
         self._caller = ThreadPoolExecutor(max_workers=1, thread_name_prefix="tare-mariadb")
         self._caller.submit(int).result()  # the thread is there before the first clock
         self._limit_s: float | None = None
+        self._replaced = False
         self.is_mariadb = "mariadb" in str(self._connection.server_info).lower()
 
     def query(self, sql: str) -> list[tuple[Any, ...]]:
@@ -76,6 +77,10 @@ class Wire:
     def execute(self, name: str, timeout_s: float | None) -> Any:
         """What is clocked; gives a cursor that holds the result. A timeout other than the last
         one's costs one `SET` before it."""
+        if self._replaced:
+            raise StatementFailed(
+                "the statement was prepared before the connection was renewed", "prepare it again"
+            )
         self._limit(timeout_s)
         running = self._caller.submit(self._execute, f"EXECUTE {name}")
         try:
@@ -99,6 +104,7 @@ class Wire:
         raise _timed_out(timeout_s)
 
     def close(self) -> None:
+        self._replaced = True
         with suppress(self._driver.Error):
             self._connection.close()
         self._caller.shutdown(wait=False)

@@ -41,6 +41,7 @@ class Wire:
         self._pgconn = connection.pgconn
         self._password = password
         self._statement_timeout_ms = 0
+        self._replaced = False
 
     @property
     def connection(self) -> psycopg.Connection[tuple[object, ...]]:
@@ -68,10 +69,15 @@ class Wire:
 
     def execute(self, name: str, timeout_s: float | None) -> PGresult:
         """What is clocked. A timeout other than the last one's costs one `SET` before it."""
+        if self._replaced:
+            raise StatementFailed(
+                "the statement was prepared before the connection was renewed", "prepare it again"
+            )
         self._limit(timeout_s)
         return self._round_trip(lambda: self._pgconn.send_query_prepared(name.encode(), []), timeout_s)
 
     def close(self) -> None:
+        self._replaced = True
         self._connection.close()
 
     # --------------------------------------------------------------------

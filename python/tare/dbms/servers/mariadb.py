@@ -28,6 +28,7 @@ START_S = 60.0
 STOP_S = 120.0
 _PROTOCOL_10 = 0x0A  # the first byte of the handshake's payload
 _SOCKET = "mariadb.sock"
+_PID_FILE = "mariadb.pid"
 
 
 def create(
@@ -49,7 +50,6 @@ def create(
             log=where.directory / "server.log",
             port=port,
             pid=0,
-            born=None,
             temporary=where.temporary,
         )
         _configure(made, settings)
@@ -89,7 +89,7 @@ def start(server: ServerRecord, settings: Mapping[str, str]) -> ServerRecord:
         **runs_as.as_user(),
     )
     pid = int(begun.stdout)
-    running = replace(server, pid=pid, born=local.born_at(pid))
+    running = replace(server, pid=pid)
     try:
         _await_greeting(running)
         record.write(running)
@@ -106,26 +106,37 @@ def restart(server: ServerRecord) -> ServerRecord:
 
 
 def stop(server: ServerRecord) -> None:
-    if not is_running(server):
+    pid = _process(server)
+    if pid is None:
         return
-    os.kill(server.pid, signal.SIGTERM)
+    os.kill(pid, signal.SIGTERM)
     deadline = time.monotonic() + STOP_S
     while is_running(server):
         if time.monotonic() > deadline:
-            raise program.failed(f"MariaDB (pid {server.pid}) did not stop in {STOP_S:g} s", "", server.log)
+            raise program.failed(f"MariaDB (pid {pid}) did not stop in {STOP_S:g} s", "", server.log)
         time.sleep(0.02)
 
 
 def is_running(server: ServerRecord) -> bool:
-    """The very process we started: its id may be another's by now."""
-    return local.is_alive(server.pid, server.born)
+    return _process(server) is not None
+
+
+def _process(server: ServerRecord) -> int | None:
+    """The process we started, or the one that another restart left in its place. It is known by
+    its command line: process ids are used again."""
+    try:
+        noted = int((server.directory / _PID_FILE).read_text())
+    except (OSError, ValueError):
+        noted = 0
+    ours = f"--defaults-file={_configuration(server)}"
+    return next((pid for pid in (server.pid, noted) if pid and ours in local.command_line(pid)), None)
 
 
 def _configure(server: ServerRecord, settings: Mapping[str, str]) -> None:
     ours = {
         "datadir": str(server.data_directory),
         "socket": str(server.socket_directory / _SOCKET),
-        "pid-file": str(server.directory / "mariadb.pid"),
+        "pid-file": str(server.directory / _PID_FILE),
         "log-error": str(server.log),
         "init-file": str(_first_statements(server)),
         "tmpdir": "/tmp",

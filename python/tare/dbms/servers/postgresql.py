@@ -46,7 +46,6 @@ def create(
             log=where.directory / "server.log",
             port=port,
             pid=0,
-            born=None,
             temporary=where.temporary,
         )
         program.run(
@@ -106,8 +105,9 @@ def stop(server: ServerRecord) -> None:
 
 
 def is_running(server: ServerRecord) -> bool:
+    """A postmaster of this very directory: its id in the file may be another's by now."""
     pid = _postmaster(server)
-    return pid is not None and local.command_name(pid).startswith("postgres")
+    return pid is not None and str(server.data_directory) in local.command_line(pid)
 
 
 def _control(
@@ -128,7 +128,7 @@ def _control(
 
 def _noted(server: ServerRecord) -> ServerRecord:
     pid = _postmaster(server) or 0
-    noted = replace(server, pid=pid, born=local.born_at(pid))
+    noted = replace(server, pid=pid)
     record.write(noted)
     return noted
 

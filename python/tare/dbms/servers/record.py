@@ -29,7 +29,6 @@ class ServerRecord:
     log: Path
     port: int | None  # on 127.0.0.1; None: socket only
     pid: int
-    born: int | None  # start time of pid in ticks since boot: pids are used again
     temporary: bool  # the directory goes when the server is stopped
 
     @property

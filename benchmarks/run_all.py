@@ -1,0 +1,24 @@
+"""Every benchmark, one after the other. `--small` for a quick look that each works."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import time
+
+NAMES = ("snapshot", "exits", "observer", "noise", "parts", "aa", "aa_real")
+
+
+def main() -> int:
+    worst = 0
+    for name in NAMES:
+        print(f"── {name}", flush=True)
+        begin = time.monotonic()
+        done = subprocess.run([sys.executable, "-m", f"benchmarks.{name}", *sys.argv[1:]], check=False)
+        print(f"   {time.monotonic() - begin:.0f} s", flush=True)
+        worst = max(worst, done.returncode)
+    return worst
+
+
+if __name__ == "__main__":
+    sys.exit(main())
