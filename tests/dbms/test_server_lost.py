@@ -11,9 +11,12 @@ from contextlib import suppress
 
 import pytest
 
+from tare.dbms.embedded import client
+from tare.dbms.mariadb import wire as mariadb_wire
+from tare.dbms.postgresql import wire as postgresql_wire
 from tare.dbms.registry import find
 from tare.dbms.servers import start_mariadb, start_postgresql
-from tare.errors import ConnectionFailed, ServerFailed, ServerLost
+from tare.errors import ConnectionFailed, QueryTimeout, ServerFailed, ServerLost
 from tests.dbms.test_statements import SLOW
 from tests.servers import fill_server
 
@@ -73,3 +76,27 @@ def test_ctrl_c_stops_the_query_and_leaves_the_session_usable(own_url: str) -> N
     timer.join()
     assert list(session.prepare("SELECT count(*) FROM numbers").execute(5).rows()) == [(20_000,)]
     session.close()
+
+
+def test_a_server_that_no_longer_answers_is_given_up_soon_after_the_time_out(
+    own_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Stopped, not killed: neither the server's own time-out nor a cancel request helps."""
+    for module in (postgresql_wire, mariadb_wire):
+        monkeypatch.setattr(module, "GRACE_S", 0.5)
+        monkeypatch.setattr(module, "CANCEL_S", 0.5)
+    monkeypatch.setattr(client, "CANCEL_S", 0.5)
+    session = find(own_url).connect(own_url, timeout_s=1)
+    leader = session.leader()
+    assert leader is not None
+    prepared = session.prepare(SLOW)
+    os.kill(leader.pid, signal.SIGSTOP)
+    try:
+        began = time.monotonic()
+        with pytest.raises(QueryTimeout, match=r"0\.3 s"):
+            prepared.execute(0.3)
+        assert time.monotonic() - began < 6
+    finally:
+        with suppress(ProcessLookupError):
+            os.kill(leader.pid, signal.SIGCONT)
+        session.close()

@@ -44,7 +44,7 @@ def postgresql(version: str | None = None) -> Install:
 def mariadb() -> Install:
     for folder in (*os.get_exec_path(), *_ELSEWHERE):
         program = Path(folder, "mariadbd")
-        version = _version(program, r"(\d+\.\d+\.\d+)-MariaDB") if program.is_file() else None
+        version = _version(program, r"(\d+\.\d+\.\d+)-MariaDB")
         if version:
             return Install(version, program.parent)
     raise ServerFailed(
@@ -56,7 +56,7 @@ def mariadb() -> Install:
 def program(install: Path, name: str) -> Path:
     """A program beside the server's, or in PATH (packages split bin and sbin)."""
     beside = install / name
-    found = str(beside) if beside.is_file() else shutil.which(name)
+    found = str(beside) if os.access(beside, os.X_OK) else shutil.which(name)
     if not found:
         raise ServerFailed(f"the program {name} is missing", "install the server's package whole")
     return Path(found)
@@ -77,14 +77,16 @@ def _from_system() -> list[Install]:
 def _installs(places: list[Path], *, wheel: bool) -> list[Install]:
     found = []
     for place in dict.fromkeys(places):
-        if (place / "initdb").is_file():
-            version = _version(place / "postgres", r"\(PostgreSQL\) (\d+[.\w]*)")
-            if version:
-                found.append(Install(version, place, wheel))
+        version = _version(place / "postgres", r"\(PostgreSQL\) (\d+[.\w]*)")
+        if version and os.access(place / "initdb", os.X_OK):  # a client's package has none
+            found.append(Install(version, place, wheel))
     return found
 
 
 def _version(program: Path, pattern: str) -> str | None:
+    """None if there is no such program, or this user may not run it."""
+    if not os.access(program, os.X_OK):
+        return None
     try:
         done = subprocess.run([program, "--version"], capture_output=True, text=True, timeout=30, check=False)
     except (OSError, subprocess.TimeoutExpired):
