@@ -135,6 +135,9 @@ class Timeline:
     sleep_ns: int  # interruptible
     block_io_ns: int  # uninterruptible and in_iowait
     other_wait_ns: int  # uninterruptible, not in_iowait; stopped; traced
+    stolen_ns: int  # of on_cpu: taken by the hypervisor
+    interrupted_ns: int  # of on_cpu: interrupts served, not its own packets' softirqs
+    since_ns: int  # monotonic: when it came to where it is now
     switch_ins: int  # must equal the change in schedstat's slices, else distrust
     slices: int  # schedstat's own count at as_of_ns minus that at followed_ns
     alive: bool

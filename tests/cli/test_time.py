@@ -33,7 +33,7 @@ def test_every_dbms_is_weighed_and_the_result_keeps_to_its_schema(any_url: str) 
     result = said.result
     jsonschema.validate(result, SCHEMA)
     (query,) = result["results"]
-    assert list(query["measures"]) == NAMES
+    assert set(NAMES) <= set(query["measures"])
     wall = query["measures"]["wall_ms"]
     assert len(wall["samples"]) == 7
     assert wall["median"] == statistics.median(wall["samples"])

@@ -33,6 +33,12 @@ pub struct Timeline {
     pub as_of_ns: u64,
     /// Time in each `State`, in its order.
     pub spent_ns: [u64; 5],
+    /// Of its time on a CPU, what the hypervisor took.
+    pub stolen_ns: u64,
+    /// Of its time on a CPU, what interrupts took.
+    pub interrupted_ns: u64,
+    /// When it came to where it is; CLOCK_MONOTONIC.
+    pub since_ns: u64,
     /// Times the trace saw it given a CPU.
     pub switch_ins: u64,
     /// Times the scheduler counted.

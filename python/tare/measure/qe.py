@@ -70,6 +70,7 @@ def time_single_qe(
     emptied = reach(rig.session, cache)
     if cache in CLEARS_DBMS:
         rig.reattach()
+    rig.mend_trace()
     prepared = rig.prepared(query.sql)
     started_at = datetime.now(UTC).isoformat(timespec="milliseconds")
     before = residence(rig.session, emptied)

@@ -91,6 +91,7 @@ class Elapsed:
     cpu_ns: int | None
     user_ns: int | None  # sampled split of cpu_ns
     system_ns: int | None
+    interrupt_ns: int | None  # of cpu_ns: interrupts served on its back; traced
     block_io_ns: int | None
     run_queue_ns: int | None
     sleep_ns: int | None

@@ -88,6 +88,12 @@ class Rig:
     def timeline(self) -> Timeline | None:
         return self._follower.read()[0] if self._follower else None
 
+    def mend_trace(self) -> None:
+        """Follows the leader anew if the trace has lost an event: what it adds up may be off for good."""
+        if self._follower is not None and not self._follower.read()[0].trusted:
+            self._let_go_of_leader()
+            self.attach()
+
     def instructions(self) -> int | None:
         return self._instructions.read() if self._instructions else None
 

@@ -57,6 +57,9 @@ WALL = _elapsed("wall", "wall", "Clock to clock around execution and fetch, seen
 CPU = _elapsed("cpu", "CPU", "The leader's run time by the scheduler's clock.")
 USER = _elapsed("user", "user", "The part of the CPU time in user mode.", sampled=True)
 SYSTEM = _elapsed("system", "system", "The part of the CPU time in the kernel.", sampled=True)
+INTERRUPT = _elapsed(
+    "interrupt", "interrupts", "The part of the CPU time that served interrupts on the leader's back."
+)
 BLOCK_IO = _elapsed("block_io", "block I/O", "The leader waited for block I/O of its own.")
 RUN_QUEUE = _elapsed("run_queue", "run-queue wait", "The leader could run and had no CPU: others had it.")
 SLEEP = _elapsed("sleep", "sleep", "The leader waited for something else: workers, locks, the client.")
@@ -72,7 +75,7 @@ INSTRUCTIONS = Measure(
 )  # fmt: skip
 
 ELAPSED: tuple[Measure, ...] = (
-    WALL, CPU, USER, SYSTEM, BLOCK_IO, RUN_QUEUE, SLEEP, STEAL, RESIDUE,
+    WALL, CPU, USER, SYSTEM, INTERRUPT, BLOCK_IO, RUN_QUEUE, SLEEP, STEAL, RESIDUE,
 )  # fmt: skip
 
 TTP2_NAME = "ttp2_ms"

@@ -62,6 +62,7 @@ class Measures(Document):
     cpu_ms: MeasureResult = _described(measures.CPU)
     cpu_user_ms: MeasureResult = _described(measures.USER)
     cpu_system_ms: MeasureResult = _described(measures.SYSTEM)
+    interrupt_ms: MeasureResult = _described(measures.INTERRUPT)
     block_io_ms: MeasureResult = _described(measures.BLOCK_IO)
     run_queue_ms: MeasureResult = _described(measures.RUN_QUEUE)
     sleep_ms: MeasureResult = _described(measures.SLEEP)

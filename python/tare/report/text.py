@@ -21,6 +21,7 @@ from tare.report.result import MeasureResult, QueryResult, RunResult, WarningRes
 
 BARS_FROM = 96  # columns of the terminal
 
+INTERRUPTS_SEEN = 0.005  # of the CPU time
 Row = tuple[str, MeasureResult]
 
 
@@ -93,9 +94,17 @@ def _elapsed_rows(query: QueryResult) -> list[Row]:
         ("= CPU", of.cpu_ms),
         ("    user ~", of.cpu_user_ms),
         ("    system ~", of.cpu_system_ms),
+        *_interrupts(query),
         *((f"+ {m.label}", getattr(of, m.name)) for m in measures.PARTS[1:]),
         ("+ residue", of.residue_ms),
     ]
+
+
+def _interrupts(query: QueryResult) -> list[Row]:
+    """Shown where they took a share of the CPU time that a reader can see."""
+    cpu, found = query.measures.cpu_ms.median, query.measures.interrupt_ms
+    seen = cpu and found.median is not None and found.median >= INTERRUPTS_SEEN * cpu
+    return [("    interrupts", found)] if seen else []
 
 
 def _resource_rows(query: QueryResult) -> list[Row]:

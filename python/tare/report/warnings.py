@@ -125,6 +125,23 @@ class StealPresent(Caution):
 
 
 @dataclass(frozen=True, slots=True)
+class InterruptsServed(Caution):
+    ms: float
+    share: float
+
+    @property
+    def cause(self) -> str:
+        return "devices interrupted the query, and its CPU time holds what serving them took"
+
+    @property
+    def evidence(self) -> str:
+        return f"{ms_text(self.ms)} of interrupts in the median QE, {percent(self.share)} of the CPU time"
+
+    def next_step(self, asked: Asked) -> str:
+        return "run the server on a CPU that takes fewer (`tare isolate -- CMD` chooses one; see /proc/interrupts)"
+
+
+@dataclass(frozen=True, slots=True)
 class NoDelayAccounting(Caution):
     in_kernel: bool  # the kernel has it, and it is off
 

@@ -25,6 +25,7 @@ UNSTEADY = 0.05  # relative standard deviation of the wall time
 STEADY = 0.10  # of the CPU time, at most, to be called so
 STEADIER = 3.0  # times that CPU must be steadier for the noise to come from outside
 STEAL_SHARE = 0.01
+INTERRUPT_SHARE = 0.02  # of the CPU time
 OWN_SHARE = 0.01
 RESULT_CACHE = 2.0  # times the second run: what comes out of a result cache is faster by more than a little
 WORKER_READ_BYTES = 1 << 20
@@ -107,6 +108,11 @@ def _noise(name: str, summed: QatC) -> Iterator[Caution]:
         yield warnings.UnsteadyWall(name, wall.rsd, cpu.rsd, _neighbour(summed.disturbers))
     if steal.median and wall.median and steal.median > STEAL_SHARE * wall.median:
         yield warnings.StealPresent(name, steal.median, steal.median / wall.median)
+
+
+    interrupts, on_cpu = summed.elapsed["interrupt_ms"], summed.elapsed["cpu_ms"]
+    if interrupts.median and on_cpu.median and interrupts.median > INTERRUPT_SHARE * on_cpu.median:
+        yield warnings.InterruptsServed(name, interrupts.median, interrupts.median / on_cpu.median)
 
 
 def _neighbour(found: Sequence[Disturber]) -> str | None:

@@ -33,18 +33,30 @@ def test_the_parts_add_up_to_the_wall_time(cpu: int, block: int, queue: int, sle
         wall,
         timeline(0),
         # Outside the clocks (2 + 3 ms) the leader slept: that is not of the query.
-        timeline(wall + 5 * MS, on_cpu_ns=cpu + steal, sleep_ns=sleep + 5 * MS),
+        timeline(wall + 5 * MS, stolen_ns=steal, sleep_ns=sleep + 5 * MS),
     )
     assert (got.cpu_ns, got.block_io_ns, got.run_queue_ns) == (cpu, block, queue)
     assert (got.sleep_ns, got.steal_ns, got.residue_ns) == (sleep, steal, 0)
 
 
 def test_what_no_part_explains_is_the_residue_with_its_sign() -> None:
-    got = view(
-        process(), process(run_ns=70 * MS), 100 * MS, timeline(0), timeline(105 * MS, on_cpu_ns=70 * MS)
-    )
-    assert got.sleep_ns == -5 * MS
-    assert got.residue_ns == 35 * MS
+    got = view(process(), process(run_ns=70 * MS), 100 * MS, timeline(0), timeline(105 * MS, sleep_ns=5 * MS))
+    assert got.sleep_ns == 0
+    assert got.residue_ns == 30 * MS
+
+
+def test_work_after_the_client_has_its_result_is_residue_below_zero_not_negative_sleep() -> None:
+    # Asleep until 2 ms, on the CPU for 101 ms (1 ms past the second clock), asleep for 2 ms.
+    last = timeline(105 * MS, sleep_ns=4 * MS, since_ns=103 * MS)
+    got = view(process(), process(run_ns=101 * MS), 100 * MS, timeline(0), last)
+    assert got.sleep_ns == 0
+    assert got.residue_ns == -1 * MS
+
+
+def test_interrupts_are_told_as_a_share_of_the_cpu_time_not_as_a_part() -> None:
+    last = timeline(105 * MS, sleep_ns=5 * MS, interrupted_ns=7 * MS)
+    got = view(process(), process(run_ns=100 * MS), 100 * MS, timeline(0), last)
+    assert (got.cpu_ns, got.interrupt_ns, got.residue_ns) == (100 * MS, 7 * MS, 0)
 
 
 def test_without_a_trace_sleep_and_steal_are_unknown_with_the_reason() -> None:

@@ -26,6 +26,7 @@ def any_qe(draw: st.DrawFn):  # type: ignore[no-untyped-def]
     outcome = draw(st.sampled_from(list(Outcome)))
     timeline = elapsed(
         wall_ns=draw(times), cpu_ns=draw(maybe), user_ns=draw(maybe), system_ns=draw(maybe),
+        interrupt_ns=draw(maybe),
         block_io_ns=draw(maybe), run_queue_ns=draw(maybe), sleep_ns=draw(maybe), steal_ns=draw(maybe),
         residue_ns=draw(st.one_of(st.none(), st.integers(-(10**9), 10**9))),
     )  # fmt: skip

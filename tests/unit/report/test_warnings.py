@@ -30,6 +30,9 @@ DUE: dict[str, Callable[[], RunResult]] = {
         [qe(i, residence=None) for i in range(10)], asked=Asked(10, CacheState.COLD)
     ),
     "steal-present": lambda: sample.result([qe(i, elapsed=elapsed(steal_ns=2 * MS)) for i in range(10)]),
+    "interrupts-served": lambda: sample.result(
+        [qe(i, elapsed=elapsed(interrupt_ns=5 * MS)) for i in range(10)]
+    ),
     "no-delay-accounting": lambda: sample.result([qe(i) for i in range(10)], means=OFF),
     "lower-tier": lambda: sample.result([qe(i) for i in range(10)], means=LOWER),
     "ttp2-not-applicable": lambda: sample.result(

@@ -31,6 +31,9 @@ struct line {
 	__u64 state;
 	__u64 look_since;
 	__u64 look_slices;
+	__u64 stolen;      /* by the hypervisor, while on its CPU */
+	__u64 steal_at;    /* the CPU's account of stolen time when it was given to the thread */
+	__u64 interrupted; /* by interrupts served on its CPU meanwhile */
 	__u64 begun;
 };
 
@@ -40,6 +43,18 @@ struct {
 	__type(key, __u32);
 	__type(value, struct line);
 } lines SEC(".maps");
+
+/*
+ * The scheduler's account of what the hypervisor took from the task's CPU, ns; brought up to date before every
+ * switch. 0 where the kernel keeps none.
+ */
+static __always_inline __u64 stolen(struct task_struct *task)
+{
+	if (!bpf_core_field_exists(task->se.cfs_rq) || !bpf_core_field_exists(task->se.cfs_rq->rq) ||
+	    !bpf_core_field_exists(task->se.cfs_rq->rq->prev_steal_time_rq))
+		return 0;
+	return task->se.cfs_rq->rq->prev_steal_time_rq;
+}
 
 static __always_inline __u64 waiting(unsigned int state, bool iowait)
 {
@@ -56,6 +71,7 @@ static __always_inline __u64 waiting(unsigned int state, bool iowait)
 static __always_inline void enter(struct line *l, __u64 state, struct task_struct *task)
 {
 	__u64 now = bpf_ktime_get_ns();
+	__u64 before = l->state & ~LOOKED;
 
 	l->begun++;
 	barrier();
@@ -63,8 +79,6 @@ static __always_inline void enter(struct line *l, __u64 state, struct task_struc
 		l->followed = now;
 		l->slices_before = task->sched_info.pcount;
 	} else {
-		__u64 before = l->state & ~LOOKED;
-
 		if (l->state & LOOKED) {
 			l->followed = l->since = l->look_since;
 			l->slices_before = l->look_slices;
@@ -75,8 +89,12 @@ static __always_inline void enter(struct line *l, __u64 state, struct task_struc
 		if (now < l->since)
 			now = l->since;
 	}
-	if (state == ON_CPU)
+	if (state == ON_CPU) {
 		l->switch_ins++;
+		l->steal_at = stolen(task);
+	} else if (before == ON_CPU && l->steal_at) {
+		l->stolen += stolen(task) - l->steal_at;
+	}
 	if (state == ENDED)
 		l->slices_end = task->sched_info.pcount;
 	l->since = now;
@@ -115,6 +133,70 @@ int BPF_PROG(on_wakeup, struct task_struct *task)
 	if (state != ON_CPU && state != RUN_QUEUE)
 		enter(l, RUN_QUEUE, task);
 	return 0;
+}
+
+/*
+ * Interrupts run on the back of whichever thread is on the CPU, and the scheduler books their time to it. Softirqs
+ * that carry the thread's own packets (loopback) are its own work and are not counted.
+ */
+struct service {
+	__u64 depth;
+	__u64 since;
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct service);
+} services SEC(".maps");
+
+enum { NET_TX_SOFTIRQ = 2, NET_RX_SOFTIRQ = 3 };
+
+static __always_inline int served(bool begins)
+{
+	__u32 key = 0;
+	struct service *now = bpf_map_lookup_elem(&services, &key);
+	struct line *l;
+
+	if (!now)
+		return 0;
+	if (begins) {
+		if (now->depth++ == 0)
+			now->since = bpf_ktime_get_ns();
+		return 0;
+	}
+	if (now->depth == 0 || --now->depth)
+		return 0; /* began before we looked, or is inside another */
+	key = bpf_get_current_pid_tgid();
+	l = bpf_map_lookup_elem(&lines, &key);
+	if (l)
+		l->interrupted += bpf_ktime_get_ns() - now->since;
+	return 0;
+}
+
+SEC("tp_btf/irq_handler_entry")
+int on_irq(void *ctx)
+{
+	return served(1);
+}
+
+SEC("tp_btf/irq_handler_exit")
+int on_irq_end(void *ctx)
+{
+	return served(0);
+}
+
+SEC("tp_btf/softirq_entry")
+int BPF_PROG(on_softirq, unsigned int vector)
+{
+	return vector == NET_TX_SOFTIRQ || vector == NET_RX_SOFTIRQ ? 0 : served(1);
+}
+
+SEC("tp_btf/softirq_exit")
+int BPF_PROG(on_softirq_end, unsigned int vector)
+{
+	return vector == NET_TX_SOFTIRQ || vector == NET_RX_SOFTIRQ ? 0 : served(0);
 }
 
 /* The first look: threads that have made no event yet. Reading it runs it; it writes nothing out. */

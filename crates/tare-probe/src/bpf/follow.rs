@@ -12,6 +12,8 @@ const STATES: [State; 5] = [State::OnCpu, State::RunQueue, State::Sleep, State::
 const UNKNOWN: u64 = 5;
 const ENDED: u64 = 6;
 const LOOKED: u64 = 8;
+const PROGRAMS: [&str; 6] =
+    ["on_switch", "on_wakeup", "on_irq", "on_irq_end", "on_softirq", "on_softirq_end"];
 /// `MAX_THREADS` of follow.bpf.c.
 const MOST: usize = 1024;
 /// How often a reading that an event came between is tried again.
@@ -31,6 +33,9 @@ struct Line {
     state: u64,
     look_since: u64,
     look_slices: u64,
+    stolen: u64,
+    steal_at: u64,
+    interrupted: u64,
     begun: u64,
 }
 
@@ -60,7 +65,10 @@ impl Trace {
         }
         let mut object = load(object!("follow"))?;
         let lines = map(&object, "lines")?;
-        let links = vec![attach(&mut object, "on_switch")?, attach(&mut object, "on_wakeup")?];
+        let links = PROGRAMS
+            .iter()
+            .map(|program| attach(&mut object, program))
+            .collect::<Result<Vec<_>>>()?;
         let look = attach(&mut object, "first_look")?;
         let mut trace = Self { threads: Vec::new(), lines, _links: links, _object: object };
         for &tid in tids {
@@ -128,6 +136,9 @@ impl Line {
             followed_ns: self.followed,
             as_of_ns,
             spent_ns,
+            stolen_ns: self.stolen,
+            interrupted_ns: self.interrupted,
+            since_ns: self.since,
             switch_ins: self.switch_ins,
             slices,
             alive: counted.is_some() && !ended,

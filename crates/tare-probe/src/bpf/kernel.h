@@ -37,7 +37,16 @@ struct sched_info {
 	unsigned long long run_delay;
 };
 
+struct rq {
+	__u64 prev_steal_time_rq;
+};
+
+struct cfs_rq {
+	struct rq *rq;
+};
+
 struct sched_entity {
+	struct cfs_rq *cfs_rq;
 	__u64 sum_exec_runtime;
 	__u64 prev_sum_exec_runtime; /* when it was last given a CPU */
 	unsigned char sched_delayed;

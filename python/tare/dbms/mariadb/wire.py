@@ -10,10 +10,11 @@ microseconds away, because the library cannot be interrupted: the caller waits w
 from __future__ import annotations
 
 import math
+import os
 import re
 import socket
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from concurrent.futures import TimeoutError as WaitTimeout
 from contextlib import suppress
 from typing import Any
@@ -38,6 +39,10 @@ class Wire:
         self._opened = opened
         self._password = password
         self._connection = opened()
+        # Asked now: while a call runs in the other thread, the connection must not be touched.
+        self._id = int(self._connection.connection_id)
+        self._descriptor = int(self._connection.socket.detach())  # else it is closed twice
+        self._stuck = False
         self._caller = ThreadPoolExecutor(max_workers=1, thread_name_prefix="tare-mariadb")
         self._caller.submit(int).result()  # the thread is there before the first clock
         self._limit_s: float | None = None
@@ -81,8 +86,7 @@ class Wire:
             raise StatementFailed(
                 "the statement was prepared before the connection was renewed", "prepare it again"
             )
-        self._limit(timeout_s)
-        running = self._caller.submit(self._execute, f"EXECUTE {name}")
+        running = self._caller.submit(self._execute, f"EXECUTE {name}", timeout_s)
         try:
             return running.result(None if timeout_s is None else timeout_s + GRACE_S)
         except self._driver.Error as error:
@@ -91,8 +95,8 @@ class Wire:
             pass
         except BaseException:  # Ctrl-C
             self._kill()
-            with suppress(Exception):
-                running.result(CANCEL_S)
+            if not wait([running], CANCEL_S).done:
+                self._cut(running)
             raise
         self._kill()
         try:
@@ -100,17 +104,19 @@ class Wire:
         except self._driver.Error:
             pass
         except WaitTimeout:
-            self._cut()
+            self._cut(running)
         raise _timed_out(timeout_s)
 
     def close(self) -> None:
         self._replaced = True
-        with suppress(self._driver.Error):
-            self._connection.close()
+        if not self._stuck:  # else the other thread is within the library: this would free its memory
+            with suppress(self._driver.Error):
+                self._connection.close()
         self._caller.shutdown(wait=False)
 
     # --------------------------------------------------------------------
-    def _execute(self, sql: str) -> Any:
+    def _execute(self, sql: str, timeout_s: float | None) -> Any:
+        self._limit(timeout_s)
         cursor = self._connection.cursor(buffered=True)
         cursor.execute(sql)
         return cursor
@@ -131,15 +137,18 @@ class Wire:
             other = self._opened()
             try:
                 with other.cursor() as cursor:
-                    cursor.execute(f"KILL QUERY {self._connection.connection_id}")
+                    cursor.execute(f"KILL QUERY {self._id}")
             finally:
                 other.close()
 
-    def _cut(self) -> None:
+    def _cut(self, running: Future[Any]) -> None:
         """Ends a read that nothing else ends; the connection is lost with it."""
-        with suppress(OSError), socket.socket(fileno=self._connection.socket) as line:
-            line.shutdown(socket.SHUT_RDWR)
-            line.detach()
+        with suppress(OSError):
+            line = socket.socket(fileno=os.dup(self._descriptor))
+            with line:
+                line.shutdown(socket.SHUT_RDWR)
+        wait([running], CANCEL_S)
+        self._stuck = not running.done()
 
     def _failure(self, error: Any, timeout_s: float | None, sql: str) -> TareError:
         message = scrubbed(str(error).strip(), self._password)

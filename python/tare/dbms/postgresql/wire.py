@@ -86,7 +86,7 @@ class Wire:
         milliseconds = 0 if timeout_s is None else max(1, math.ceil(timeout_s * 1000))
         if milliseconds != self._statement_timeout_ms:
             sql = f"SET statement_timeout = {milliseconds}".encode()
-            self._round_trip(lambda: self._pgconn.send_query(sql), None)
+            self._round_trip(lambda: self._pgconn.send_query(sql), timeout_s)
             self._statement_timeout_ms = milliseconds
 
     def _round_trip(self, send: Callable[[], None], timeout_s: float | None) -> PGresult:
