@@ -137,6 +137,11 @@ class Session(ABC):
         """Raises BadStatement for empty SQL, several statements, or a statement
         that changes data where the session was opened without `allow_writes`."""
 
+    def plan_of(self, prepared: Prepared, sql: str) -> Plan:
+        """The plan that the next execution of `prepared` runs. The paper had to explain the text
+        anew (TTPv2 §3.2.3), and so does this; a DBMS that can explain what is prepared does better."""
+        return self.explain(sql)
+
     @abstractmethod
     def run(self, sql: str) -> None:
         """A set-up statement, outside all clocks (also several, split by the DBMS)."""

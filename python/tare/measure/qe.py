@@ -66,7 +66,7 @@ def time_single_qe(
     """
     lost_before = rig.listener.lost() if rig.listener else None
     births_before = rig.listener.births() if rig.listener else None
-    plan_before = rig.session.explain(query.sql).fingerprint
+    plan_before = rig.plan(query.sql).fingerprint
     emptied = reach(rig.session, cache)
     if cache in CLEARS_DBMS:
         rig.reattach()
@@ -143,7 +143,7 @@ def _verdict(
         return Outcome.TIMEOUT if timed_out else Outcome.FAILED, plan_before, None, None, readings.error.what
     assert readings.fetched is not None
     rows, answer = readings.fetched.row_count, answer_hash(readings.fetched.rows())
-    plan = rig.session.explain(query.sql).fingerprint
+    plan = rig.plan(query.sql).fingerprint
     return (Outcome.OK if plan == plan_before else Outcome.PLAN_CHANGED), plan, rows, answer, None
 
 

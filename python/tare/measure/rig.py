@@ -17,7 +17,7 @@ from tare._probe import (
     count_instructions,
     delay_accounting,
 )
-from tare.dbms.base import Leader, Prepared, Role, Session
+from tare.dbms.base import Leader, Plan, Prepared, Role, Session
 from tare.errors import PrivilegeMissing, UsageError
 from tare.measure.differences import Life
 
@@ -102,6 +102,10 @@ class Rig:
         if sql not in self._prepared:
             self._prepared[sql] = self.session.prepare(sql)
         return self._prepared[sql]
+
+    def plan(self, sql: str) -> Plan:
+        """The plan that the prepared statement of `sql` runs."""
+        return self.session.plan_of(self.prepared(sql), sql)
 
     def role(self, life: Life) -> Role:
         """What a process is to this QE; ours is whatever descends from us and is not the DBMS's."""

@@ -208,7 +208,7 @@ class Weigher:
         if qe.outcome is Outcome.TIMEOUT:
             return
         if query not in self.plans:
-            self.plans[query] = self._rig.session.explain(self._queries[query].sql)
+            self.plans[query] = self._rig.plan(self._queries[query].sql)
         if qe.outcome is Outcome.PLAN_CHANGED or self.plans[query].fingerprint != qe.plan_fingerprint:
             self._restart(query, qe)
             return
@@ -230,7 +230,7 @@ class Weigher:
                 "refresh the statistics (ANALYZE), or see what changes the data, then weigh again",
             )
         self._observer.phase(self._queries[query], "the plan has changed: its QEs begin anew")
-        self.plans[query] = self._rig.session.explain(self._queries[query].sql)
+        self.plans[query] = self._rig.plan(self._queries[query].sql)
         for position, old in enumerate(self.qes):
             if old.query == query and old.outcome is Outcome.OK and old is not qe:
                 self.qes[position] = dataclasses.replace(old, outcome=Outcome.PLAN_CHANGED)

@@ -16,6 +16,18 @@ def total(line: Timeline) -> int:
     return line.on_cpu_ns + line.run_queue_ns + line.sleep_ns + line.block_io_ns + line.other_wait_ns
 
 
+def trusted(bpf: Probe, tids: list[int], seconds: float) -> list[Timeline]:
+    """Some kernels drop a switch now and then, and the trace says so; not five times in a row."""
+    for _ in range(5):
+        follower = bpf.follow(tids)
+        time.sleep(seconds)
+        lines = follower.read()
+        follower.stop()
+        if all(line.trusted for line in lines):
+            return lines
+    pytest.fail(f"five traces in a row lost a switch: {[(t.switch_ins, t.slices) for t in lines]}")
+
+
 def test_the_parts_add_up_to_the_elapsed_time_to_the_nanosecond(bpf: Probe) -> None:
     with running(["/bin/sh", "-c", SPIN]) as busy, running(["sleep", "600"]) as idle:
         follower = bpf.follow([busy, idle, os.getpid()])
@@ -30,16 +42,11 @@ def test_the_parts_add_up_to_the_elapsed_time_to_the_nanosecond(bpf: Probe) -> N
 def test_a_sleeper_sleeps_and_a_hog_runs_or_waits_to_run(bpf: Probe) -> None:
     with running(["/bin/sh", "-c", SPIN]) as busy, running(["sleep", "600"]) as idle:
         time.sleep(0.05)
-        follower = bpf.follow([busy, idle])
-        time.sleep(0.2)
-        hog, sleeper = follower.read()
-        follower.stop()
+        hog, sleeper = trusted(bpf, [busy, idle], 0.2)
     assert (sleeper.state, sleeper.switch_ins, sleeper.slices) == ("sleep", 0, 0)
     assert sleeper.sleep_ns == sleeper.as_of_ns - sleeper.followed_ns >= 200_000_000
     assert hog.state in ("on_cpu", "run_queue")
     assert hog.sleep_ns == hog.block_io_ns == 0
-    assert hog.trusted
-    assert sleeper.trusted
 
 
 def test_our_own_burning_and_sleeping_are_told_apart(bpf: Probe) -> None:

@@ -52,7 +52,7 @@ class PostgreSQLPrepared(Prepared):
     def __init__(self, session: PostgreSQLSession, wire: Wire, name: str, workers_planned: int) -> None:
         self._session = session
         self._wire = wire
-        self._name = name
+        self.name = name
         self._workers_planned = workers_planned
 
     def execute(self, timeout_s: float | None) -> Fetched:
@@ -60,13 +60,13 @@ class PostgreSQLPrepared(Prepared):
         run.workers_planned = self._workers_planned
         run.began_ns = time.clock_gettime_ns(time.CLOCK_BOOTTIME)
         try:
-            return PostgreSQLFetched(self._wire, self._wire.execute(self._name, timeout_s))
+            return PostgreSQLFetched(self._wire, self._wire.execute(self.name, timeout_s))
         finally:
             run.ended_ns = time.clock_gettime_ns(time.CLOCK_BOOTTIME)
 
     def close(self) -> None:
         with suppress(TareError):  # a lost server has forgotten it already
-            self._wire.query(f'DEALLOCATE "{self._name}"')
+            self._wire.query(f'DEALLOCATE "{self.name}"')
 
 
 class PostgreSQLSession(Session):
@@ -173,11 +173,13 @@ class PostgreSQLSession(Session):
         name = next(self._names)
         self._wire.prepare(name, sql)
         try:
-            root = self._tree(name)
-            lines = self._wire.query(f'EXPLAIN EXECUTE "{name}"')
+            return self._plan(name)
         finally:
             self._wire.query(f'DEALLOCATE "{name}"')
-        return Plan(root=root, text="\n".join(str(line) for (line,) in lines))
+
+    def plan_of(self, prepared: Prepared, sql: str) -> Plan:
+        """Of the very statement that is executed, so also after the settings have changed."""
+        return self._plan(prepared.name) if isinstance(prepared, PostgreSQLPrepared) else self.explain(sql)
 
     def prepare(self, sql: str) -> Prepared:
         if not first_word(sql):
@@ -199,6 +201,10 @@ class PostgreSQLSession(Session):
 
     def run(self, sql: str) -> None:
         self._wire.script(sql)
+
+    def _plan(self, name: str) -> Plan:
+        lines = self._wire.query(f'EXPLAIN EXECUTE "{name}"')
+        return Plan(root=self._tree(name), text="\n".join(str(line) for (line,) in lines))
 
     def _tree(self, name: str) -> PlanNode:
         explained = self.value(f'EXPLAIN (FORMAT JSON, VERBOSE off, COSTS off) EXECUTE "{name}"')
