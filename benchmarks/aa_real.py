@@ -36,7 +36,9 @@ def sampler(tare: Rig, a: Query, b: Query) -> Iterator[tuple[float, float]]:
 
 
 def weighed(tare: Rig, one: Query) -> float:
-    qe = time_single_qe(tare, one, index=0, query_index=0, warmup=False, cache=CacheState.WARM, timeout_s=None)
+    qe = time_single_qe(
+        tare, one, index=0, query_index=0, warmup=False, cache=CacheState.WARM, timeout_s=None
+    )
     cpu = CPU_OF_ALL.read(qe)
     assert cpu is not None, qe.error
     return cpu
@@ -52,7 +54,9 @@ def main() -> None:
             for _ in range(10):
                 weighed(tare, a), weighed(tare, b)
             pairs = sampler(tare, a, b)
-            found = compare_often(lambda _, pairs=pairs: pairs, comparisons, SLOWDOWN if rows is None else 1.0)  # type: ignore[misc]
+            found = compare_often(
+                lambda _, pairs=pairs: pairs, comparisons, SLOWDOWN if rows is None else 1.0
+            )  # type: ignore[misc]
             figures.append(
                 Figure(
                     f"{name}, of {comparisons} comparisons of {MIN_RUNS} runs each",

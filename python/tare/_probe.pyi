@@ -113,7 +113,7 @@ class ExitListener:
 
     how: str  # "bpf" or "taskstats"
     def drain(self) -> list[Exit]:
-        """The records so far, oldest first; each is handed out once. Includes all tasks that had ended before the call."""
+        """The records so far, oldest first, each handed out once; all tasks that ended before the call are in."""
     def lost(self) -> int:
         """Records known to be lost since the start (never silently)."""
     def births(self) -> int | None:

@@ -109,7 +109,6 @@ def _noise(name: str, summed: QatC) -> Iterator[Caution]:
     if steal.median and wall.median and steal.median > STEAL_SHARE * wall.median:
         yield warnings.StealPresent(name, steal.median, steal.median / wall.median)
 
-
     interrupts, on_cpu = summed.elapsed["interrupt_ms"], summed.elapsed["cpu_ms"]
     if interrupts.median and on_cpu.median and interrupts.median > INTERRUPT_SHARE * on_cpu.median:
         yield warnings.InterruptsServed(name, interrupts.median, interrupts.median / on_cpu.median)
