@@ -1,6 +1,6 @@
 """The demonstration: a throw-away PostgreSQL, two tables, three queries weighed.
 
-Run it with `make demo`. The server listens on a socket in its own directory,
+Run it with `make demo`. The server listens on a socket in a directory of its own,
 as an ordinary user, and is stopped at the end; nothing else is touched.
 """
 
@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import subprocess
 import sys
-import tempfile
 import time
 from pathlib import Path
 
@@ -21,24 +20,17 @@ QUERIES = ("pricing", "priority", "order")
 
 
 def main() -> int:
-    with tempfile.TemporaryDirectory(prefix="tare-demo-") as directory:
-        begin = time.monotonic()
-        with start_postgresql(Path(directory) / "server") as server:
-            print(
-                f"PostgreSQL is up after {time.monotonic() - begin:.1f} s; loading 750,000 rows …", flush=True
-            )
-            with psycopg.connect(server.url, autocommit=True) as connection:
-                for statement in (HERE / "schema.sql").read_text().split(";"):
-                    if statement.strip():
-                        connection.execute(statement)
-            print(
-                f"loaded after {time.monotonic() - begin:.1f} s; weighing three queries, ten times each\n",
-                flush=True,
-            )
-            files = [word for name in QUERIES for word in ("-f", str(HERE / "queries" / f"{name}.sql"))]
-            return subprocess.run(
-                [sys.executable, "-m", "tare", "time", *files, "--db", server.url], check=False
-            ).returncode
+    begin = time.monotonic()
+    with start_postgresql() as server:
+        print(f"PostgreSQL is up after {time.monotonic() - begin:.1f} s; loading 750,000 rows …", flush=True)
+        with psycopg.connect(server.url, autocommit=True) as connection:
+            for statement in (HERE / "schema.sql").read_text().split(";"):
+                if statement.strip():
+                    connection.execute(statement)
+        print(f"loaded after {time.monotonic() - begin:.1f} s; weighing three queries, ten times each", flush=True)
+        files = [word for name in QUERIES for word in ("-f", str(HERE / "queries" / f"{name}.sql"))]
+        command = [sys.executable, "-m", "tare", "time", *files, "--db", server.url]
+        return subprocess.run(command, check=False).returncode
 
 
 if __name__ == "__main__":
