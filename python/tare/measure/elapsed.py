@@ -3,7 +3,13 @@
 CPU, own block-I/O delay and run-queue wait are the kernel's counters; sleep,
 steal and the share of interrupts come from the scheduler trace, and only where
 that trace is trusted (its switch-ins equal the counter of slices). No part is
-computed from another, so what they leave is a true residue, shown with its sign.
+computed from the wall time, so what they leave is a true residue, shown with
+its sign.
+
+The counters are read at rest, some time after the second clock, and a leader
+works on after its client has the result: it frees memory and reports
+statistics. The trace tells how long, and that much is taken off here; the
+resources view keeps it.
 """
 
 from __future__ import annotations
@@ -16,77 +22,98 @@ from tare.measure.records import Elapsed
 
 @dataclass(frozen=True, slots=True)
 class LeaderReading:
-    """The leader's thread at one snapshot."""
+    """The leader's thread at one per-process snapshot."""
 
     process: Process
     timeline: Timeline | None
 
 
+@dataclass(frozen=True, slots=True)
+class Traced:
+    """What the trace alone can tell of the clocked interval, and what lies after it. ns."""
+
+    sleep: int
+    steal: int
+    interrupt: int
+    tail_cpu: int
+    tail_run_queue: int
+    tail_block_io: int
+
+
 def elapsed_view(
-    wall_ns: int,
     clock_1: int,
     clock_2: int,
     before: LeaderReading,
+    at_clock_2: Timeline | None,
     after: LeaderReading,
     no_trace: str,
     no_delay: str,
 ) -> Elapsed:
-    """`no_trace`, `no_delay`: why there is no scheduler trace or no delay accounting here.
-
-    The readings enclose the clocked interval. What the leader slept outside the
-    clocks, waiting for its client, is taken off; what it ran there is not, and
-    shows as a residue below zero.
-    """
+    """`no_trace`, `no_delay`: why there is no scheduler trace or no delay accounting here."""
     why: dict[str, str] = {}
-    cpu = _used(before, after, "run_ns")
-    block_io = _used(before, after, "block_io_ns")
-    run_queue = _used(before, after, "run_queue_ns")
-    if cpu is None:
-        why["cpu"] = "this tier gives no exact run time of the leader's thread"
-    if block_io is None:
-        why["block_io"] = no_delay or "the leader was born before delay accounting was on"
-    if run_queue is None:
-        why["run_queue"] = "this kernel or tier gives no run-queue wait"
-    sleep = steal = interrupt = None
-    one, two = before.timeline, after.timeline
-    if one is None or two is None:
-        why["sleep"] = why["steal"] = why["interrupt"] = no_trace
-    elif (traced := two.switch_ins - one.switch_ins) != (counted := two.slices - one.slices):
-        why["sleep"] = why["steal"] = why["interrupt"] = (
-            f"scheduler trace rejected: {traced} switch-ins traced, {counted} counted by the kernel"
-        )
-    else:
-        slept = two.sleep_ns - one.sleep_ns + two.other_wait_ns - one.other_wait_ns
-        sleep = slept - _asleep_before(clock_1, one) - _asleep_after(clock_2, two)
-        steal = two.stolen_ns - one.stolen_ns
-        interrupt = two.interrupted_ns - one.interrupted_ns
-    known = [part for part in (cpu, block_io, run_queue, sleep, steal) if part is not None]
-    residue = wall_ns - sum(known)
-    if sleep is None:
+    found = _traced(clock_1, clock_2, before.timeline, at_clock_2, after.timeline)
+    traced = found if isinstance(found, Traced) else None
+    if isinstance(found, str):
+        why["sleep"] = why["steal"] = why["interrupt"] = found or no_trace
         why["residue"] = "includes the leader's sleep, which was not measured"
+    if (cpu := _used(before, after, "run_ns", traced.tail_cpu if traced else 0)) is None:
+        why["cpu"] = "this tier gives no exact run time of the leader's thread"
+    if (block_io := _used(before, after, "block_io_ns", traced.tail_block_io if traced else 0)) is None:
+        why["block_io"] = no_delay or "the leader was born before delay accounting was on"
+    if (run_queue := _used(before, after, "run_queue_ns", traced.tail_run_queue if traced else 0)) is None:
+        why["run_queue"] = "this kernel or tier gives no run-queue wait"
+    sleep, steal = (traced.sleep, traced.steal) if traced else (None, None)
+    known = [part for part in (cpu, block_io, run_queue, sleep, steal) if part is not None]
+    user, system = _split(before, after, cpu)
     return Elapsed(
-        wall_ns=wall_ns,
+        wall_ns=clock_2 - clock_1,
         cpu_ns=cpu,
-        user_ns=_used(before, after, "user_ns"),
-        system_ns=_used(before, after, "system_ns"),
-        interrupt_ns=interrupt,
+        user_ns=user,
+        system_ns=system,
+        interrupt_ns=traced.interrupt if traced else None,
         block_io_ns=block_io,
         run_queue_ns=run_queue,
         sleep_ns=sleep,
         steal_ns=steal,
-        residue_ns=residue,
+        residue_ns=clock_2 - clock_1 - sum(known),
         why=why,
     )
 
 
-def _asleep_before(clock_1: int, first: Timeline) -> int:
-    return clock_1 - first.as_of_ns if first.state == "sleep" else 0
+def _traced(
+    clock_1: int, clock_2: int, one: Timeline | None, end: Timeline | None, two: Timeline | None
+) -> Traced | str:
+    """Text says why the trace is of no use; empty if there is none."""
+    if one is None or end is None or two is None:
+        return ""
+    traced, counted = two.switch_ins - one.switch_ins, two.slices - one.slices
+    if traced != counted:
+        return f"scheduler trace rejected: {traced} switch-ins traced, {counted} counted by the kernel"
+    slept = end.sleep_ns - one.sleep_ns + end.other_wait_ns - one.other_wait_ns
+    if one.state == "sleep":
+        slept -= clock_1 - one.as_of_ns
+    if end.state == "sleep":
+        slept -= end.as_of_ns - max(end.since_ns, clock_2)
+    running = end.as_of_ns - clock_2 if end.state == "on_cpu" else 0
+    return Traced(
+        sleep=slept,
+        steal=end.stolen_ns - one.stolen_ns,
+        interrupt=end.interrupted_ns - one.interrupted_ns,
+        tail_cpu=running + (two.on_cpu_ns - end.on_cpu_ns) - (two.stolen_ns - end.stolen_ns),
+        tail_run_queue=two.run_queue_ns - end.run_queue_ns,
+        tail_block_io=two.block_io_ns - end.block_io_ns,
+    )
 
 
-def _asleep_after(clock_2: int, second: Timeline) -> int:
-    return second.as_of_ns - max(second.since_ns, clock_2) if second.state == "sleep" else 0
-
-
-def _used(before: LeaderReading, after: LeaderReading, name: str) -> int | None:
+def _used(before: LeaderReading, after: LeaderReading, name: str, tail: int) -> int | None:
     one, two = getattr(before.process, name), getattr(after.process, name)
-    return None if one is None or two is None else two - one
+    return None if one is None or two is None else two - one - tail
+
+
+def _split(before: LeaderReading, after: LeaderReading, cpu: int | None) -> tuple[int | None, int | None]:
+    """The sampled split of the CPU time, by the shares of the whole difference."""
+    user, system = _used(before, after, "user_ns", 0), _used(before, after, "system_ns", 0)
+    if user is None or system is None or cpu is None or user + system <= 0:
+        return user, system
+    share = round(cpu * user / (user + system))
+    return share, cpu - share

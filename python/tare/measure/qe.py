@@ -25,6 +25,7 @@ from tare.measure.query import Query
 from tare.measure.records import QE, CacheState, Outcome, OwnCost, Residence
 from tare.measure.resources import resources_view
 from tare.measure.rig import Rig
+from tare.measure.settle import settle
 
 _PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
 
@@ -39,6 +40,7 @@ class Readings:
     machine_1: Machine
     clock_1: int
     clock_2: int
+    timeline_at_clock_2: Timeline | None
     machine_2: Machine
     instructions_2: int | None
     timeline_2: Timeline | None
@@ -105,6 +107,7 @@ def _read(rig: Rig, prepared: Prepared, timeout_s: float | None) -> Readings:
     collecting = gc.isenabled()
     gc.disable()
     try:
+        settle(leader.pid, leader.tid)
         if listener:
             listener.drain()  # what ended before the first snapshot is not of this QE
         processes_1 = probe.processes(threads_of)
@@ -118,9 +121,11 @@ def _read(rig: Rig, prepared: Prepared, timeout_s: float | None) -> Readings:
         except TareError as error:
             failure = error
         clock_2 = time.monotonic_ns()
+        timeline_at_clock_2 = rig.timeline()
         machine_2 = probe.machine()
         own_2 = time.process_time_ns()
         instructions_2 = rig.instructions()
+        settle(leader.pid, leader.tid)
         exits = listener.drain() if listener else []
         timeline_2 = rig.timeline()
         processes_2 = probe.processes(threads_of)
@@ -130,7 +135,7 @@ def _read(rig: Rig, prepared: Prepared, timeout_s: float | None) -> Readings:
         if collecting:
             gc.enable()
     return Readings(
-        processes_1, timeline_1, instructions_1, machine_1, clock_1, clock_2, machine_2,
+        processes_1, timeline_1, instructions_1, machine_1, clock_1, clock_2, timeline_at_clock_2, machine_2,
         instructions_2, timeline_2, exits, processes_2, own_2 - own_1, fetched, failure,
     )  # fmt: skip
 
@@ -174,8 +179,8 @@ def _record(
     elapsed = None
     if first and second:
         elapsed = elapsed_view(
-            readings.clock_2 - readings.clock_1, readings.clock_1, readings.clock_2,
-            first, second, rig.no_trace, rig.no_delay,
+            readings.clock_1, readings.clock_2, first, readings.timeline_at_clock_2, second,
+            rig.no_trace, rig.no_delay,
         )  # fmt: skip
     counted = readings.instructions_1 is not None and readings.instructions_2 is not None
     return QE(

@@ -19,7 +19,7 @@ def resources_view(processes: Sequence[ProcessUse]) -> Resources:
         for process in group:
             value = getattr(process, name)
             if value is None:
-                why[key] = f"{name} of process {process.pid} ({process.comm}) is not readable here"
+                why[key] = _unreadable(name, process)
                 return None
             values += value
         return values
@@ -43,3 +43,11 @@ def resources_view(processes: Sequence[ProcessUse]) -> Resources:
         utility_read_bytes=total(utility, "read_bytes", "utility_read_bytes"),
         why=why,
     )
+
+
+def _unreadable(name: str, process: ProcessUse) -> str:
+    if name == "block_io_ns":
+        return (
+            f"process {process.pid} ({process.comm}) has no block-I/O delay: it was born before delay accounting was on"
+        )
+    return f"{name} of process {process.pid} ({process.comm}) is not readable by this user"

@@ -1,5 +1,6 @@
 """The parts of the leader's timeline add up, and what is not measured is not made up."""
 
+import copy
 from typing import Any
 
 from hypothesis import given
@@ -11,16 +12,13 @@ from tests.unit.measure.readings import MS, process, timeline
 parts = st.integers(0, 500 * MS)
 
 
-def view(before: Any, after: Any, wall: int, one: Any, two: Any) -> Any:
-    # The first reading is 2 ms before the first clock, the second 3 ms after the second.
+def view(before: Any, after: Any, wall: int, one: Any, two: Any, end: Any = None) -> Any:
+    """The first reading is 2 ms before the first clock, the second 3 ms after the second; in between the
+    leader slept, unless `end`, the trace at the second clock, says otherwise."""
+    if two is not None and end is None:
+        end = copy.copy(two)
     return elapsed_view(
-        wall,
-        2 * MS,
-        2 * MS + wall,
-        LeaderReading(before, one),
-        LeaderReading(after, two),
-        "no trace here",
-        "",
+        2 * MS, 2 * MS + wall, LeaderReading(before, one), end, LeaderReading(after, two), "no trace here", ""
     )
 
 
@@ -45,12 +43,17 @@ def test_what_no_part_explains_is_the_residue_with_its_sign() -> None:
     assert got.residue_ns == 30 * MS
 
 
-def test_work_after_the_client_has_its_result_is_residue_below_zero_not_negative_sleep() -> None:
-    # Asleep until 2 ms, on the CPU for 101 ms (1 ms past the second clock), asleep for 2 ms.
-    last = timeline(105 * MS, sleep_ns=4 * MS, since_ns=103 * MS)
-    got = view(process(), process(run_ns=101 * MS), 100 * MS, timeline(0), last)
-    assert got.sleep_ns == 0
-    assert got.residue_ns == -1 * MS
+def test_work_after_the_client_has_its_result_is_not_of_the_wall_time() -> None:
+    # Asleep for 2 ms; on the CPU for 100 ms up to the second clock and 0.5 ms on; waiting to run
+    # for 0.25 ms and on the CPU for 0.25 ms; asleep for 2 ms.
+    end = timeline(102 * MS + 1000, state="on_cpu", since_ns=2 * MS, on_cpu_ns=100 * MS + 1000, sleep_ns=2 * MS)
+    last = timeline(
+        105 * MS, since_ns=103 * MS, on_cpu_ns=100 * MS + 750_000, run_queue_ns=250_000, sleep_ns=4 * MS
+    )
+    used = process(run_ns=100 * MS + 750_000, run_queue_ns=250_000, user_ns=60 * MS, system_ns=40 * MS)
+    got = view(process(), used, 100 * MS, timeline(0), last, end)
+    assert (got.cpu_ns, got.run_queue_ns, got.sleep_ns, got.residue_ns) == (100 * MS, 0, 0, 0)
+    assert got.user_ns + got.system_ns == got.cpu_ns
 
 
 def test_interrupts_are_told_as_a_share_of_the_cpu_time_not_as_a_part() -> None:
