@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from tare.errors import UsageError
 from tare.measure.machine.isolation.run import Wishes
 from tare.measure.machine.isolation.run import isolate as run_isolated
 
@@ -17,7 +18,15 @@ def _say(line: str) -> None:
 
 def isolate(
     command: Annotated[list[str], typer.Argument(metavar="CMD", help="The command and its arguments.")],
-    cpus: Annotated[int, typer.Option(help="How many CPUs to reserve.")] = 1,
+    cpus: Annotated[
+        int | None,
+        typer.Option(
+            help="How many CPUs to reserve: those that take the fewest device interrupts.", show_default="1"
+        ),
+    ] = None,
+    cpu: Annotated[
+        str | None, typer.Option(metavar="LIST", help="Which CPUs to reserve instead, such as 2,4-5.")
+    ] = None,
     with_pid: Annotated[
         list[int] | None,
         typer.Option(help="Take this running server and its descendants in too; may be repeated."),
@@ -33,5 +42,8 @@ def isolate(
 
     The exit code is the command's. Settings are put back on an error, Ctrl-C and a crash too.
     """
-    wishes = Wishes(cpus, stop_daemons, not no_delay_accounting, with_pid or [])
+    if cpu is not None and cpus is not None:
+        raise UsageError("--cpu and --cpus both say what to reserve", "give one of them")
+    count = 1 if cpus is None else cpus
+    wishes = Wishes(count, cpu, stop_daemons, not no_delay_accounting, with_pid or [])
     raise typer.Exit(run_isolated(command, wishes, _say))

@@ -14,7 +14,7 @@ import time
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from tare._probe import Exit, Machine, Process, Snapshot, Timeline
+from tare._probe import Exit, ExitListener, Machine, Process, Snapshot, Timeline
 from tare.dbms.base import Fetched, Prepared
 from tare.errors import QueryTimeout, TareError
 from tare.measure.answer import answer_hash
@@ -45,6 +45,8 @@ class Readings:
     instructions_2: int | None
     timeline_2: Timeline | None
     exits: list[Exit]
+    exits_lost: int | None
+    births: int | None
     processes_2: Snapshot
     own_cpu_ns: int
     fetched: Fetched | None
@@ -66,8 +68,6 @@ def time_single_qe(
     Raises CacheNotCleared, BadStatement, and whatever EXPLAIN or the connection raise
     before the clock: then there was no QE.
     """
-    lost_before = rig.listener.lost() if rig.listener else None
-    births_before = rig.listener.births() if rig.listener else None
     plan_before = rig.plan(query.sql).fingerprint
     emptied = reach(rig.session, cache)
     if cache in CLEARS_DBMS:
@@ -77,8 +77,6 @@ def time_single_qe(
     started_at = datetime.now(UTC).isoformat(timespec="milliseconds")
     before = residence(rig.session, emptied)
     readings = _read(rig, prepared, timeout_s)
-    births = rig.listener.births() if rig.listener else None
-    lost = rig.listener.lost() if rig.listener else None
     outcome, plan, rows, answer, error = _verdict(rig, query, readings, plan_before)
     return _record(
         rig,
@@ -93,8 +91,6 @@ def time_single_qe(
         rows=rows,
         answer=answer,
         residence_before=before,
-        births=None if births is None or births_before is None else births - births_before,
-        lost=None if lost is None or lost_before is None else lost - lost_before,
     )
 
 
@@ -110,6 +106,7 @@ def _read(rig: Rig, prepared: Prepared, timeout_s: float | None) -> Readings:
         settle(leader.pid, leader.tid)
         if listener:
             listener.drain()  # what ended before the first snapshot is not of this QE
+        lost_1, births_1 = _counts(listener)
         processes_1 = probe.processes(threads_of)
         timeline_1 = rig.timeline()
         instructions_1 = rig.instructions()
@@ -131,13 +128,24 @@ def _read(rig: Rig, prepared: Prepared, timeout_s: float | None) -> Readings:
         processes_2 = probe.processes(threads_of)
         if listener:
             exits += listener.drain()  # those that ended while the second snapshot was taken
+        lost_2, births_2 = _counts(listener)
     finally:
         if collecting:
             gc.enable()
     return Readings(
         processes_1, timeline_1, instructions_1, machine_1, clock_1, clock_2, timeline_at_clock_2, machine_2,
-        instructions_2, timeline_2, exits, processes_2, own_2 - own_1, fetched, failure,
+        instructions_2, timeline_2, exits, _between(lost_1, lost_2), _between(births_1, births_2),
+        processes_2, own_2 - own_1, fetched, failure,
     )  # fmt: skip
+
+
+def _counts(listener: ExitListener | None) -> tuple[int | None, int | None]:
+    """Exit records lost and tasks born since the listener began."""
+    return (listener.lost(), listener.births()) if listener else (None, None)
+
+
+def _between(first: int | None, second: int | None) -> int | None:
+    return None if first is None or second is None else second - first
 
 
 def _verdict(
@@ -166,8 +174,6 @@ def _record(
     rows: int | None,
     answer: str | None,
     residence_before: Residence,
-    births: int | None,
-    lost: int | None,
 ) -> QE:
     before, after = readings.processes_1.processes(), readings.processes_2.processes()
     interval = (readings.processes_1.started_ns, readings.processes_2.ended_ns)
@@ -182,7 +188,6 @@ def _record(
             readings.clock_1, readings.clock_2, first, readings.timeline_at_clock_2, second,
             rig.no_trace, rig.no_delay,
         )  # fmt: skip
-    counted = readings.instructions_1 is not None and readings.instructions_2 is not None
     return QE(
         index=index,
         query=query_index,
@@ -196,13 +201,13 @@ def _record(
         residence=residence_before,
         elapsed=elapsed,
         resources=resources_view(processes),
-        instructions=readings.instructions_2 - readings.instructions_1 if counted else None,  # type: ignore[operator]
+        instructions=_between(readings.instructions_1, readings.instructions_2),
         machine=machine,
         online_cpus=len(readings.machine_2.cpus),
         processes=processes,
-        births=births,
+        births=readings.births,
         exits=len(exits) if rig.listener else None,
-        exits_lost=lost,
+        exits_lost=readings.exits_lost,
         unaccounted_births=unaccounted_births(before, after, len(exits), machine.forks)
         if rig.listener
         else None,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 
 from tare.protocol import measures
 from tare.report.numbers import bytes_text, ms_text, percent
@@ -63,6 +63,14 @@ def check(found: CheckResult) -> str:
 def missing(query: QueryResult) -> Iterator[tuple[str, str]]:
     """Labels of measures without a value, and why; those with one reason together."""
     yield from _gathered(query, lambda m: m.reason if m.median is None else None)
+
+
+def missing_everywhere(queries: Sequence[QueryResult]) -> list[tuple[str, str]]:
+    """What no query has, for one and the same reason: said once. Of a single query, nothing."""
+    if len(queries) < 2:
+        return []
+    found = [list(missing(query)) for query in queries]
+    return [one for one in found[0] if all(one in other for other in found[1:])]
 
 
 def notes(query: QueryResult) -> Iterator[tuple[str, str]]:

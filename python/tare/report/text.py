@@ -27,11 +27,14 @@ Row = tuple[str, MeasureResult]
 
 def print_report(result: RunResult, console: Console) -> None:
     """Prints a whole result; 80 columns suffice."""
+    everywhere = lines.missing_everywhere(result.results)
     for query in result.results:
-        _query(query, console)
+        _query(query, everywhere, console)
     if result.comparison is not None:
         compare_text.print_comparison(result.comparison, console)
     _warnings(result.warnings, len(result.results) > 1, console)
+    for label, why in everywhere:
+        console.print(_hanging("–", f"{label}, in every query: {why}"))
     _ending(result, console)
 
 
@@ -43,7 +46,7 @@ def render(result: RunResult, width: int = 80) -> str:
 
 
 # One query -------------------------------------------------------------------------------
-def _query(query: QueryResult, console: Console) -> None:
+def _query(query: QueryResult, everywhere: Sequence[tuple[str, str]], console: Console) -> None:
     console.print()
     title = Text.assemble((query.name, "bold"), f"  {lines.runs(query)}, {query.cache.asked}")
     console.print(Rule(title, align="left", characters="─", style="dim"))
@@ -57,7 +60,7 @@ def _query(query: QueryResult, console: Console) -> None:
         return
     console.print()
     console.print(_table(query, bars=console.width >= BARS_FROM))
-    _reasons(query, console)
+    _reasons(query, everywhere, console)
     console.print()
     _facts(query, console)
     _disturbers(query, console)
@@ -158,8 +161,10 @@ def _bar(share: float) -> str:
     return ("█" * (eighths // 8) + part).rstrip()
 
 
-def _reasons(query: QueryResult, console: Console) -> None:
+def _reasons(query: QueryResult, everywhere: Sequence[tuple[str, str]], console: Console) -> None:
     for label, why in lines.missing(query):
+        if (label, why) in everywhere:
+            continue
         console.print(_hanging("–", f"{label}: {why}"))
     for label, note in lines.notes(query):
         console.print(_hanging("*", f"{label}: {note}"))

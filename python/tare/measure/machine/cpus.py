@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import re
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from tare.errors import UsageError
@@ -44,16 +45,16 @@ def online() -> set[int]:
     return parse((_CPU / "online").read_text())
 
 
-def choose(count: int, allowed: set[int], every: set[int]) -> set[int]:
-    """The CPUs to reserve out of ``allowed``: the highest, as the lowest usually serve interrupts.
+def choose(
+    count: int, allowed: set[int], every: set[int], burden: Callable[[int], float] = lambda cpu: 0.0
+) -> set[int]:
+    """The CPUs to reserve out of ``allowed``: those of the least ``burden`` (0 to 1), to a
+    thousandth; among equals the highest, as the lowest serve what is not counted.
 
     Raises UsageError where that would leave none of ``every`` for everybody else."""
     if count < 1:
         raise UsageError(f"cannot reserve {count} CPUs", "ask for at least one: --cpus 1")
-    if len(every) == 1:
-        raise UsageError(
-            "with one CPU nothing can be kept off it", "give the machine a second CPU, or measure as it is"
-        )
+    _more_than_one(every)
     most = min(len(allowed), len(every) - 1)
     if count > most:
         raise UsageError(
@@ -61,4 +62,32 @@ def choose(count: int, allowed: set[int], every: set[int]) -> set[int]:
             "and everybody else needs at least one",
             f"at most --cpus {most} here",
         )
-    return set(sorted(allowed)[-count:])
+    return set(sorted(allowed, key=lambda cpu: (round(burden(cpu), 3), -cpu))[:count])
+
+
+def named(text: str, allowed: set[int], every: set[int]) -> set[int]:
+    """The CPUs that a user listed, if they may be reserved. Raises UsageError."""
+    step = f"give some of {show(allowed)}, such as --cpu {max(allowed)}"
+    # Five digits: more CPUs than any kernel has, and few enough to count out.
+    if not re.fullmatch(r"\d{1,5}(-\d{1,5})?(,\d{1,5}(-\d{1,5})?)*", text.strip()):
+        raise UsageError(
+            f"{text!r} is not a list of CPUs", "write it as the kernel does: --cpu 2 or --cpu 2,4-5"
+        )
+    wanted = parse(text)
+    _more_than_one(every)
+    if not wanted:
+        raise UsageError(f"{text!r} names no CPU", step)
+    if wanted - every:
+        raise UsageError(f"CPU {show(wanted - every)} is not there or offline", step)
+    if wanted - allowed:
+        raise UsageError(f"CPU {show(wanted - allowed)} is not among those that we may use", step)
+    if wanted == every:
+        raise UsageError("cannot reserve every CPU: everybody else needs at least one", step)
+    return wanted
+
+
+def _more_than_one(every: set[int]) -> None:
+    if len(every) == 1:
+        raise UsageError(
+            "with one CPU nothing can be kept off it", "give the machine a second CPU, or measure as it is"
+        )

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tare.measure.machine.putback.journal import locked, runs, undo_all
-from tare.measure.machine.putback.steps import Claim, Undone
+from tare.measure.machine.putback.steps import Claim, Undone, Unknown
 from tare.measure.machine.settings import journal_directory
 
 
@@ -18,6 +18,7 @@ class Leftover:
     pid: int | None
     command: str
     to_put_back: tuple[str, ...]
+    readable: bool  # False where another version of Tare wrote what this one cannot undo
 
 
 def leftovers(directory: Path | None = None) -> list[Leftover]:
@@ -30,6 +31,7 @@ def leftovers(directory: Path | None = None) -> list[Leftover]:
                 run.header.pid if run.header else None,
                 run.header.command if run.header else "",
                 tuple(step.describe() for step in reversed(run.steps) if not isinstance(step, Claim)),
+                not any(isinstance(step, Unknown) for step in run.steps),
             )
             for run in runs(directory)
             if not run.alive

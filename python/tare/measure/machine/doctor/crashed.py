@@ -17,8 +17,16 @@ def left_over(around: Surroundings) -> Finding:
     if not found:
         return Finding(name, Area.DISTURBANCE, Status.GOOD, "none", why)
     observed = "; ".join(
-        f"{run.command or 'a run'} (was pid {run.pid}) left to put back: "
+        f"{run.command or 'a run'} (was pid {run.pid or 'unknown'}) left to put back: "
         + (", ".join(run.to_put_back) or "nothing")
+        + ("" if run.readable else f" (cannot read all of {run.journal})")
         for run in found
     )
-    return Finding(name, Area.DISTURBANCE, Status.PROBLEM, observed, why, "tare doctor --restore")
+    step = "tare doctor --restore"
+    foreign = [str(run.journal) for run in found if not run.readable]
+    if foreign:
+        step += (
+            f", by the version of Tare that wrote {', '.join(foreign)}; "
+            "without it restart the machine, then remove what is still there of it"
+        )
+    return Finding(name, Area.DISTURBANCE, Status.PROBLEM, observed, why, step)

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from tare.errors import TareError
 from tare.measure.machine.doctor import (
     crashed,
+    interrupting,
     memory,
     neighbours,
     probing,
@@ -24,6 +25,7 @@ Check = Callable[[Surroundings], Finding | Iterator[Finding]]
 CHECKS: tuple[tuple[Area, Check], ...] = (
     (Area.DISTURBANCE, neighbours.other_processes),
     (Area.DISTURBANCE, neighbours.steal),
+    (Area.DISTURBANCE, interrupting.device_interrupts),
     (Area.DISTURBANCE, neighbours.databases),
     (Area.DISTURBANCE, neighbours.daemons),
     (Area.DISTURBANCE, crashed.left_over),

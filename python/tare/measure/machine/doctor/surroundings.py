@@ -10,6 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tare.measure.machine.doctor.finding import read
+from tare.measure.machine.interrupts import Burden, Interrupts
+from tare.measure.machine.interrupts import read as read_interrupts
 from tare.measure.machine.putback import tasks
 
 if TYPE_CHECKING:
@@ -37,6 +39,14 @@ class Sample:
     iowait: float
     forks: int
     context_switches: int
+    interrupts: Burden | None  # None where they are not shown
+
+
+def _interrupts() -> Interrupts | None:
+    try:
+        return read_interrupts()
+    except OSError:
+        return None
 
 
 class Surroundings:
@@ -57,7 +67,9 @@ class Surroundings:
         """Raises as `probe`."""
         probe = self.probe
         first, machine = {(p.pid, p.start_ns): p for p in probe.processes().processes()}, probe.machine()
+        interrupted = _interrupts()
         time.sleep(self._seconds)
+        now_interrupted = _interrupts()
         later, second = probe.machine(), probe.processes().processes()
         passed_ns = later.taken_ns - machine.taken_ns
         activities = []
@@ -84,6 +96,9 @@ class Surroundings:
             ticks["iowait"] / all_ticks,
             later.forks - machine.forks,
             later.context_switches - machine.context_switches,
+            Burden(now_interrupted, now_interrupted.since(interrupted), passed_ns / 1e9)
+            if interrupted and now_interrupted
+            else None,
         )
 
     @cached_property

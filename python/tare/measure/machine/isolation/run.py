@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from tare.errors import PrivilegeMissing, TareError, UsageError
-from tare.measure.machine import cpus
+from tare.measure.machine import cpus, interrupts
 from tare.measure.machine.daemons import PERIODIC
 from tare.measure.machine.isolation.affinity import AffinityConfinement
 from tare.measure.machine.isolation.confinement import INIT, Confinement, choose, tree
@@ -28,6 +28,8 @@ _FORWARDED = {
 }  # fmt: skip
 _SENT_BY_KERNEL = 0x80  # SI_KERNEL: the terminal's Ctrl-C went to the command as well
 
+_LOOK_S = 0.2  # how long device interrupts are watched before a CPU is chosen
+
 Say = Callable[[str], None]
 
 
@@ -35,7 +37,8 @@ Say = Callable[[str], None]
 class Wishes:
     """What to do besides running the command."""
 
-    cpus: int = 1
+    cpus: int = 1  # how many, if they are not listed
+    cpu_list: str | None = None  # which, in the kernel's notation
     stop_daemons: bool = False
     delay_accounting: bool = True
     with_pids: Sequence[int] = ()
@@ -46,7 +49,7 @@ def isolate(command: Sequence[str], wishes: Wishes, say: Say) -> int:
     or 128 + the number of the signal that ended it. ``say`` gets a line for each change.
 
     Raises UsageError before anything is changed, else TareError."""
-    reserved, rest = _check(command, wishes)
+    reserved, rest = _check(command, wishes, say)
     for undone in restore():
         say(f"left by a crashed run: {undone.what}: {undone.how} {undone.detail}".rstrip())
     settings = MachineSettings()
@@ -65,7 +68,7 @@ def isolate(command: Sequence[str], wishes: Wishes, say: Say) -> int:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
-def _check(command: Sequence[str], wishes: Wishes) -> tuple[set[int], set[int]]:
+def _check(command: Sequence[str], wishes: Wishes, say: Say) -> tuple[set[int], set[int]]:
     if not command:
         raise UsageError("no command was given", "tare isolate -- CMD …")
     if shutil.which(command[0]) is None:
@@ -77,8 +80,40 @@ def _check(command: Sequence[str], wishes: Wishes) -> tuple[set[int], set[int]]:
                 "give the pid of a running server",
             )
     every = cpus.online()
-    reserved = cpus.choose(wishes.cpus, os.sched_getaffinity(0), every)
+    reserved = _reserved(wishes, os.sched_getaffinity(0), every, say)
     return reserved, every - reserved
+
+
+def _reserved(wishes: Wishes, allowed: set[int], every: set[int], say: Say) -> set[int]:
+    if wishes.cpu_list is not None:
+        reserved = cpus.named(wishes.cpu_list, allowed, every)
+        burden = _burden()
+    else:
+        cpus.choose(wishes.cpus, allowed, every)  # a count that is impossible is told before we look
+        burden = _burden()
+        reserved = cpus.choose(
+            wishes.cpus, allowed, every, lambda cpu: burden.share([cpu]) if burden else 0.0
+        )
+    say(f"reserving CPU {cpus.show(reserved)} ({_told(burden, reserved)})")
+    return reserved
+
+
+def _burden() -> interrupts.Burden | None:
+    """None where this machine does not show its interrupts, or has had none."""
+    try:
+        burden = interrupts.watch(_LOOK_S)
+    except OSError:
+        return None
+    return burden if burden.boot.total else None
+
+
+def _told(burden: interrupts.Burden | None, reserved: set[int]) -> str:
+    if burden is None:
+        return "device interrupts cannot be seen here"
+    since_boot = f"{burden.boot.share(reserved):.1%} of device interrupts"
+    if not burden.telling:
+        return since_boot
+    return f"{since_boot} since boot, {burden.lately.share(reserved):.1%} in the last {burden.seconds:.1f} s"
 
 
 def _delay_accounting(settings: MachineSettings, say: Say) -> None:

@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from . import steps, tasks
-from .steps import FAILED, HELD, Step, Undone
+from .steps import FAILED, HELD, Step, Undone, Unknown
 
 
 @contextmanager
@@ -40,6 +40,15 @@ class Header:
     pid: int
     command: str  # the program's name only: arguments may hold a password
     boot_id: str
+
+
+def _header(line: bytes) -> Header | None:
+    """Another version's may hold more; None if it holds less."""
+    try:
+        record = json.loads(line)
+        return Header(int(record["pid"]), str(record["command"]), str(record["boot_id"]))
+    except (ValueError, KeyError, TypeError):
+        return None
 
 
 class Journal:
@@ -77,12 +86,25 @@ class Journal:
         return length
 
     def read(self) -> tuple[Header | None, list[Step]]:
-        """The header and the steps in the order they were made; None if even the header is torn."""
+        """The header and the steps in the order they were made; None for a header that is torn.
+
+        What another version wrote and this one cannot read is `Unknown`, the header too."""
         whole, _, _torn = os.pread(self.fd, os.fstat(self.fd).st_size, 0).rpartition(b"\n")
-        records = [json.loads(line) for line in whole.splitlines()]
-        if not records:
+        lines = whole.splitlines()
+        if not lines:
             return None, []
-        return Header(**records[0]), [steps.decode(record) for record in records[1:]]
+        header = _header(lines[0])
+        made = [self._step(line) for line in lines[1:]]
+        return header, made if header else [Unknown(str(self.path), "header"), *made]
+
+    def _step(self, line: bytes) -> Step:
+        kind = "unreadable"
+        try:
+            record = json.loads(line)
+            kind = str(record["kind"])
+            return steps.decode(record)
+        except (ValueError, KeyError, TypeError):
+            return Unknown(str(self.path), kind)
 
     def close(self) -> None:
         os.close(self.fd)
@@ -112,7 +134,9 @@ def runs(directory: Path) -> list[Run]:
             header, made = journal.read()
         finally:
             journal.close()
-        if not alive and (header is None or header.boot_id != tasks.boot_id()):
+        # Without a header and steps, its run was killed before the first change.
+        void = not made if header is None else header.boot_id != tasks.boot_id()
+        if not alive and void:
             path.unlink()
         else:
             found.append(Run(path, header, tuple(made), alive))

@@ -206,6 +206,20 @@ class Cgroup(Step):
         return Undone(self.describe(), PUT_BACK)
 
 
+@dataclass(frozen=True)
+class Unknown(Step):
+    """A change that another version of Tare wrote down: kept, and left to that version."""
+
+    journal: str
+    kind: str
+
+    def describe(self) -> str:
+        return f"a change of kind {self.kind!r}, which this version of Tare does not know"
+
+    def undo(self) -> Undone:
+        return Undone(self.describe(), FAILED, f"it is in {self.journal}; use the version that wrote it")
+
+
 _KINDS: dict[str, type[Step]] = {
     kind.__name__.lower(): kind for kind in (Sysctl, Claim, Affinity, Inherited, Stopped, Moved, Cgroup)
 }
