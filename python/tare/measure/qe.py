@@ -25,7 +25,6 @@ from tare.measure.query import Query
 from tare.measure.records import QE, CacheState, Outcome, OwnCost, Residence
 from tare.measure.resources import resources_view
 from tare.measure.rig import Rig
-from tare.measure.settle import settle
 
 _PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
 
@@ -103,7 +102,7 @@ def _read(rig: Rig, prepared: Prepared, timeout_s: float | None) -> Readings:
     collecting = gc.isenabled()
     gc.disable()
     try:
-        settle(leader.pid, leader.tid)
+        rig.settle()
         if listener:
             listener.drain()  # what ended before the first snapshot is not of this QE
         lost_1, births_1 = _counts(listener)
@@ -122,7 +121,7 @@ def _read(rig: Rig, prepared: Prepared, timeout_s: float | None) -> Readings:
         machine_2 = probe.machine()
         own_2 = time.process_time_ns()
         instructions_2 = rig.instructions()
-        settle(leader.pid, leader.tid)
+        rig.settle()
         exits = listener.drain() if listener else []
         timeline_2 = rig.timeline()
         processes_2 = probe.processes(threads_of)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Callable
 from contextlib import suppress
 from enum import StrEnum
@@ -20,6 +21,10 @@ from tare._probe import (
 from tare.dbms.base import Leader, Plan, Prepared, Role, Session
 from tare.errors import PrivilegeMissing, UsageError
 from tare.measure.differences import Life
+from tare.measure.settle import settle
+
+
+TRACE_PATIENCE_S = 0.005
 
 
 class Tier(StrEnum):
@@ -84,6 +89,14 @@ class Rig:
         if state is None:
             return "this kernel has no delay accounting"
         return "" if state else "kernel.task_delayacct is 0 (root may set it; `tare doctor` tells more)"
+
+    def settle(self) -> None:
+        """Waits until the leader rests. A thread that has announced its sleep in /proc may still be on its
+        way off the CPU: the trace knows when it is off, if it has not lost track."""
+        settle(self._leader.pid, self._leader.tid)
+        until = time.monotonic() + TRACE_PATIENCE_S
+        while (line := self.timeline()) and line.state != "sleep" and time.monotonic() < until:
+            time.sleep(TRACE_PATIENCE_S / 50)
 
     def timeline(self) -> Timeline | None:
         return self._follower.read()[0] if self._follower else None

@@ -18,6 +18,8 @@ const PROGRAMS: [&str; 6] =
 const MOST: usize = 1024;
 /// How often a reading that an event came between is tried again.
 const TRIES: usize = 100;
+/// How often two counts that disagree are read again; then an event was lost, and more tries find it no more.
+const RECOUNTS: usize = 3;
 
 /// `struct line` of follow.bpf.c.
 #[repr(C)]
@@ -166,7 +168,7 @@ impl Follow for Trace {
 impl Trace {
     /// The clock is read before the line, so an event between shows as one in the clock's future.
     fn thread(&self, thread: &mut Thread) -> Result<Timeline> {
-        let mut last = None;
+        let mut recounts = 0;
         for _ in 0..TRIES {
             let now = monotonic_ns();
             let line = self.line(thread.tid)?;
@@ -174,15 +176,13 @@ impl Trace {
                 continue;
             }
             let timeline = line.until(thread.tid, now, thread.slices());
-            if timeline.trusted {
+            // The thread may have been switched in between the two counts.
+            if timeline.trusted || recounts == RECOUNTS {
                 return Ok(timeline);
             }
-            // The thread may have been switched in between the two counts.
-            last = Some(timeline);
+            recounts += 1;
         }
-        last.ok_or_else(|| {
-            let what = format!("the timeline of thread {} changes too fast to be read", thread.tid);
-            ProbeError::new(what, "read it again")
-        })
+        let what = format!("the timeline of thread {} changes too fast to be read", thread.tid);
+        Err(ProbeError::new(what, "read it again"))
     }
 }
