@@ -39,11 +39,13 @@ LAST = max(os.sched_getaffinity(0))
 
 
 def isolate(
-    *arguments: str, command: tuple[str, ...] = (sys.executable, "-c", WHERE)
+    *arguments: str,
+    command: tuple[str, ...] = (sys.executable, "-c", WHERE),
+    which: tuple[str, ...] = ("--cpu", str(LAST)),
 ) -> subprocess.Popen[str]:
     # The kernel has one delay accounting for all namespaces, and our journals are private.
     return subprocess.Popen(
-        [sys.executable, "-c", ISOLATE, "--no-delay-accounting", *arguments, "--", *command],
+        [sys.executable, "-c", ISOLATE, "--no-delay-accounting", *which, *arguments, "--", *command],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
@@ -120,6 +122,22 @@ def a_run_to_its_end(*arguments: str) -> dict[str, object]:
         "exit": run.returncode, "told": told,
         "journals": [journal, len(list(Path("/run/tare").glob("run-*")))],
     }  # fmt: skip
+
+
+def chosen(hide_interrupts: bool = False) -> dict[str, object]:
+    """Isolate chooses the CPU by itself."""
+    if hide_interrupts:  # as container runtimes do it
+        subprocess.run(["mount", "--bind", "/dev/null", "/proc/interrupts"], check=True)
+    run = isolate(which=())
+    command = json.loads(first_line(run))
+    told = run.communicate("\n", timeout=10)[1]
+    return {"command": command, "told": told}
+
+
+def refused(*which: str) -> dict[str, object]:
+    run = isolate(which=which)
+    told = run.communicate("\n", timeout=10)[1]
+    return {"exit": run.returncode, "told": told}
 
 
 def without_cpusets() -> dict[str, object]:
@@ -280,6 +298,10 @@ def delay_accounting_shared_with_all() -> dict[str, object]:
 
 SCENES: dict[str, Callable[[], dict[str, object]]] = {
     "a_run_to_its_end": a_run_to_its_end,
+    "chosen": chosen,
+    "chosen_without_seeing_interrupts": lambda: chosen(hide_interrupts=True),
+    "an_absent_cpu": lambda: refused("--cpu", "99999"),
+    "cpu_and_cpus": lambda: refused("--cpu", "0", "--cpus", "1"),
     "without_cpusets": without_cpusets,
     "born_meanwhile_by_affinity": born_meanwhile_by_affinity,
     "killed": killed,

@@ -64,6 +64,42 @@ def test_the_command_has_its_cpu_to_itself_and_the_others_have_theirs_back() -> 
     assert "put back" in seen["told"]
 
 
+def interrupts_by_cpu() -> dict[int, int]:
+    """By hand, and the clock with them if it has a number: for where the answer is beyond doubt."""
+    head, *rows = Path("/proc/interrupts").read_text().splitlines()
+    cpus = [int(name.removeprefix("CPU")) for name in head.split()]
+    counts = [row.split()[1 : 1 + len(cpus)] for row in rows if row.split()[0].rstrip(":").isdecimal()]
+    return {cpu: sum(int(row[column]) for row in counts) for column, cpu in enumerate(cpus)}
+
+
+def test_left_the_choice_it_reserves_the_cpu_that_devices_interrupt_least() -> None:
+    taken = {cpu: count for cpu, count in interrupts_by_cpu().items() if cpu in EVERY}
+    least, second = sorted(taken.values())[:2]
+    if second - least < 0.2 * sum(taken.values()):
+        pytest.skip(f"no CPU of this machine is spared by its devices: {taken}")
+    seen = play("chosen")
+    (cpu,) = seen["command"]
+    assert taken[cpu] == least
+    assert f"reserving CPU {cpu} (" in seen["told"]
+    assert "% of device interrupts" in seen["told"]
+
+
+def test_where_interrupts_are_hidden_it_reserves_the_last_cpu_and_says_so() -> None:
+    seen = play("chosen_without_seeing_interrupts")
+    assert seen["command"] == [LAST]
+    assert f"reserving CPU {LAST} (device interrupts cannot be seen here)" in seen["told"]
+
+
+@pytest.mark.parametrize(
+    ("scene", "complaint"),
+    [("an_absent_cpu", "CPU 99999 is not there"), ("cpu_and_cpus", "give one of them")],
+)
+def test_a_choice_that_cannot_be_met_is_a_usage_error(scene: str, complaint: str) -> None:
+    seen = play(scene)
+    assert seen["exit"] == 2
+    assert complaint in seen["told"]
+
+
 def test_without_cpusets_affinity_does_it() -> None:
     seen = play("without_cpusets")
     assert "by affinity" in seen["told"]

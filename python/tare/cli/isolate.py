@@ -20,9 +20,7 @@ def isolate(
     command: Annotated[list[str], typer.Argument(metavar="CMD", help="The command and its arguments.")],
     cpus: Annotated[
         int | None,
-        typer.Option(
-            help="How many CPUs to reserve: those that take the fewest device interrupts.", show_default="1"
-        ),
+        typer.Option(help="How many CPUs to reserve (1): those that take the fewest device interrupts."),
     ] = None,
     cpu: Annotated[
         str | None, typer.Option(metavar="LIST", help="Which CPUs to reserve instead, such as 2,4-5.")

@@ -179,6 +179,7 @@ def _record(
     exits = [e for e in readings.exits if interval[0] <= e.ended_ns <= interval[1]]
     machine = machine_use(readings.machine_1, readings.machine_2)
     processes = uses(lives(before, after, exits), rig.role)
+    unaccounted = unaccounted_births(before, after, len(exits), machine.forks)
     first = _leader_reading(rig, readings.processes_1, before, readings.timeline_1)
     second = _leader_reading(rig, readings.processes_2, after, readings.timeline_2)
     elapsed = None
@@ -199,7 +200,7 @@ def _record(
         answer_hash=answer,
         residence=residence_before,
         elapsed=elapsed,
-        resources=resources_view(processes),
+        resources=resources_view(processes, 0 if rig.listener else unaccounted),
         instructions=_between(readings.instructions_1, readings.instructions_2),
         machine=machine,
         online_cpus=len(readings.machine_2.cpus),
@@ -207,9 +208,7 @@ def _record(
         births=readings.births,
         exits=len(exits) if rig.listener else None,
         exits_lost=readings.exits_lost,
-        unaccounted_births=unaccounted_births(before, after, len(exits), machine.forks)
-        if rig.listener
-        else None,
+        unaccounted_births=unaccounted if rig.listener else None,
         leader_pid=rig.leader.pid,
         leader_how=rig.leader.how,
         own=_own_cost(readings),

@@ -8,8 +8,12 @@ from tare.dbms.base import Role
 from tare.measure.records import Fate, ProcessUse, Resources
 
 
-def resources_view(processes: Sequence[ProcessUse]) -> Resources:
-    """A sum is None where one of its processes lacks the counter; `why` names it."""
+def resources_view(processes: Sequence[ProcessUse], came_and_went: int = 0) -> Resources:
+    """A sum is None where one of its processes lacks the counter; `why` names it.
+
+    `came_and_went` counts tasks that lived and died between the snapshots without a record: where there is
+    no exit listener they may have been the query's workers, and `why` says so beside the sum.
+    """
     query = [p for p in processes if p.role is Role.QUERY]
     utility = [p for p in processes if p.role is Role.UTILITY]
     why: dict[str, str] = {}
@@ -29,6 +33,11 @@ def resources_view(processes: Sequence[ProcessUse]) -> Resources:
         why["cpu"] = (
             f"{len(unseen)} query processes ended without an exit record; their last use is not in the sum"
         )
+    elif came_and_went > 0:
+        why["cpu"] = (
+            f"{came_and_went} processes or threads came and went unseen, since this tier has no exit records; "
+            "what parallel workers among them used is not in the sum"
+        )
     return Resources(
         processes=len(query),
         cpu_ns=total(query, "run_ns", "cpu"),
@@ -47,7 +56,5 @@ def resources_view(processes: Sequence[ProcessUse]) -> Resources:
 
 def _unreadable(name: str, process: ProcessUse) -> str:
     if name == "block_io_ns":
-        return (
-            f"process {process.pid} ({process.comm}) has no block-I/O delay: it was born before delay accounting was on"
-        )
+        return f"process {process.pid} ({process.comm}) has no block-I/O delay: it was born before delay accounting was on"
     return f"{name} of process {process.pid} ({process.comm}) is not readable by this user"

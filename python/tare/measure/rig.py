@@ -23,7 +23,6 @@ from tare.errors import PrivilegeMissing, UsageError
 from tare.measure.differences import Life
 from tare.measure.settle import settle
 
-
 TRACE_PATIENCE_S = 0.005
 
 

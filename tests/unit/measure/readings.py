@@ -27,7 +27,7 @@ def ended(pid: int = 10, *, last_of_group: bool = True, tgid: int | None = None,
 
 def timeline(as_of: int, *, state: str = "sleep", **given: int) -> Any:
     base: dict[str, Any] = {
-        "on_cpu_ns": 0, "run_queue_ns": 0, "block_io_ns": 0, "sleep_ns": 0, "other_wait_ns": 0, 
+        "on_cpu_ns": 0, "run_queue_ns": 0, "block_io_ns": 0, "sleep_ns": 0, "other_wait_ns": 0,
         "stolen_ns": 0, "interrupted_ns": 0, "since_ns": 0, "switch_ins": 5, "slices": 5,
     }  # fmt: skip
     return SimpleNamespace(**(base | given), as_of_ns=as_of, state=state)

@@ -46,7 +46,9 @@ def test_what_no_part_explains_is_the_residue_with_its_sign() -> None:
 def test_work_after_the_client_has_its_result_is_not_of_the_wall_time() -> None:
     # Asleep for 2 ms; on the CPU for 100 ms up to the second clock and 0.5 ms on; waiting to run
     # for 0.25 ms and on the CPU for 0.25 ms; asleep for 2 ms.
-    end = timeline(102 * MS + 1000, state="on_cpu", since_ns=2 * MS, on_cpu_ns=100 * MS + 1000, sleep_ns=2 * MS)
+    end = timeline(
+        102 * MS + 1000, state="on_cpu", since_ns=2 * MS, on_cpu_ns=100 * MS + 1000, sleep_ns=2 * MS
+    )
     last = timeline(
         105 * MS, since_ns=103 * MS, on_cpu_ns=100 * MS + 750_000, run_queue_ns=250_000, sleep_ns=4 * MS
     )

@@ -29,6 +29,13 @@ def test_a_sum_with_an_unreadable_part_is_unknown_and_names_it() -> None:
     assert "process 7" in view.why["read_bytes"]
 
 
+def test_workers_that_may_have_come_and_gone_unseen_are_said_beside_the_sum() -> None:
+    view = resources_view([used(Role.QUERY, run_ns=10)], came_and_went=2)
+    assert view.cpu_ns == 10
+    assert "2 processes or threads came and went unseen" in view.why["cpu"]
+    assert not resources_view([used(Role.QUERY, run_ns=10)]).why
+
+
 def test_a_query_process_that_ended_unseen_is_said() -> None:
     view = resources_view([use_of(Life(process(), None, ()), Role.QUERY)])
     assert "without an exit record" in view.why["cpu"]

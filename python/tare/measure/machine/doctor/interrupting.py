@@ -51,4 +51,4 @@ def judge(burden: Burden | None) -> Finding:
             "; or as root, where the device allows it: "
             f"echo {others} > /proc/irq/{sources[0].number}/smp_affinity_list"
         )
-    return Finding(NAME, Area.DISTURBANCE, Status.ADVICE, observed, _WHY, step)
+    return Finding(NAME, Area.DISTURBANCE, Status.ADVICE, observed, _WHY, step, undoable=True)

@@ -63,10 +63,11 @@ def smt(around: Surroundings) -> Finding:
     name, why = "SMT", "a busy sibling on the same core slows a query down without taking its CPU"
     pairs = {cpus.show(cpus.siblings(cpu)) for cpu in cpus.online() if len(cpus.siblings(cpu)) > 1}
     if pairs:
-        return Finding(
-            name, Area.DISTURBANCE, Status.ADVICE, f"on; cores {'; '.join(sorted(pairs))}", why,
-            "reserve whole cores (`tare isolate --cpus 2`), or as root: echo off > " + f"{_CPU}/smt/control",
-        )  # fmt: skip
+        step = f"as root: echo off > {_CPU}/smt/control"
+        if len(pairs) > 1:  # one core must stay for everybody else
+            step = f"reserve a whole core (`tare isolate --cpu {max(pairs)}`), or {step}"
+        observed = f"on; cores {'; '.join(sorted(pairs))}"
+        return Finding(name, Area.DISTURBANCE, Status.ADVICE, observed, why, step)
     if around.hypervisor:
         return Finding(
             name, Area.DISTURBANCE, Status.NOT_APPLICABLE, "none in this guest; whether its CPUs share "

@@ -144,7 +144,9 @@ def _confine(
     say(f"reserved CPU {cpus.show(reserved)} by {confinement.name}; everybody else has {cpus.show(rest)}")
     shared = set().union(*(cpus.siblings(cpu) for cpu in reserved)) - reserved
     if shared:
-        say(f"CPU {cpus.show(shared)} shares a core with the reserved: reserve it too with a higher --cpus")
+        whole = cpus.show(reserved | shared)
+        step = f": reserve the whole with --cpu {whole}" if rest - shared else ""
+        say(f"CPU {cpus.show(shared)} shares a core with the reserved{step}")
     kept = set(confinement.take_in(sorted(tree(with_pids)))) if with_pids else set()
     if kept:
         names = ", ".join(f"{tasks.name(pid)} ({pid})" for pid in sorted(kept))
