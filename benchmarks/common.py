@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import math
 import os
 import platform
 import statistics
@@ -14,7 +15,7 @@ from dataclasses import dataclass
 from tare.dbms.registry import find
 from tare.dbms.servers import start_postgresql
 from tare.measure.machine.settings import MachineSettings, delay_accounting_on
-from tare.measure.rig import Rig
+from tare.measure.rig import Rig, Tier
 
 # One process, all CPU: what a figure about Tare itself should not drown in.
 ONE_PROCESS = {"max_parallel_workers_per_gather": "0", "jit": "off", "autovacuum": "off"}
@@ -36,9 +37,11 @@ class Figure:
         return self.value <= self.bar if self.at_most else self.value >= self.bar
 
     def __str__(self) -> str:
+        spread = f"  ({self.spread})" if self.spread else ""
+        if math.isinf(self.bar):
+            return f"{self.name}: {self.value:.4g} {self.unit}  no bar{spread}"
         sign = "≤" if self.at_most else "≥"
         verdict = "met" if self.met else "MISSED"
-        spread = f"  ({self.spread})" if self.spread else ""
         return f"{self.name}: {self.value:.4g} {self.unit}  bar {sign} {self.bar:g} {self.unit}  {verdict}{spread}"
 
 
@@ -69,7 +72,7 @@ def postgresql(**settings: str) -> Iterator[str]:
 
 
 @contextmanager
-def rig(url: str, tier: str | None = None) -> Iterator[Rig]:
+def rig(url: str, tier: Tier | None = None) -> Iterator[Rig]:
     """An open rig with delay accounting on where that is allowed."""
     with MachineSettings() as settings:
         delay_accounting_on(settings)

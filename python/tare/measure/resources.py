@@ -56,5 +56,6 @@ def resources_view(processes: Sequence[ProcessUse], came_and_went: int = 0) -> R
 
 def _unreadable(name: str, process: ProcessUse) -> str:
     if name == "block_io_ns":
-        return f"process {process.pid} ({process.comm}) has no block-I/O delay: it was born before delay accounting was on"
+        who = f"process {process.pid} ({process.comm})"
+        return f"{who} has no block-I/O delay: it was born before delay accounting was on"
     return f"{name} of process {process.pid} ({process.comm}) is not readable by this user"
