@@ -67,10 +67,8 @@ impl Trace {
         }
         let mut object = load(object!("follow"))?;
         let lines = map(&object, "lines")?;
-        let links = PROGRAMS
-            .iter()
-            .map(|program| attach(&mut object, program))
-            .collect::<Result<Vec<_>>>()?;
+        let links =
+            PROGRAMS.iter().map(|program| attach(&mut object, program)).collect::<Result<Vec<_>>>()?;
         let look = attach(&mut object, "first_look")?;
         let mut trace = Self { threads: Vec::new(), lines, _links: links, _object: object };
         for &tid in tids {
