@@ -27,7 +27,10 @@ def main() -> int:
             for statement in (HERE / "schema.sql").read_text().split(";"):
                 if statement.strip():
                     connection.execute(statement)
-        print(f"loaded after {time.monotonic() - begin:.1f} s; weighing three queries, ten times each", flush=True)
+        print(
+            f"loaded after {time.monotonic() - begin:.1f} s; weighing three queries, ten times each",
+            flush=True,
+        )
         files = [word for name in QUERIES for word in ("-f", str(HERE / "queries" / f"{name}.sql"))]
         command = [sys.executable, "-m", "tare", "time", *files, "--db", server.url]
         return subprocess.run(command, check=False).returncode
