@@ -16,7 +16,8 @@ from tare.measure.qe import time_single_qe
 from tare.measure.query import Query
 from tare.measure.records import CacheState
 
-QUERY = Query("sum", "SELECT sum(i::bigint * i) FROM generate_series(1, 550000) AS i")
+# With work_mem to hold the series: all CPU, no temporary file.
+QUERY = Query("sum", "SELECT sum(i::bigint * i) FROM generate_series(1, 1200000) AS i")
 
 
 def main() -> None:
@@ -24,7 +25,7 @@ def main() -> None:
     pairs = 20 if asked.small else asked.pairs
     draw = random.Random(1)
     ratios, bare_ms, own_cpu, own_rss = [], [], [], 0
-    with postgresql() as url, rig(url) as tare:
+    with postgresql(work_mem="256MB") as url, rig(url) as tare:
 
         def bare() -> float:
             prepared = tare.prepared(QUERY.sql)

@@ -3,26 +3,55 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
+from types import FrameType
+from typing import NoReturn
 
 INTERRUPTED = 130
 """Exit code after Ctrl-C, as shells have it."""
 
 
+class Ended(KeyboardInterrupt):
+    """SIGTERM or SIGHUP: handled as Ctrl-C is, so that the query is cancelled and what was weighed is kept."""
+
+    def __init__(self, number: int) -> None:
+        super().__init__(signal.Signals(number).name)
+        self.exit_code = 128 + number
+
+
+def exit_code_of(interrupt: KeyboardInterrupt) -> int:
+    return interrupt.exit_code if isinstance(interrupt, Ended) else INTERRUPTED
+
+
 def main() -> None:
     """The entry point of `tare`: 0 done, 1 the run failed, 2 the request was at fault, 130 Ctrl-C."""
-    from tare.cli.app import app
-    from tare.errors import TareError
-
+    try:
+        for number in (signal.SIGTERM, signal.SIGHUP):
+            if signal.getsignal(number) is signal.SIG_DFL:  # nohup has SIGHUP ignored: leave it so
+                signal.signal(number, _end)
+        from tare.cli.app import app
+        from tare.errors import TareError
+    except KeyboardInterrupt as interrupt:
+        _interrupted(interrupt)
     try:
         app(standalone_mode=True)
     except TareError as error:
         print(f"tare: {error}", file=sys.stderr)
         sys.exit(error.exit_code)
-    except KeyboardInterrupt:
-        print("tare: interrupted; machine settings are as they were", file=sys.stderr)
-        sys.exit(INTERRUPTED)
+    except KeyboardInterrupt as interrupt:
+        _interrupted(interrupt)
     except BrokenPipeError:
         # Whoever read our output has gone; what is left of it has nowhere to go.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(1)
+
+
+def _end(number: int, frame: FrameType | None) -> None:
+    signal.signal(number, signal.SIG_IGN)  # a second one must not stop the first one's clearing up
+    raise Ended(number)
+
+
+def _interrupted(interrupt: KeyboardInterrupt) -> NoReturn:
+    print("tare: interrupted: nothing was weighed; machine settings are as they were", file=sys.stderr)
+    sys.exit(exit_code_of(interrupt))

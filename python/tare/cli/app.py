@@ -2,13 +2,26 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
+from typer.core import TyperGroup
 
-from tare.cli import compare, doctor, isolate, server, time
+from tare.cli import compare, doctor, exit_code_of, isolate, server, time
+
+
+class _Commands(TyperGroup):
+    def invoke(self, ctx: Any) -> Any:
+        """Typer would end on Ctrl-C without a word."""
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt as interrupt:
+            typer.echo("tare: interrupted; machine settings are as they were", err=True)
+            raise typer.Exit(exit_code_of(interrupt)) from None
+
 
 app = typer.Typer(
+    cls=_Commands,
     name="tare",
     no_args_is_help=True,
     pretty_exceptions_enable=False,

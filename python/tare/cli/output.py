@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from dataclasses import dataclass
 from pathlib import Path
 
 import typer
 
-from tare.cli import INTERRUPTED
+from tare.cli import exit_code_of
 from tare.cli.weighing import Weighed
-from tare.errors import TareError, UsageError
+from tare.errors import ExportFailed, TareError, UsageError
+from tare.report.result import RunResult
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,18 +24,28 @@ class Outputs:
     csv: str | None
 
     def check(self) -> None:
-        """Said before weighing: two results on standard output, a folder that is not there."""
+        """Said before weighing: two results in one place, and a place that cannot be written."""
         given = list(self.given().values())
         if given.count("-") > 1:
             raise UsageError(
                 "only one of --json, --markdown, --csv can go to standard output", "give files for the rest"
             )
-        for target in given:
-            parent = Path(target).parent
-            if target != "-" and not parent.is_dir():
+        files = [Path(target) for target in given if target != "-"]
+        for file in files:
+            if not file.parent.is_dir():
                 raise UsageError(
-                    f"{target}: the folder {parent} is not there", f"make it first: mkdir -p {parent}"
+                    f"{file}: the folder {file.parent} is not there", f"make it first: mkdir -p {file.parent}"
                 )
+            if file.is_dir():
+                raise UsageError(f"{file} is a folder", "name a file")
+            folder = file.resolve().parent
+            if not _special(file) and not os.access(folder, os.W_OK):
+                raise UsageError(
+                    f"{file}: the folder {folder} cannot be written to", "name a file in another folder"
+                )
+        replaced = [file.resolve() for file in files if not _special(file)]
+        if len(set(replaced)) < len(replaced):
+            raise UsageError("two results cannot go to one file", "give each a file of its own")
 
     def given(self) -> dict[str, str]:
         """Destinations by the name of their exporter."""
@@ -49,33 +61,30 @@ class Outputs:
 def deliver(weighed: Weighed, outputs: Outputs) -> None:
     """Writes everything asked for, then ends with the exit code that fits.
 
-    A destination that fails does not keep the others from being written.
+    A destination that fails does not keep the others from being written: files come first, since
+    standard output may be a pipe whose reader has gone. Raises BrokenPipeError then.
     """
-    from rich.console import Console
-
-    from tare.report.exporter import EXPORTERS, export
-    from tare.report.text import print_report
+    from tare.report.exporter import export
 
     failures: list[TareError] = []
-    if not outputs.quiet:
-        print_report(weighed.result, Console())
     for name, target in outputs.given().items():
         try:
-            if target == "-":
-                sys.stdout.write(EXPORTERS[name](weighed.result))
-                sys.stdout.flush()
-            else:
+            if target != "-":
                 export(weighed.result, name, Path(target))
         except TareError as error:
             failures.append(error)
+    try:
+        _print(weighed.result, outputs)
+    except TareError as error:
+        failures.append(error)
     for failure in failures:
         print(f"tare: {failure}", file=sys.stderr)
     if isinstance(weighed.stopped_by, KeyboardInterrupt):
         print(
-            "tare: interrupted: what was weighed so far is above; machine settings are as they were",
+            "tare: interrupted: what was weighed so far was kept; machine settings are as they were",
             file=sys.stderr,
         )
-        raise typer.Exit(INTERRUPTED)
+        raise typer.Exit(exit_code_of(weighed.stopped_by))
     if isinstance(weighed.stopped_by, TareError):
         print(f"tare: {weighed.stopped_by}", file=sys.stderr)
         raise typer.Exit(weighed.stopped_by.exit_code)
@@ -83,3 +92,34 @@ def deliver(weighed: Weighed, outputs: Outputs) -> None:
         raise typer.Exit(1)
     if any(query.outcome == "failed" for query in weighed.result.results):
         raise typer.Exit(1)
+
+
+def _print(result: RunResult, outputs: Outputs) -> None:
+    """The report, or the one result that goes to standard output instead."""
+    from rich.console import Console
+
+    from tare.report.exporter import EXPORTERS
+    from tare.report.text import print_report
+
+    name = next((name for name, target in outputs.given().items() if target == "-"), None)
+    try:
+        if sys.stdout is None:
+            raise OSError(0, "it is closed")
+        if name is None:
+            print_report(result, Console())
+        else:
+            sys.stdout.write(EXPORTERS[name](result))
+        sys.stdout.flush()
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        # What is still in the buffer would fail once more, aloud, when Python ends.
+        sys.stdout = open(os.devnull, "w")  # noqa: PTH123, SIM115
+        raise ExportFailed(
+            f"standard output could not be written: {error.strerror}", "send it to a file on another disk"
+        ) from error
+
+
+def _special(file: Path) -> bool:
+    """A pipe or a device, written to as it is; files are replaced by a rename in their folder."""
+    return file.exists() and not file.is_file() and not file.is_dir()

@@ -100,9 +100,15 @@ def weigh(
 
 def command_line() -> str:
     """The command as it was given, URLs without their passwords."""
+    return shlex.join(["tare", *(_shown(word) for word in sys.argv[1:])])
+
+
+def _shown(word: str) -> str:
+    """An argument without the password of its URL, also in `--db=URL`."""
     from tare.dbms.url import redacted
 
-    return shlex.join(["tare", *(redacted(word) if "://" in word else word for word in sys.argv[1:])])
+    option, sign, value = word.partition("=") if word.startswith("--") else ("", "", word)
+    return f"{option}{sign}{redacted(value)}"
 
 
 def _try_delay_accounting(settings: MachineSettings) -> None:

@@ -20,8 +20,24 @@ _LITERAL = re.compile(
 )
 
 
+# EXPLAIN that executes what it explains: ANALYZE as a word, or among the options in brackets.
+_EXPLAIN_ANALYZE = re.compile(
+    r"(?:EXPLAIN|DESCRIBE|DESC)\s*(?:ANALY[ZS]E\b(?:\s+VERBOSE\b)?|\([^)]*\bANALY[ZS]E\b[^)]*\))",
+    re.IGNORECASE,
+)
+
+# MariaDB's and MySQL's SELECT that writes a file: the one write a read-only transaction lets through.
+_INTO_FILE = re.compile(r"\bINTO\s+(?:OUTFILE|DUMPFILE)\b", re.IGNORECASE)
+
+
 def first_word(sql: str) -> str:
     """The first word in upper case, past comments, semicolons and brackets; empty for no statement."""
+    rest = sql[_start(sql) :]
+    word = re.match(r"\w+", rest)
+    return word.group().upper() if word else rest[:1]
+
+
+def _start(sql: str) -> int:
     rest = sql
     while True:
         before = rest
@@ -33,8 +49,16 @@ def first_word(sql: str) -> str:
         rest = rest.lstrip("(")
         if rest == before:
             break
-    word = re.match(r"\w+", rest)
-    return word.group().upper() if word else rest[:1]
+    return len(sql) - len(rest)
+
+
+def may_be_measured(sql: str) -> bool:
+    """By its words alone, the statement asks for rows and no more. What it calls may still write: the
+    DBMS is told to refuse that."""
+    executed = _EXPLAIN_ANALYZE.match(sql[_start(sql) :])
+    if executed:
+        return first_word(sql[_start(sql) :][executed.end() :]) in QUERIES
+    return first_word(sql) in QUERIES and not _INTO_FILE.search(without_literals(sql))
 
 
 def without_literals(text: str) -> str:

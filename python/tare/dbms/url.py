@@ -43,6 +43,7 @@ def scheme_of(url: str) -> str:
 
 def parse(url: str) -> Url:
     """Raises UsageError; the message shows the URL without its password."""
+    refuse_unescaped(url)
     try:
         parts = urlsplit(url)
         port = parts.port
@@ -60,6 +61,17 @@ def parse(url: str) -> Url:
         database=unquote(parts.path.removeprefix("/")) or None,
         parameters=dict(parse_qsl(parts.query)),
     )
+
+
+def refuse_unescaped(url: str) -> None:
+    """Raises UsageError where a password holds what ends it: a part of it would be taken for the host,
+    and shown."""
+    before_parameters = url.partition("?")[0].partition("#")[0]
+    if _USER_INFO.match(before_parameters) and before_parameters.count("@") > 1:
+        raise UsageError(
+            f"cannot read the database URL {redacted(url)}: its user name or password holds an @",
+            "write %40 for @, %3A for : and %2F for / inside a user name or a password",
+        )
 
 
 def file_path(url: str) -> Path:

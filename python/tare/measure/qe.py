@@ -16,7 +16,7 @@ from datetime import UTC, datetime
 
 from tare._probe import Exit, ExitListener, Machine, Process, Snapshot, Timeline
 from tare.dbms.base import Fetched, Prepared
-from tare.errors import QueryTimeout, TareError
+from tare.errors import BadStatement, QueryTimeout, TareError
 from tare.measure.answer import answer_hash
 from tare.measure.caches import CLEARS_DBMS, reach, residence
 from tare.measure.differences import lives, machine_use, unaccounted_births, uses
@@ -114,6 +114,8 @@ def _read(rig: Rig, prepared: Prepared, timeout_s: float | None) -> Readings:
         clock_1 = time.monotonic_ns()
         try:
             fetched = prepared.execute(timeout_s)
+        except BadStatement:
+            raise  # a change that the DBMS refused: the request is at fault, not the run
         except TareError as error:
             failure = error
         clock_2 = time.monotonic_ns()

@@ -123,6 +123,9 @@ class Weigher:
     def _check(self, query: int) -> None:
         try:
             self._rig.prepared(self._queries[query].sql)
+            self._rig.plan(
+                self._queries[query].sql
+            )  # some mistakes are found no earlier: a parameter left open
         except StatementFailed as error:
             raise BadStatement(f"{self._queries[query].name}: {error.what}", error.next_step) from error
 
@@ -130,16 +133,21 @@ class Weigher:
         asked = self._conditions
         run_phase(self._rig.session, "setup", asked.phases.setup)
         self._check(query)
-        if asked.warmup == 0 or (asked.warmup is None and asked.cache is not CacheState.WARM):
-            return
         done: list[QE] = []
-        limit = asked.max_warmup if asked.warmup is None else asked.warmup
+        limit = self._most_warmup()
         while len(done) < limit:
             self._observer.phase(self._queries[query], "warm-up")
             qe = self._one(query, warmup=True)
             done.append(qe)
             if qe.outcome is not Outcome.OK or (asked.warmup is None and self._steady(done)):
                 break
+
+    def _most_warmup(self) -> int:
+        """Where one cache is emptied before each run, the other one is filled by a first run."""
+        asked = self._conditions
+        if asked.warmup is not None:
+            return asked.warmup
+        return {CacheState.WARM: asked.max_warmup, CacheState.COLD: 0}.get(asked.cache, 1)
 
     def _close(self, query: int) -> None:
         run_phase(self._rig.session, "cleanup", self._conditions.phases.cleanup)

@@ -137,11 +137,12 @@ int BPF_PROG(on_wakeup, struct task_struct *task)
 
 /*
  * Interrupts run on the back of whichever thread is on the CPU, and the scheduler books their time to it. Softirqs
- * that carry the thread's own packets (loopback) are its own work and are not counted.
+ * that carry the thread's own packets (loopback) are its own work and are not counted. An event may be lost: each
+ * beginning starts afresh, and an end without one is passed over.
  */
 struct service {
-	__u64 depth;
-	__u64 since;
+	__u64 irq_since;
+	__u64 softirq_since;
 };
 
 struct {
@@ -153,50 +154,68 @@ struct {
 
 enum { NET_TX_SOFTIRQ = 2, NET_RX_SOFTIRQ = 3 };
 
-static __always_inline int served(bool begins)
+static __always_inline struct service *service(void)
 {
 	__u32 key = 0;
-	struct service *now = bpf_map_lookup_elem(&services, &key);
-	struct line *l;
 
-	if (!now)
-		return 0;
-	if (begins) {
-		if (now->depth++ == 0)
-			now->since = bpf_ktime_get_ns();
-		return 0;
-	}
-	if (now->depth == 0 || --now->depth)
-		return 0; /* began before we looked, or is inside another */
-	key = bpf_get_current_pid_tgid();
-	l = bpf_map_lookup_elem(&lines, &key);
+	return bpf_map_lookup_elem(&services, &key);
+}
+
+static __always_inline void served(__u64 spent)
+{
+	__u32 tid = bpf_get_current_pid_tgid();
+	struct line *l = bpf_map_lookup_elem(&lines, &tid);
+
 	if (l)
-		l->interrupted += bpf_ktime_get_ns() - now->since;
-	return 0;
+		l->interrupted += spent;
 }
 
 SEC("tp_btf/irq_handler_entry")
 int on_irq(void *ctx)
 {
-	return served(1);
+	struct service *s = service();
+
+	if (s)
+		s->irq_since = bpf_ktime_get_ns();
+	return 0;
 }
 
 SEC("tp_btf/irq_handler_exit")
 int on_irq_end(void *ctx)
 {
-	return served(0);
+	struct service *s = service();
+	__u64 spent;
+
+	if (!s || !s->irq_since)
+		return 0;
+	spent = bpf_ktime_get_ns() - s->irq_since;
+	s->irq_since = 0;
+	if (s->softirq_since)
+		s->softirq_since += spent; /* it came in the midst of one: not twice */
+	served(spent);
+	return 0;
 }
 
 SEC("tp_btf/softirq_entry")
 int BPF_PROG(on_softirq, unsigned int vector)
 {
-	return vector == NET_TX_SOFTIRQ || vector == NET_RX_SOFTIRQ ? 0 : served(1);
+	struct service *s = service();
+
+	if (s)
+		s->softirq_since = vector == NET_TX_SOFTIRQ || vector == NET_RX_SOFTIRQ ? 0 : bpf_ktime_get_ns();
+	return 0;
 }
 
 SEC("tp_btf/softirq_exit")
 int BPF_PROG(on_softirq_end, unsigned int vector)
 {
-	return vector == NET_TX_SOFTIRQ || vector == NET_RX_SOFTIRQ ? 0 : served(0);
+	struct service *s = service();
+
+	if (!s || !s->softirq_since)
+		return 0;
+	served(bpf_ktime_get_ns() - s->softirq_since);
+	s->softirq_since = 0;
+	return 0;
 }
 
 /* The first look: threads that have made no event yet. Reading it runs it; it writes nothing out. */

@@ -8,12 +8,14 @@ setting is recorded.
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any
 
 import duckdb
 
 from tare.dbms.duckdb.plan import tree
 from tare.dbms.embedded.engine import Engine, Explained, Facts, Result, forgotten
+from tare.dbms.statement import may_be_measured
 from tare.errors import BadStatement, ConnectionFailed, StatementFailed, TareError
 
 _SETTINGS = (
@@ -22,6 +24,8 @@ _SETTINGS = (
     "access_mode", "checkpoint_threshold", "wal_autocheckpoint", "allocator_background_threads",
     "default_block_size", "streaming_buffer_size", "scheduler_process_partial",
 )  # fmt: skip
+
+_SQLITE = b"SQLite format 3\0"
 
 _READS = frozenset({"SELECT", "EXPLAIN", "CALL", "PRAGMA", "RELATION"})
 _EXPLAINED = frozenset({"SELECT", "INSERT", "UPDATE", "DELETE", "MERGE_INTO", "COPY"})
@@ -39,6 +43,9 @@ class DuckDBEngine(Engine):
         self._allow_writes = False
 
     def open(self, path: str, allow_writes: bool, timeout_s: float) -> Facts:
+        with Path(path).open("rb") as file:
+            if file.read(len(_SQLITE)) == _SQLITE:  # DuckDB would look for an extension in the network
+                raise ConnectionFailed(f"{path} is an SQLite database", "write sqlite:///… in the URL")
         try:
             self._connection = duckdb.connect(path, read_only=not allow_writes)
             self._allow_writes = allow_writes
@@ -67,7 +74,14 @@ class DuckDBEngine(Engine):
     def prepare(self, number: int, sql: str) -> None:
         statement = self._only(sql)
         kind = statement.type.name
-        if not self._allow_writes and kind not in _READS:
+        if kind == "MULTI":
+            raise BadStatement(
+                "DuckDB runs this as several statements (a PIVOT that has to look for its columns first)",
+                "list the columns: PIVOT t ON c IN (…) USING …",
+            )
+        if not self._allow_writes and (
+            kind not in _READS or (kind == "EXPLAIN" and not may_be_measured(statement.query))
+        ):
             raise BadStatement(
                 f"the statement ({kind}) may change data", "give --allow-writes if it is meant to"
             )

@@ -9,6 +9,7 @@ import socket
 import subprocess
 import sys
 import time
+from contextlib import suppress
 from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,7 @@ import tare
 from tare.errors import QueryTimeout, ServerLost, TareError
 
 CANCEL_S = 5.0  # how long an interrupted query may take to stop
+OWN_S = 30.0  # how long a request of our own (a plan, rows, …) may take: then the host is frozen
 _PACKAGE_ROOT = Path(tare.__file__).resolve().parents[1]
 
 
@@ -36,6 +38,7 @@ class HostClient:
                     str(watched.fileno()),
                 ],
                 stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,  # ours may be a pipe, which ends when we do
                 pass_fds=(theirs.fileno(), watched.fileno()),
                 env=os.environ | {"PYTHONPATH": path},
             )
@@ -51,6 +54,17 @@ class HostClient:
     def release(self, result: int) -> None:
         """A result is not wanted any more; the host hears of it with the next request."""
         self._released.append(result)
+
+    def ask(self, operation: str, *arguments: Any) -> Any:
+        """A request of our own: a host that does not answer it in time is ended, and lost."""
+        try:
+            return self.request(operation, *arguments, timeout_s=OWN_S)
+        except QueryTimeout as error:
+            self._process.kill()
+            raise ServerLost(
+                f"the engine's process {self._process.pid} has not answered for {OWN_S:g} s and was ended",
+                "see whether it was stopped, or the machine is out of memory; samples taken so far are kept",
+            ) from error
 
     def request(self, operation: str, *arguments: Any, timeout_s: float | None = None) -> Any:
         """Raises what the engine raised, QueryTimeout or ServerLost."""
@@ -73,7 +87,11 @@ class HostClient:
         assert isinstance(value, TareError)
         raise value
 
-    def close(self) -> None:
+    def close(self, in_order: bool = False) -> None:
+        """`in_order` lets the engine close its files first (DuckDB then merges its log into the database)."""
+        if in_order:
+            with suppress(TareError):
+                self.request("close", timeout_s=CANCEL_S)
         self._watch.close()  # the host leaves at once
         self._commands.close()
         try:

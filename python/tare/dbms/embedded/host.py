@@ -64,7 +64,7 @@ def main() -> None:
         try:
             operation, released, arguments = commands.recv()
         except (EOFError, OSError):
-            os._exit(0)  # an engine's own farewell at interpreter exit (DuckDB's) is not for the user's terminal
+            os._exit(0)  # an engine's own farewell (DuckDB's) is not for the user's terminal
         reply: tuple[bool, Any]
         try:
             reply = (True, host.answer(operation, released, arguments))
@@ -74,7 +74,10 @@ def main() -> None:
             reply = (False, StatementFailed("the result does not fit into memory", "return fewer rows"))
         except Exception as error:  # the client must hear of it rather than wait
             reply = (False, StatementFailed(f"{type(error).__name__}: {error}", "report this as a bug"))
-        commands.send(reply)
+        try:
+            commands.send(reply)
+        except OSError:
+            os._exit(0)
 
 
 if __name__ == "__main__":

@@ -38,7 +38,7 @@ class EmbeddedFetched(Fetched):
 
     def rows(self) -> Iterator[Sequence[object]]:
         for start in itertools.count(0, _ROWS_AT_ONCE):
-            part = self._host.request("rows", self._number, start, _ROWS_AT_ONCE)
+            part = self._host.ask("rows", self._number, start, _ROWS_AT_ONCE)
             yield from part
             if len(part) < _ROWS_AT_ONCE:
                 return
@@ -58,7 +58,7 @@ class EmbeddedPrepared(Prepared):
 
     def close(self) -> None:
         with suppress(TareError):  # a lost host has forgotten it already
-            self._host.request("release", self._number)
+            self._host.ask("release", self._number)
 
 
 class EmbeddedSession(Session):
@@ -78,6 +78,7 @@ class EmbeddedSession(Session):
         self._companions = companions
         self._memory_how = memory_how
         self._numbers = itertools.count(1)
+        self._allow_writes = allow_writes
         self._arguments = (str(self._path), allow_writes, timeout_s)
         _check(self._path, url, allow_writes)
         self._host = HostClient(engine_module)
@@ -107,12 +108,12 @@ class EmbeddedSession(Session):
         return Role.QUERY if process.tgid == leader.pid else None
 
     def explain(self, sql: str) -> Plan:
-        explained: Explained = self._host.request("explain", sql)
+        explained: Explained = self._host.ask("explain", sql)
         return Plan(root=_node(explained.tree), text=explained.text)
 
     def prepare(self, sql: str) -> Prepared:
         number = next(self._numbers)
-        self._host.request("prepare", number, sql)
+        self._host.ask("prepare", number, sql)
         return EmbeddedPrepared(self._host, number)
 
     def run(self, sql: str) -> None:
@@ -133,16 +134,16 @@ class EmbeddedSession(Session):
                 os.close(descriptor)
 
     def clear_buffers(self) -> str:
-        self._host.request("close")
-        self._host.request("open", *self._arguments)
-        return "reopened"
+        self._host.ask("close")
+        self._host.ask("open", *self._arguments)
+        return "reopening"
 
     def buffer_residency(self) -> BufferResidency | None:
-        held = self._host.request("held_bytes")
+        held = self._host.ask("held_bytes")
         return None if held is None else BufferResidency(resident_bytes=held, how=self._memory_how)
 
     def close(self) -> None:
-        self._host.close()
+        self._host.close(in_order=self._allow_writes)
 
 
 def _check(path: Path, url: str, allow_writes: bool) -> None:

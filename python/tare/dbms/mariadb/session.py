@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from tare.dbms.base import BufferResidency, Fetched, Leader, Plan, PlanNode, Prepared, Role, Server, Session
 from tare.dbms.mariadb import caches, plan, roles, settings
 from tare.dbms.mariadb.wire import Wire
-from tare.dbms.statement import QUERIES, first_word
+from tare.dbms.statement import first_word, may_be_measured
 from tare.errors import BadStatement, StatementFailed, TareError
 
 if TYPE_CHECKING:
@@ -154,7 +154,7 @@ class MariaDBSession(Session):
         name = next(self._names)
         self._wire.prepare(name, sql)
         prepared = MariaDBPrepared(self._wire, name)
-        if not self._allow_writes and word not in QUERIES:
+        if not self._allow_writes and not may_be_measured(sql):
             prepared.close()
             raise BadStatement(
                 f"the statement ({word}) may change data", "give --allow-writes if it is meant to"

@@ -24,12 +24,14 @@ from tare.errors import BadStatement, ConnectionFailed, QueryTimeout, ServerLost
 
 GRACE_S = 2.0  # how much longer than the server the client waits before it kills the query
 CANCEL_S = 5.0  # how long a killed query may take to stop
+OWN_S = 30.0  # how long a statement of our own (EXPLAIN, settings, …) may take: then the server is frozen
 
 _LOST = frozenset({2006, 2013, 2055, 1053, 1077, 1079, 1927})
 _TIMED_OUT = frozenset({1969, 3024})  # max_statement_time, max_execution_time
 _INTERRUPTED = 1317
 _READ_ONLY = frozenset({1792, 1290, 1836})
 _SYNTAX = 1064
+_NOT_CONNECTED = "not connected"  # the driver's own, of a connection that was cut
 _NEAR = re.compile(r"near '(.*)' at line \d+$", re.DOTALL)
 
 
@@ -51,33 +53,18 @@ class Wire:
 
     def query(self, sql: str) -> list[tuple[Any, ...]]:
         """One of our own statements, all its rows."""
-        try:
-            with self._connection.cursor() as cursor:
-                cursor.execute(sql)
-                return list(cursor.fetchall()) if cursor.description else []
-        except self._driver.Error as error:
-            raise self._failure(error, None, sql) from None
+        return self._own(sql, sql)
 
     def script(self, sql: str) -> None:
         """One or more statements, split by the server; results are thrown away."""
-        self._limit(None)
-        try:
-            with self._connection.cursor() as cursor:
-                cursor.execute(sql)
-                while cursor.nextset():
-                    pass
-        except self._driver.Error as error:
-            raise self._failure(error, None, sql) from None
+        self._lift_limit()
+        self._answer(self._submit(self._script, sql), None, sql)
 
     def prepare(self, name: str, sql: str) -> None:
         """The text travels in hexadecimal: nothing in it needs quoting, and several are refused."""
-        self._limit(None)
+        self._lift_limit()
         self.query(f"SET @tare_statement = CONVERT(x'{sql.encode().hex()}' USING utf8mb4)")
-        try:
-            with self._connection.cursor() as cursor:
-                cursor.execute(f"PREPARE {name} FROM @tare_statement")
-        except self._driver.Error as error:
-            raise self._failure(error, None, sql) from None
+        self._own(f"PREPARE {name} FROM @tare_statement", sql)
 
     def execute(self, name: str, timeout_s: float | None) -> Any:
         """What is clocked; gives a cursor that holds the result. A timeout other than the last
@@ -86,24 +73,13 @@ class Wire:
             raise StatementFailed(
                 "the statement was prepared before the connection was renewed", "prepare it again"
             )
-        running = self._caller.submit(self._execute, f"EXECUTE {name}", timeout_s)
+        running = self._submit(self._execute, f"EXECUTE {name}", timeout_s)
         try:
-            return running.result(None if timeout_s is None else timeout_s + GRACE_S)
-        except self._driver.Error as error:
-            raise self._failure(error, timeout_s, "") from None
+            return self._answer(running, None if timeout_s is None else timeout_s + GRACE_S, "", timeout_s)
         except WaitTimeout:
             pass
-        except BaseException:  # Ctrl-C
-            self._kill()
-            if not wait([running], CANCEL_S).done:
-                self._cut(running)
-            raise
         self._kill()
-        try:
-            running.result(CANCEL_S)
-        except self._driver.Error:
-            pass
-        except WaitTimeout:
+        if not wait([running], CANCEL_S).done:
             self._cut(running)
         raise _timed_out(timeout_s)
 
@@ -115,21 +91,69 @@ class Wire:
         self._caller.shutdown(wait=False)
 
     # --------------------------------------------------------------------
+    def _own(self, sql: str, about: str) -> list[tuple[Any, ...]]:
+        """A statement of ours; a server that does not answer it in time is taken for lost. `about` is
+        the user's text that an error is about."""
+        running = self._submit(self._query, sql)
+        try:
+            found: list[tuple[Any, ...]] = self._answer(running, OWN_S, about)
+        except WaitTimeout:
+            self._cut(running)
+            raise _gone(f"no answer for {OWN_S:g} s") from None
+        return found
+
+    def _submit(self, call: Callable[..., Any], *arguments: Any) -> Future[Any]:
+        if self._replaced or self._stuck:
+            raise _gone("the connection was given up before")
+        return self._caller.submit(call, *arguments)
+
+    def _answer(
+        self, running: Future[Any], wait_s: float | None, about: str, timeout_s: float | None = None
+    ) -> Any:
+        """Waits for the other thread. Raises WaitTimeout, and what the server said."""
+        try:
+            return running.result(wait_s)
+        except self._driver.Error as error:
+            raise self._failure(error, timeout_s, about) from None
+        except WaitTimeout:
+            raise
+        except KeyboardInterrupt:  # leave a connection that can be used, or none
+            self._kill()
+            if not wait([running], CANCEL_S).done:
+                self._cut(running)
+            raise
+
+    # In the other thread --------------------------------------------------
+    def _query(self, sql: str) -> list[tuple[Any, ...]]:
+        with self._connection.cursor() as cursor:
+            cursor.execute(sql)
+            return list(cursor.fetchall()) if cursor.description else []
+
+    def _script(self, sql: str) -> None:
+        with self._connection.cursor() as cursor:
+            cursor.execute(sql)
+            while cursor.nextset():
+                pass
+
     def _execute(self, sql: str, timeout_s: float | None) -> Any:
-        self._limit(timeout_s)
+        if timeout_s != self._limit_s:
+            self._query(self._limit(timeout_s))
+            self._limit_s = timeout_s
         cursor = self._connection.cursor(buffered=True)
         cursor.execute(sql)
         return cursor
 
-    def _limit(self, timeout_s: float | None) -> None:
+    # --------------------------------------------------------------------
+    def _lift_limit(self) -> None:
+        if self._limit_s is not None:
+            self.query(self._limit(None))
+            self._limit_s = None
+
+    def _limit(self, timeout_s: float | None) -> str:
         """The server's own limit (MySQL's holds for SELECT only); 0 means none."""
-        if timeout_s == self._limit_s:
-            return
         if self.is_mariadb:
-            self.query(f"SET SESSION max_statement_time = {timeout_s or 0:.6f}")
-        else:
-            self.query(f"SET SESSION max_execution_time = {math.ceil((timeout_s or 0) * 1000)}")
-        self._limit_s = timeout_s
+            return f"SET SESSION max_statement_time = {timeout_s or 0:.6f}"
+        return f"SET SESSION max_execution_time = {math.ceil((timeout_s or 0) * 1000)}"
 
     def _kill(self) -> None:
         """KILL QUERY from a second connection; if there is none to be had, the deadline decides."""
@@ -153,11 +177,8 @@ class Wire:
     def _failure(self, error: Any, timeout_s: float | None, sql: str) -> TareError:
         message = scrubbed(str(error).strip(), self._password)
         number = getattr(error, "errno", 0)
-        if number in _LOST:
-            return ServerLost(
-                f"the connection to the server was lost: {message} [{number}]",
-                "look at the end of the server's log; samples taken so far are kept",
-            )
+        if number in _LOST or _NOT_CONNECTED in message:
+            return _gone(f"{message} [{number}]")
         if number in _TIMED_OUT:
             return _timed_out(timeout_s)
         if number in _READ_ONLY:
@@ -175,6 +196,13 @@ class Wire:
             f"the server refused the statement: {message} [{number}]",
             "correct the statement, or the session's database and rights",
         )
+
+
+def _gone(how: str) -> ServerLost:
+    return ServerLost(
+        f"the connection to the server was lost: {how}",
+        "look at the end of the server's log; samples taken so far are kept",
+    )
 
 
 def _timed_out(timeout_s: float | None) -> QueryTimeout:

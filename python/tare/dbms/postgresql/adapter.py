@@ -9,7 +9,7 @@ from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
 from tare.dbms.base import Adapter
 from tare.dbms.postgresql.session import PostgreSQLSession
-from tare.dbms.url import redacted, scheme_of, scrubbed
+from tare.dbms.url import redacted, refuse_unescaped, scheme_of, scrubbed
 from tare.errors import ConnectionFailed, TareError, UsageError
 
 OLDEST = 120000  # server_version_num: EXPLAIN without costs of EXECUTE, worker titles, settings
@@ -40,6 +40,7 @@ class PostgreSQL(Adapter):
     ) -> PostgreSQLSession:
         _, _, rest = url.partition("://")
         scheme_of(url)
+        refuse_unescaped(url)
         try:
             parameters = conninfo_to_dict(f"postgresql://{rest}")
         except psycopg.Error:

@@ -24,11 +24,14 @@ from tare.dbms import local
 from tare.dbms.base import BufferResidency, Fetched, Leader, Plan, PlanNode, Prepared, Role, Server, Session
 from tare.dbms.postgresql import caches, plan, roles, settings
 from tare.dbms.postgresql.wire import Wire
-from tare.dbms.statement import QUERIES, first_word
+from tare.dbms.statement import first_word, may_be_measured
 from tare.errors import BadStatement, ServerLost, StatementFailed, TareError
 
 if TYPE_CHECKING:
     from tare._probe import Exit, Process
+
+CLIENT_CHECKED = 140000  # server_version_num: client_connection_check_interval (Linux)
+CLIENT_CHECK_S = 10  # one timer and one poll() of the backend's in so many seconds of a query
 
 _TICK_NS = 1_000_000_000 // os.sysconf("SC_CLK_TCK")
 
@@ -45,7 +48,7 @@ class PostgreSQLFetched(Fetched):
         return self._result.command_tuples or 0
 
     def rows(self) -> Iterator[Sequence[object]]:
-        return iter(self._wire.rows(self._result) if self._result.status == ExecStatus.TUPLES_OK else ())
+        return self._wire.rows(self._result) if self._result.status == ExecStatus.TUPLES_OK else iter(())
 
 
 class PostgreSQLPrepared(Prepared):
@@ -99,6 +102,8 @@ class PostgreSQLSession(Session):
         self._postmaster: int | None = None
         if not self._allow_writes:
             self._wire.script("SET default_transaction_read_only = on")
+        if self.version_number >= CLIENT_CHECKED:  # if we are killed, our query does not run on for ever
+            self._wire.script(f"SET client_connection_check_interval = '{CLIENT_CHECK_S}s'")
 
     def _look(self, url: str) -> Server:
         found = {str(name): str(value) for name, value in self._wire.query(settings.query())}
@@ -188,7 +193,7 @@ class PostgreSQLSession(Session):
         self._wire.prepare(name, sql)
         try:
             root = self._tree(name)
-            if not self._allow_writes and (first_word(sql) not in QUERIES or plan.changes_data(root)):
+            if not self._allow_writes and (not may_be_measured(sql) or plan.changes_data(root)):
                 raise BadStatement(
                     f"the statement ({first_word(sql)}) may change data",
                     "give --allow-writes if it is meant to",

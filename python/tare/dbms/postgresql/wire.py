@@ -11,17 +11,20 @@ import logging
 import math
 import select
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import psycopg
 from psycopg.pq import ConnStatus, DiagnosticField, ExecStatus
 from psycopg.pq.abc import PGresult
 
+from tare.dbms.postgresql.values import register_lenient_loaders
 from tare.dbms.url import scrubbed
 from tare.errors import BadStatement, QueryTimeout, ServerLost, StatementFailed, TareError
 
 GRACE_S = 2.0  # how much longer than the server the client waits before it cancels by itself
 CANCEL_S = 5.0  # how long a cancelled statement may take to stop
+OWN_S = 30.0  # how long a statement of our own (EXPLAIN, settings, …) may take: then the server is frozen
+_ROWS_AT_ONCE = 10_000
 
 _FAILURES = (ExecStatus.FATAL_ERROR, ExecStatus.BAD_RESPONSE, ExecStatus.NONFATAL_ERROR)
 _LOST = ("57P01", "57P02", "57P03", "57P05", "08000", "08001", "08003", "08004", "08006")
@@ -39,6 +42,7 @@ class Wire:
     def __init__(self, connection: psycopg.Connection[tuple[object, ...]], password: str | None) -> None:
         self._connection = connection
         self._pgconn = connection.pgconn
+        register_lenient_loaders(connection)
         self._password = password
         self._statement_timeout_ms = 0
         self._replaced = False
@@ -50,13 +54,13 @@ class Wire:
     def query(self, sql: str) -> list[tuple[object, ...]]:
         """One statement of our own, all its rows. Several in `sql` are refused by the server."""
         self._limit(None)
-        result = self._round_trip(lambda: self._pgconn.send_query_params(sql.encode(), []), None)
-        return self.rows(result)
+        return list(self.rows(self._own(lambda: self._pgconn.send_query_params(sql.encode(), []))))
 
-    def rows(self, result: PGresult) -> list[tuple[object, ...]]:
+    def rows(self, result: PGresult) -> Iterator[tuple[object, ...]]:
         loader = psycopg.adapt.Transformer(self._connection)
         loader.set_pgresult(result)
-        return loader.load_rows(0, result.ntuples, tuple)
+        for start in range(0, result.ntuples, _ROWS_AT_ONCE):
+            yield from loader.load_rows(start, min(start + _ROWS_AT_ONCE, result.ntuples), tuple)
 
     def script(self, sql: str) -> None:
         """One or more statements, split by the server; results are thrown away."""
@@ -65,7 +69,7 @@ class Wire:
 
     def prepare(self, name: str, sql: str) -> None:
         self._limit(None)
-        self._round_trip(lambda: self._pgconn.send_prepare(name.encode(), sql.encode()), None)
+        self._own(lambda: self._pgconn.send_prepare(name.encode(), sql.encode()))
 
     def execute(self, name: str, timeout_s: float | None) -> PGresult:
         """What is clocked. A timeout other than the last one's costs one `SET` before it."""
@@ -86,16 +90,28 @@ class Wire:
         milliseconds = 0 if timeout_s is None else max(1, math.ceil(timeout_s * 1000))
         if milliseconds != self._statement_timeout_ms:
             sql = f"SET statement_timeout = {milliseconds}".encode()
-            self._round_trip(lambda: self._pgconn.send_query(sql), timeout_s)
+            self._round_trip(
+                lambda: self._pgconn.send_query(sql), timeout_s, OWN_S if timeout_s is None else None
+            )
             self._statement_timeout_ms = milliseconds
 
-    def _round_trip(self, send: Callable[[], None], timeout_s: float | None) -> PGresult:
-        deadline = None if timeout_s is None else time.monotonic() + timeout_s + GRACE_S
+    def _own(self, send: Callable[[], None]) -> PGresult:
+        """A statement of ours: a server that does not answer it in time is taken for lost."""
+        return self._round_trip(send, None, OWN_S)
+
+    def _round_trip(
+        self, send: Callable[[], None], timeout_s: float | None, lost_after_s: float | None = None
+    ) -> PGresult:
+        limit_s = lost_after_s if timeout_s is None else timeout_s + GRACE_S
+        deadline = None if limit_s is None else time.monotonic() + limit_s
         try:
             send()
             result = self._receive(deadline)
         except _DeadlinePassed:
-            raise self._cancelled_by_us(timeout_s) from None
+            if lost_after_s is None:
+                raise self._cancelled_by_us(timeout_s) from None
+            self._connection.close()
+            raise self._broken(f"no answer for {lost_after_s:g} s") from None
         except psycopg.Error as error:
             raise self._broken(str(error)) from error
         except BaseException:  # Ctrl-C: leave a connection that can be used, or none

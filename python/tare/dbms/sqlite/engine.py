@@ -13,7 +13,7 @@ from pathlib import Path
 
 from tare.dbms.embedded.engine import Engine, Explained, Facts, Result, forgotten
 from tare.dbms.sqlite.plan import explained
-from tare.dbms.statement import QUERIES, first_word
+from tare.dbms.statement import first_word, may_be_measured
 from tare.errors import BadStatement, ConnectionFailed, StatementFailed, TareError
 
 _PRAGMAS = (
@@ -22,6 +22,7 @@ _PRAGMAS = (
 )  # fmt: skip
 
 _TEMPORARY = 1  # the database number of temporary tables: writing there changes no data
+_EXPLAINED = frozenset({"SELECT", "WITH", "VALUES", "INSERT", "REPLACE", "UPDATE", "DELETE"})
 _WRITING = frozenset({"Vacuum", "IncrVacuum", "Checkpoint"})
 
 
@@ -69,7 +70,7 @@ class SQLiteEngine(Engine):
         if not word:
             raise BadStatement("the SQL is empty", "give a statement to measure")
         writes = word != "EXPLAIN" and self._writes(sql)
-        if not self._allow_writes and (writes or word not in QUERIES | {"PRAGMA"}):
+        if not self._allow_writes and (writes or not (may_be_measured(sql) or word == "PRAGMA")):
             raise BadStatement(
                 f"the statement ({word}) may change data", "give --allow-writes if it is meant to"
             )
@@ -93,6 +94,8 @@ class SQLiteEngine(Engine):
         self._statements.pop(number, None)
 
     def explain(self, sql: str) -> Explained:
+        if first_word(sql) not in _EXPLAINED:
+            return Explained(tree=("Utility Statement", {}, []), text="SQLite explains no such statement")
         try:
             return explained(self._open.execute(f"EXPLAIN {self._fresh()} QUERY PLAN {sql}").fetchall())
         except sqlite3.Error as error:
@@ -119,12 +122,15 @@ class SQLiteEngine(Engine):
 
     def _writes(self, sql: str) -> bool:
         """From the program that SQLite would run: a write transaction, or a command that rewrites."""
+        self._open.text_factory = bytes  # constants stand in the program, and need not be UTF-8
         try:
             program = self._open.execute(f"EXPLAIN {self._fresh()} {sql}").fetchall()
         except sqlite3.Error as error:
             raise _failure(error) from None
+        finally:
+            self._open.text_factory = str
         return any(
-            opcode in _WRITING or (opcode == "Transaction" and p1 != _TEMPORARY and p2 > 0)
+            opcode.decode() in _WRITING or (opcode == b"Transaction" and p1 != _TEMPORARY and p2 > 0)
             for _, opcode, p1, p2, *_ in program
         )
 
@@ -158,6 +164,10 @@ def _failure(error: sqlite3.Error) -> TareError:
             "give one statement at a time; put set-up statements into --setup or --prepare",
         )
     step = "end the other process that holds the database" if name.startswith("SQLITE_BUSY") else ""
+    if "Could not decode to UTF-8" in str(error):  # also the driver's own
+        step = (
+            "write CAST(… AS BLOB) around the column: SQLite stores any bytes as text, and these are no UTF-8"
+        )
     return StatementFailed(
         f"SQLite refused the statement: {error}" + (f" [{name}]" if name else ""),
         step or "correct the statement; `.schema` in the sqlite3 shell shows the tables",
