@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Annotated, Any
 
 import typer
@@ -11,13 +13,24 @@ from tare.cli import compare, doctor, exit_code_of, isolate, server, time
 
 
 class _Commands(TyperGroup):
+    """Typer alone would end on Ctrl-C without a word."""
+
+    def make_context(self, *arguments: Any, **more: Any) -> Any:
+        with _interrupts_told():
+            return super().make_context(*arguments, **more)
+
     def invoke(self, ctx: Any) -> Any:
-        """Typer would end on Ctrl-C without a word."""
-        try:
+        with _interrupts_told():
             return super().invoke(ctx)
-        except KeyboardInterrupt as interrupt:
-            typer.echo("tare: interrupted; machine settings are as they were", err=True)
-            raise typer.Exit(exit_code_of(interrupt)) from None
+
+
+@contextmanager
+def _interrupts_told() -> Iterator[None]:
+    try:
+        yield
+    except KeyboardInterrupt as interrupt:
+        typer.echo("tare: interrupted; machine settings are as they were", err=True)
+        raise typer.Exit(exit_code_of(interrupt)) from None
 
 
 app = typer.Typer(

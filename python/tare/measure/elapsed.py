@@ -53,9 +53,10 @@ def elapsed_view(
     why: dict[str, str] = {}
     found = _traced(clock_1, clock_2, before.timeline, at_clock_2, after.timeline)
     traced = found if isinstance(found, Traced) else None
+    rejected = isinstance(found, str) and found != ""
     if isinstance(found, str):
         why["sleep"] = why["steal"] = why["interrupt"] = found or no_trace
-        why["residue"] = "includes the leader's sleep, which was not measured"
+        why["residue"] = found or "includes the leader's sleep, which was not measured"
     if (cpu := _used(before, after, "run_ns", traced.tail_cpu if traced else 0)) is None:
         why["cpu"] = "this tier gives no exact run time of the leader's thread"
     if (block_io := _used(before, after, "block_io_ns", traced.tail_block_io if traced else 0)) is None:
@@ -75,7 +76,8 @@ def elapsed_view(
         run_queue_ns=run_queue,
         sleep_ns=sleep,
         steal_ns=steal,
-        residue_ns=clock_2 - clock_1 - sum(known),
+        # Among QEs that have all their parts, one that lacks some would have another kind of residue.
+        residue_ns=None if rejected else clock_2 - clock_1 - sum(known),
         why=why,
     )
 

@@ -24,6 +24,11 @@ def runs(query: QueryResult) -> str:
     return f"{text} after {query.warmup.runs} warm-up" if query.warmup.runs else text
 
 
+def statement(sql: str) -> str:
+    """On one line, without the comment lines that head a file."""
+    return " ".join(" ".join(line for line in sql.splitlines() if not line.lstrip().startswith("--")).split())
+
+
 def answer(found: AnswerResult) -> str:
     if found.rows is None:
         return "unknown"

@@ -50,8 +50,7 @@ def _query(query: QueryResult, everywhere: Sequence[tuple[str, str]], console: C
     console.print()
     title = Text.assemble((query.name, "bold"), f"  {lines.runs(query)}, {query.cache.asked}")
     console.print(Rule(title, align="left", characters="─", style="dim"))
-    sql = " ".join(query.sql.split())
-    console.print(Text(sql, style="dim", overflow="ellipsis", no_wrap=True))
+    console.print(Text(lines.statement(query.sql), style="dim", overflow="ellipsis", no_wrap=True))
     if query.outcome == "failed":
         errors = [qe.error for qe in query.qes if qe.error]
         console.print(

@@ -78,6 +78,7 @@ def test_a_trace_that_missed_a_switch_is_rejected_with_its_evidence() -> None:
     got = view(process(), process(run_ns=70 * MS), 100 * MS, timeline(0), bad)
     assert got.sleep_ns is None
     assert "4 switch-ins traced, 6 counted" in got.why["sleep"]
+    assert got.residue_ns is None
 
 
 def test_a_leader_born_before_delay_accounting_has_no_block_io_delay() -> None:

@@ -164,9 +164,9 @@ def _failure(error: sqlite3.Error) -> TareError:
             "give one statement at a time; put set-up statements into --setup or --prepare",
         )
     step = "end the other process that holds the database" if name.startswith("SQLITE_BUSY") else ""
-    if "Could not decode to UTF-8" in str(error):  # also the driver's own
-        step = (
-            "write CAST(… AS BLOB) around the column: SQLite stores any bytes as text, and these are no UTF-8"
+    if "Could not decode to UTF-8" in str(error):  # the driver's own: SQLite stores any bytes as text
+        return StatementFailed(
+            f"{error}: write CAST(… AS BLOB) around that column", "or correct the text: it is not UTF-8"
         )
     return StatementFailed(
         f"SQLite refused the statement: {error}" + (f" [{name}]" if name else ""),
