@@ -1,0 +1,26 @@
+"""Every benchmark runs, checks its own answers and prints its figures. What they say is not judged here:
+a figure depends on the machine, and a test must not."""
+
+import os
+import subprocess
+import sys
+
+import pytest
+from benchmarks.run_all import NAMES
+
+NEEDS_ROOT = {"snapshot", "exits", "parts"}
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_it_runs_small_and_prints_figures_with_their_bars(name: str) -> None:
+    if name in NEEDS_ROOT and os.geteuid() != 0:
+        pytest.skip(f"benchmarks.{name} compares tiers that only root has")
+    done = subprocess.run(
+        [sys.executable, "-m", f"benchmarks.{name}", "--small"],
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "bar" in done.stdout
