@@ -113,7 +113,7 @@ def test_a_folder_that_is_not_there_is_said_before_weighing(sqlite_url: str, tmp
 def test_ctrl_c_prints_what_was_weighed_and_puts_the_machine_back(postgresql_url: str) -> None:
     before = DELAY.read_text() if DELAY.exists() else ""
     run = start("time", "SELECT pg_sleep(0.2)", "--db", postgresql_url, "--runs", "1000", "--warmup", "0")
-    time.sleep(5)
+    time.sleep(3)
     run.send_signal(signal.SIGINT)
     out, err = run.communicate(timeout=30)
     assert run.returncode == CTRL_C, err

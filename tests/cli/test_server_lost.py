@@ -17,7 +17,7 @@ def test_the_samples_so_far_are_kept_when_the_server_is_killed(tmp_path: Path) -
     with start_postgresql(tmp_path / "server") as server:
         run = start(
             "time",
-            "SELECT pg_sleep(0.3)",
+            "SELECT pg_sleep(0.1)",
             "--db",
             server.url,
             "--runs",
@@ -27,7 +27,7 @@ def test_the_samples_so_far_are_kept_when_the_server_is_killed(tmp_path: Path) -
             "--json",
             str(out),
         )
-        time.sleep(6)
+        time.sleep(3)
         postmaster = int((server.directory / "data" / "postmaster.pid").read_text().split()[0])
         os.kill(postmaster, signal.SIGKILL)
         _, err = run.communicate(timeout=120)

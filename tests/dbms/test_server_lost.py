@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import socket
 import threading
 import time
 from collections.abc import Iterator
@@ -11,8 +12,10 @@ from contextlib import suppress
 
 import pytest
 
+from tare.dbms import local
 from tare.dbms.embedded import client
 from tare.dbms.mariadb import wire as mariadb_wire
+from tare.dbms.postgresql import session as postgresql_session
 from tare.dbms.postgresql import wire as postgresql_wire
 from tare.dbms.registry import find
 from tare.dbms.servers import start_mariadb, start_postgresql
@@ -100,3 +103,51 @@ def test_a_server_that_no_longer_answers_is_given_up_soon_after_the_time_out(
         with suppress(ProcessLookupError):
             os.kill(leader.pid, signal.SIGCONT)
         session.close()
+
+
+def test_a_server_that_stops_answering_between_queries_is_lost(
+    own_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Without a time-out: our own EXPLAIN would else wait for ever."""
+    for module in (postgresql_wire, mariadb_wire, client):
+        monkeypatch.setattr(module, "OWN_S", 0.5)
+        monkeypatch.setattr(module, "CANCEL_S", 0.5)
+    session = find(own_url).connect(own_url, timeout_s=1)
+    leader = session.leader()
+    assert leader is not None
+    os.kill(leader.pid, signal.SIGSTOP)
+    try:
+        began = time.monotonic()
+        with pytest.raises(ServerLost, match=r"0\.5 s"):
+            session.explain("SELECT 1")
+        with pytest.raises(ServerLost):
+            session.explain("SELECT 1")
+        assert time.monotonic() - began < 6
+    finally:
+        with suppress(ProcessLookupError):
+            os.kill(leader.pid, signal.SIGCONT)
+        session.close()
+
+
+def test_a_backend_ends_its_query_when_we_are_gone(
+    postgresql_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As after `kill -9`: the connection ends without a word."""
+    monkeypatch.setattr(postgresql_session, "CLIENT_CHECK_S", 1)
+    session = find(postgresql_url).connect(postgresql_url)
+    leader = session.leader()
+    assert leader is not None
+    prepared = session.prepare(SLOW)
+    assert isinstance(session, postgresql_session.PostgreSQLSession)
+    line = socket.socket(fileno=os.dup(session._wire.connection.fileno()))
+    cut = threading.Timer(0.3, line.shutdown, (socket.SHUT_RDWR,))
+    cut.start()
+    with pytest.raises(ServerLost):
+        prepared.execute(60)
+    cut.join()
+    line.close()
+    deadline = time.monotonic() + 5
+    while local.command_line(leader.pid) and "postgres" in local.command_name(leader.pid):
+        assert time.monotonic() < deadline, "the backend still runs 5 s after"
+        time.sleep(0.05)
+    session.close()

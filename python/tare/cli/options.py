@@ -28,7 +28,8 @@ Warmup = Annotated[
     str,
     typer.Option(
         metavar="N|auto",
-        help="Untimed runs before the first timed one. auto: until the times are steady, at most ten; none when cold.",
+        help="Untimed runs before the first timed one. auto: until the times are steady, at most ten; "
+        "one when lukewarm, none when cold.",
     ),
 ]
 Cache = Annotated[
@@ -37,10 +38,11 @@ Cache = Annotated[
 ]
 Cold = Annotated[bool, typer.Option("--cold", help="Short for --cache cold.")]
 Timeout = Annotated[
-    float | None, typer.Option(min=0.001, metavar="SECONDS", help="Cancel a run that takes longer.")
+    float | None,
+    typer.Option(min=0.001, max=1e6, metavar="SECONDS", help="Cancel a run that takes longer."),
 ]
 ConnectTimeout = Annotated[
-    float, typer.Option(min=0.1, metavar="SECONDS", help="Give up connecting after this.")
+    float, typer.Option(min=0.1, max=1e6, metavar="SECONDS", help="Give up connecting after this.")
 ]
 Setup = Annotated[
     str | None,

@@ -57,7 +57,7 @@ def conditions(
 def _warmup(text: str) -> int | None:
     if text == "auto":
         return None
-    if text.isdigit():
+    if text.isascii() and text.isdigit():
         return int(text)
     raise UsageError(f"--warmup {text!r} is neither a number nor auto", "give a count such as 3, or auto")
 
@@ -73,7 +73,7 @@ def _listed(text: str) -> tuple[str, list[str]]:
 
 def _read(path: Path) -> str:
     try:
-        return path.read_text(encoding="utf-8")
+        return path.read_text(encoding="utf-8-sig")  # editors on Windows put a mark in front
     except OSError as error:
         raise UsageError(
             f"cannot read {path}: {error.strerror}", "give the path of a readable SQL file"
@@ -85,6 +85,8 @@ def _read(path: Path) -> str:
 def _not_empty(text: str, where: str) -> str:
     if not text.strip().strip(";").strip():
         raise BadStatement(f"{where} holds no statement", "give one SQL statement")
+    if "\0" in text:  # most drivers would send what stands before it
+        raise BadStatement(f"{where} holds a null character", "save it as plain text")
     return text
 
 

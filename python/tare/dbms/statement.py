@@ -20,14 +20,18 @@ _LITERAL = re.compile(
 )
 
 
+# Between two words: white space, comments, and the marks of MariaDB's comments that are executed.
+_APART = r"(?:\s|/\*!\d*|/\*.*?\*/|--[^\n]*\n|#[^\n]*\n)"
+
 # EXPLAIN that executes what it explains: ANALYZE as a word, or among the options in brackets.
 _EXPLAIN_ANALYZE = re.compile(
-    r"(?:EXPLAIN|DESCRIBE|DESC)\s*(?:ANALY[ZS]E\b(?:\s+VERBOSE\b)?|\([^)]*\bANALY[ZS]E\b[^)]*\))",
-    re.IGNORECASE,
+    rf"(?:EXPLAIN|DESCRIBE|DESC){_APART}*"
+    rf"(?:ANALY[ZS]E\b(?:{_APART}+VERBOSE\b)?|\([^)]*\bANALY[ZS]E\b[^)]*\))",
+    re.IGNORECASE | re.DOTALL,
 )
 
 # MariaDB's and MySQL's SELECT that writes a file: the one write a read-only transaction lets through.
-_INTO_FILE = re.compile(r"\bINTO\s+(?:OUTFILE|DUMPFILE)\b", re.IGNORECASE)
+_INTO_FILE = re.compile(rf"\bINTO{_APART}+(?:OUTFILE|DUMPFILE)\b", re.IGNORECASE | re.DOTALL)
 
 
 def first_word(sql: str) -> str:

@@ -9,6 +9,9 @@ from decimal import Decimal, InvalidOperation
 
 from tare.errors import UsageError
 
+MOST_VALUES = 10_000
+"""Of one parameter: more is a slip of the pen."""
+
 
 @dataclass(frozen=True, slots=True)
 class Query:
@@ -28,12 +31,17 @@ def scan(name: str, low: str, high: str, step: str = "1") -> tuple[str, list[str
             f"--parameter-scan {name} {low} {high} {step}: not three numbers",
             "give LOW, HIGH and STEP as numbers",
         ) from None
-    if by <= 0 or last < first:
+    if not (first.is_finite() and last.is_finite() and by.is_finite()) or by <= 0 or last < first:
         raise UsageError(
             f"--parameter-scan {name} {low} {high} {step}: an empty range",
             "let HIGH be at least LOW, and STEP above zero",
         )
     count = int((last - first) / by) + 1
+    if count > MOST_VALUES:
+        raise UsageError(
+            f"--parameter-scan {name} {low} {high} {step}: {count} values, and {MOST_VALUES} are the most",
+            "take a larger --parameter-step-size",
+        )
     return name, [str(first + by * i) for i in range(count)]
 
 

@@ -39,10 +39,17 @@ def open_probe(tier: Tier | None = None) -> Probe:
     try:
         return Probe(tier)
     except OSError as error:
+        what, step = _reason(error)
         raise PrivilegeMissing(
-            f"the kernel cannot be read here: {error.strerror or error}",
-            "leave --tier out; `tare doctor` says what each tier needs",
+            f"the kernel cannot be read here: {what}",
+            f"{step + '; or ' if step else ''}leave --tier out; `tare doctor` says what each tier needs",
         ) from error
+
+
+def _reason(error: OSError) -> tuple[str, str]:
+    """What the probe says: the cause, and its next step where it has one."""
+    what, _, step = (error.strerror or str(error)).partition("\n  next: ")
+    return what, step
 
 
 class Rig:
@@ -147,11 +154,11 @@ class Rig:
         try:
             self._follower = self.probe.follow([leader.tid])
         except OSError as error:
-            self.no_trace = error.strerror or str(error)
+            self.no_trace = _reason(error)[0]
         try:
             self._instructions = count_instructions([leader.pid], self.session.worker_parents(leader))
         except OSError as error:
-            self.no_instructions = error.strerror or str(error)
+            self.no_instructions = _reason(error)[0]
 
     def detach(self) -> None:
         """Takes every instrument off; what was prepared stays prepared."""
@@ -196,7 +203,7 @@ class Rig:
         try:
             self._listener = self.probe.listen()
         except OSError as error:
-            self.no_listener = error.strerror or str(error)
+            self.no_listener = _reason(error)[0]
 
     def _forget_prepared(self) -> None:
         for prepared in self._prepared.values():

@@ -5,7 +5,8 @@ from __future__ import annotations
 import dataclasses
 import random
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -72,6 +73,7 @@ class Weigher:
         self._conditions = conditions
         self._steady = steady
         self._observer = observer
+        self._set_up = 0  # queries whose set-up is done and whose clean-up is not
         self._restarts = [0] * len(queries)
         self._answers: dict[int, tuple[int | None, str | None]] = {}
 
@@ -81,16 +83,17 @@ class Weigher:
 
     def one_after_another(self) -> None:
         """Each query's QEs in quick order, as the protocols want them."""
-        for query in range(len(self._queries)):
-            self._open(query)
-            timeouts = 0
-            while len(self.retained(query)) + timeouts < self._conditions.runs:
-                qe = self._one(query)
-                if qe.outcome is Outcome.TIMEOUT:
-                    timeouts += 1
-                    if timeouts == MAX_TIMEOUTS and not self.retained(query):
-                        break
-            self._close(query)
+        with self._cleaning_up():
+            for query in range(len(self._queries)):
+                self._open(query)
+                timeouts = 0
+                while len(self.retained(query)) + timeouts < self._conditions.runs:
+                    qe = self._one(query)
+                    if qe.outcome is Outcome.TIMEOUT:
+                        timeouts += 1
+                        if timeouts == MAX_TIMEOUTS and not self.retained(query):
+                            break
+                self._close(query)
 
     def interleaved(self, enough: Callable[[Sequence[Sequence[QE]]], bool], max_rounds: int) -> None:
         """Rounds in which each query runs once, in an order drawn anew each round.
@@ -99,16 +102,17 @@ class Weigher:
         """
         draw = random.Random(self._conditions.seed)
         order = list(range(len(self._queries)))
-        for query in order:
-            self._open(query)
-        for _ in range(max_rounds):
-            draw.shuffle(order)
+        with self._cleaning_up():
             for query in order:
-                self._one(query)
-            if enough([self.retained(query) for query in range(len(self._queries))]):
-                break
-        for query in range(len(self._queries)):
-            self._close(query)
+                self._open(query)
+            for _ in range(max_rounds):
+                draw.shuffle(order)
+                for query in order:
+                    self._one(query)
+                if enough([self.retained(query) for query in range(len(self._queries))]):
+                    break
+            for query in range(len(self._queries)):
+                self._close(query)
 
     def check(self) -> None:
         """Prepares every query before any is timed: a mistake in the last one is found first.
@@ -118,6 +122,17 @@ class Weigher:
         if self._conditions.phases.setup is None:
             for query in range(len(self._queries)):
                 self._check(query)
+
+    @contextmanager
+    def _cleaning_up(self) -> Iterator[None]:
+        """What was set up is cleaned up, also where the run is cut short; what cut it short is raised."""
+        try:
+            yield
+        except (TareError, KeyboardInterrupt):
+            for _ in range(self._set_up):
+                with suppress(TareError):
+                    run_phase(self._rig.session, "cleanup", self._conditions.phases.cleanup)
+            raise
 
     # One query's beginning and end -------------------------------------------------
     def _check(self, query: int) -> None:
@@ -132,6 +147,7 @@ class Weigher:
     def _open(self, query: int) -> None:
         asked = self._conditions
         run_phase(self._rig.session, "setup", asked.phases.setup)
+        self._set_up += 1
         self._check(query)
         done: list[QE] = []
         limit = self._most_warmup()
@@ -150,6 +166,7 @@ class Weigher:
         return {CacheState.WARM: asked.max_warmup, CacheState.COLD: 0}.get(asked.cache, 1)
 
     def _close(self, query: int) -> None:
+        self._set_up -= 1
         run_phase(self._rig.session, "cleanup", self._conditions.phases.cleanup)
 
     # One QE, with its restarts and retries ------------------------------------------

@@ -18,7 +18,7 @@ from tare.dbms.base import BufferResidency, Fetched, Leader, Plan, PlanNode, Pre
 from tare.dbms.embedded.client import HostClient
 from tare.dbms.embedded.engine import Explained, Facts
 from tare.dbms.url import file_path, redacted
-from tare.errors import ConnectionFailed, TareError
+from tare.errors import ConnectionFailed, QueryTimeout, TareError
 
 if TYPE_CHECKING:
     from tare._probe import Process
@@ -84,6 +84,12 @@ class EmbeddedSession(Session):
         self._host = HostClient(engine_module)
         try:
             facts: Facts = self._host.request("open", *self._arguments, timeout_s=timeout_s + 5.0)
+        except QueryTimeout as error:
+            self._host.close()
+            raise ConnectionFailed(
+                f"{redacted(url)} could not be opened within {timeout_s + 5.0:g} s",
+                "see whether another process holds it, or allow a longer --connect-timeout",
+            ) from error
         except BaseException:
             self._host.close()
             raise

@@ -6,7 +6,7 @@ from typing import Any
 
 import psycopg
 from psycopg.adapt import Buffer, Loader
-from psycopg.types import datetime, json, string
+from psycopg.types import datetime, json
 
 # Infinite dates, years before 1 and after 9999, 24:00, long intervals, deep JSON.
 _WIDER: dict[str, type[Loader]] = {
@@ -20,15 +20,10 @@ _WIDER: dict[str, type[Loader]] = {
     "jsonb": json.JsonbLoader,
 }
 
-_TEXT: dict[str, type[Loader]] = dict.fromkeys(("text", "varchar", "bpchar", "name"), string.TextLoader)
-
 
 def register_lenient_loaders(connection: psycopg.Connection[Any]) -> None:
     """Value by value, so that equal values stay equal whatever stands beside them."""
-    loaders = _WIDER
-    if connection.info.parameter_status("server_encoding") == "SQL_ASCII":  # text may be any bytes there
-        loaders = {**_WIDER, **_TEXT}
-    for name, strict in loaders.items():
+    for name, strict in _WIDER.items():
         connection.adapters.register_loader(name, _lenient(strict))
 
 
@@ -38,6 +33,6 @@ def _lenient(strict: type[Loader]) -> type[Loader]:
             try:
                 return super().load(data)
             except (psycopg.DataError, ValueError, OverflowError, RecursionError):
-                return bytes(data).decode(errors="surrogateescape")
+                return bytes(data).decode()
 
     return Lenient
