@@ -50,11 +50,14 @@ def test_a_sleeper_sleeps_and_a_hog_runs_or_waits_to_run(bpf: Probe) -> None:
 
 
 def test_our_own_burning_and_sleeping_are_told_apart(bpf: Probe) -> None:
-    follower = bpf.follow([os.getpid()])
-    burn(0.05)
-    time.sleep(0.05)
-    (line,) = follower.read()
-    follower.stop()
+    for _ in range(5):
+        follower = bpf.follow([os.getpid()])
+        burn(0.05)
+        time.sleep(0.05)
+        (line,) = follower.read()
+        follower.stop()
+        if line.trusted:
+            break
     assert line.state == "on_cpu"
     assert line.on_cpu_ns >= 49_000_000
     assert 49_000_000 <= line.sleep_ns <= 100_000_000
@@ -73,17 +76,20 @@ def test_a_stopped_process_waits_otherwise(bpf: Probe) -> None:
 
 
 def test_a_thread_that_ends_keeps_its_last_timeline(bpf: Probe) -> None:
-    child = subprocess.Popen(["/bin/sh", "-c", SPIN])
-    follower = bpf.follow([child.pid])
-    time.sleep(0.02)
-    child.kill()
-    child.wait()
-    time.sleep(0.02)  # its last switch comes after its parent is told
-    (first,) = follower.read()
-    (again,) = follower.read()
-    follower.stop()
-    assert not first.alive
+    for _ in range(5):  # a kernel that drops a switch now and then does not do it five times in a row
+        child = subprocess.Popen(["/bin/sh", "-c", SPIN])
+        follower = bpf.follow([child.pid])
+        time.sleep(0.02)
+        child.kill()
+        child.wait()
+        time.sleep(0.02)  # its last switch comes after its parent is told
+        (first,) = follower.read()
+        (again,) = follower.read()
+        follower.stop()
+        if first.trusted:
+            break
     assert first.trusted
+    assert not first.alive
     assert total(first) == first.as_of_ns - first.followed_ns
     assert first.as_of_ns == again.as_of_ns
 
