@@ -10,10 +10,8 @@ import random
 from collections.abc import Iterator
 
 from benchmarks.aa import FALSE_POSITIVES, FOUND, SLOWDOWN, compare_often
-from benchmarks.common import Figure, arguments, postgresql, report, rig
-from tare.measure.qe import time_single_qe
+from benchmarks.common import Figure, arguments, postgresql, report, rig, weigh_once
 from tare.measure.query import Query
-from tare.measure.records import CacheState
 from tare.measure.rig import Rig
 from tare.protocol.measures import CPU_OF_ALL
 from tare.protocol.stop import MIN_RUNS
@@ -37,9 +35,7 @@ def sampler(tare: Rig, a: Query, b: Query) -> Iterator[tuple[float, float]]:
 
 
 def weighed(tare: Rig, one: Query) -> float:
-    qe = time_single_qe(
-        tare, one, index=0, query_index=0, warmup=False, cache=CacheState.WARM, timeout_s=None
-    )
+    qe = weigh_once(tare, one)
     cpu = CPU_OF_ALL.read(qe)
     assert cpu is not None, qe.error
     return cpu

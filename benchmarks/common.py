@@ -15,6 +15,9 @@ from dataclasses import dataclass
 from tare.dbms.registry import find
 from tare.dbms.servers import start_postgresql
 from tare.measure.machine.settings import MachineSettings, delay_accounting_on
+from tare.measure.qe import time_single_qe
+from tare.measure.query import Query
+from tare.measure.records import QE, CacheState
 from tare.measure.rig import Rig, Tier
 
 # One process, all CPU: what a figure about Tare itself should not drown in.
@@ -78,6 +81,11 @@ def rig(url: str, tier: Tier | None = None) -> Iterator[Rig]:
         delay_accounting_on(settings)
         with Rig(lambda: find(url).connect(url, allow_restart=True), tier) as opened:
             yield opened
+
+
+def weigh_once(opened: Rig, query: Query, cache: CacheState = CacheState.WARM) -> QE:
+    """One timed QE, outside any run: the first of its query, with no time-out."""
+    return time_single_qe(opened, query, index=0, query_index=0, warmup=False, cache=cache, timeout_s=None)
 
 
 def rsd(values: Sequence[float]) -> float:

@@ -22,11 +22,10 @@ from contextlib import ExitStack, contextmanager
 from multiprocessing import Process
 from pathlib import Path
 
-from benchmarks.common import Figure, arguments, postgresql, report, rig, rsd
+from benchmarks.common import Figure, arguments, postgresql, report, rig, rsd, weigh_once
 from tare.measure.machine.interrupts import read
-from tare.measure.qe import time_single_qe
 from tare.measure.query import Query
-from tare.measure.records import QE, CacheState, Elapsed
+from tare.measure.records import QE, Elapsed
 from tare.measure.rig import Rig
 
 # All CPU and hardly any memory: a host that gives and takes a guest's pages has nothing to do here.
@@ -88,9 +87,7 @@ def weigh_cases(tare: Rig, file: str, cpu: int, rounds: int) -> dict[str, list[Q
                     noise.enter_context(running(hog, cpu))
                 if case in ("O_DIRECT reader", "both"):
                     noise.enter_context(running(reader, file))
-                qe = time_single_qe(
-                    tare, QUERY, index=0, query_index=0, warmup=False, cache=CacheState.WARM, timeout_s=None
-                )
+                qe = weigh_once(tare, QUERY)
             if round_ >= 0:
                 measured[case].append(qe)
     return measured
@@ -101,12 +98,7 @@ def await_calm(tare: Rig, cpu: int, attempts: int) -> None:
     look. What a host does to its guest is no case of this benchmark, but it is in every figure."""
     os.sched_setaffinity(tare.leader.pid, {cpu})
     for attempt in range(1, attempts + 1):
-        qes = [
-            time_single_qe(
-                tare, QUERY, index=0, query_index=0, warmup=False, cache=CacheState.WARM, timeout_s=None
-            )
-            for _ in range(12)
-        ]
+        qes = [weigh_once(tare, QUERY) for _ in range(12)]
         alone = rsd(cpu_of(qes[2:]))
         print(f"the machine by itself, look {attempt}: rsd of the exact CPU time {alone:.1f}%")
         if alone <= 3.0:

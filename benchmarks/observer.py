@@ -11,10 +11,8 @@ import random
 import statistics
 import time
 
-from benchmarks.common import Figure, arguments, postgresql, quartiles, report, rig
-from tare.measure.qe import time_single_qe
+from benchmarks.common import Figure, arguments, postgresql, quartiles, report, rig, weigh_once
 from tare.measure.query import Query
-from tare.measure.records import CacheState
 
 # All CPU and hardly any memory: a host that gives and takes a guest's pages has nothing to do here.
 QUERY = Query(
@@ -42,9 +40,7 @@ def main() -> None:
 
         def weighed() -> float:
             nonlocal own_rss
-            qe = time_single_qe(
-                tare, QUERY, index=0, query_index=0, warmup=False, cache=CacheState.WARM, timeout_s=None
-            )
+            qe = weigh_once(tare, QUERY)
             assert qe.elapsed
             assert qe.own
             assert (qe.row_count, qe.error) == (1, None)

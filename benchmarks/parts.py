@@ -7,8 +7,7 @@ from pathlib import Path
 
 import psycopg
 
-from benchmarks.common import Figure, arguments, postgresql, quartiles, report, rig
-from tare.measure.qe import time_single_qe
+from benchmarks.common import Figure, arguments, postgresql, quartiles, report, rig, weigh_once
 from tare.measure.query import Query
 from tare.measure.records import CacheState
 from tare.measure.rig import Rig
@@ -24,9 +23,7 @@ def shares(tare: Rig, cache: CacheState, runs: int) -> tuple[list[float], list[s
     """Percent of wall left unexplained by each QE, and why QEs were rejected."""
     left, rejected = [], []
     for index in range(runs + 1):
-        qe = time_single_qe(
-            tare, QUERY, index=index, query_index=0, warmup=False, cache=cache, timeout_s=None
-        )
+        qe = weigh_once(tare, QUERY, cache)
         assert qe.elapsed, qe.error
         assert qe.row_count == 97
         if index == 0:

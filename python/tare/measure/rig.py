@@ -109,7 +109,7 @@ class Rig:
 
     def mend_trace(self) -> None:
         """Follows the leader anew if the trace has lost an event: what it adds up may be off for good."""
-        if self._follower is not None and not self._follower.read()[0].trusted:
+        if (line := self.timeline()) is not None and not line.trusted:
             self._let_go_of_leader()
             self.attach()
 
