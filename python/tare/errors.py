@@ -77,3 +77,35 @@ class PrivilegeMissing(TareError):
 
 class ExportFailed(TareError):
     """A result could not be written; nothing half-written is left."""
+
+
+class SpecificationMistake(UsageError):
+    """An experiment's specification does not hold; every mistake is named with its line."""
+
+
+class LabError(TareError):
+    """The lab cannot be opened, read or written."""
+
+
+class LabTooNew(LabError):
+    """The lab was written by a newer Tare than this one."""
+
+
+class LabFull(LabError):
+    """The lab's disk is full; nothing is torn, and the run can be resumed."""
+
+
+class RunHeld(UsageError):
+    """Another executor holds this run."""
+
+
+class NoSuchRun(UsageError):
+    """The lab has no such run, or too many fit what was asked."""
+
+
+class ForeignFile(UsageError):
+    """A file to import is damaged, or is not an export of a lab."""
+
+
+class SanityViolated(TareError):
+    """An experiment-wide sanity check stopped the analysis (TTPv2 Table X)."""

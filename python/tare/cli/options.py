@@ -87,6 +87,15 @@ AllowRestart = Annotated[
 TierFlag = Annotated[
     Tier | None, typer.Option("--tier", help="Read the kernel this way, not the best way that works.")
 ]
+Lab = Annotated[
+    str,
+    typer.Option(
+        "--lab", envvar="TARE_LAB", metavar="FILE|URL", help="The lab: a SQLite file, or postgresql://…"
+    ),
+]
+Runs = Annotated[
+    list[str], typer.Argument(metavar="RUN...", help="Runs of the lab: numbers, or beginnings of their ids.")
+]
 Settings = Annotated[
     bool,
     typer.Option(

@@ -1,0 +1,46 @@
+"""What a scenario is: at which cardinalities a query's plan is looked at, and which of them are timed.
+
+Both answers are pure functions of what was seen so far, so a run that was cut short goes on where it
+was. Found by name through the entry-point group `tare.scenario`.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Range:
+    """The cardinalities of the variable table: maximum, maximum - step, … down to minimum, in rows."""
+
+    maximum: int
+    minimum: int
+    step: int
+
+    @property
+    def cardinalities(self) -> range:
+        return range(self.maximum, self.minimum - 1, -self.step)
+
+
+@dataclass(frozen=True, slots=True)
+class Visit:
+    """One cardinality that the walk of one query has come to."""
+
+    cardinality: int
+    plan_fingerprint: str
+    timed: bool
+
+
+class Scenario(ABC):
+    name: str
+    summary: str  # one line, for help and lists
+
+    @abstractmethod
+    def next_cardinality(self, cardinalities: Range, visits: Sequence[Visit]) -> int | None:
+        """Where the walk of a query goes next; None: it is over. Never a cardinality already visited."""
+
+    @abstractmethod
+    def is_timed(self, plan_fingerprint: str, visits: Sequence[Visit]) -> bool:
+        """Whether the Q@C just come to, with this plan, is timed; `visits` are those before it."""

@@ -1,0 +1,1 @@
+"""Structural causal models over the measures: held against the data, correlation by correlation."""

@@ -1,0 +1,67 @@
+"""What a causal model says when it is held against the data."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class Level(StrEnum):
+    """Of a correlation (TTPv2 §5.3)."""
+
+    HIGH = "high"  # r >= 0.7
+    MEDIUM = "medium"  # 0.3 <= r < 0.7
+    LOW = "low"  # r < 0.3
+
+
+class Verdict(StrEnum):
+    """Of one predicted correlation against what was found."""
+
+    EXACT = "exact"
+    CLOSE = "close"  # one level off
+    OFF = "off"  # two levels off
+    NOT_SIGNIFICANT = "not significant"  # p >= 0.05
+    NON_VARYING = "non-varying"  # one of the two measures is the same in every QE
+    MISSING = "missing"  # one of the two was never measured
+
+
+@dataclass(frozen=True, slots=True)
+class Relationship:
+    """One predicted correlation. Measures are columns of `tare.protocol.derived`."""
+
+    group: str  # "I" … "XIV"
+    letter: str  # "a" …
+    cause: str
+    effect: str
+    predicted: Level
+    source: str  # "TTPv2 Table IV (Ia)"
+
+    @property
+    def name(self) -> str:
+        return f"{self.group}{self.letter}"
+
+
+@dataclass(frozen=True, slots=True)
+class Observed:
+    """One relationship over one DBMS's QEs, or over all of them (`dbms` is None)."""
+
+    relationship: Relationship
+    dbms: str | None
+    n: int
+    r: float | None
+    p: float | None
+    verdict: Verdict
+    reason: str | None  # where there is no r
+
+
+@dataclass(frozen=True, slots=True)
+class ModelResult:
+    model: str  # "ttp2" or "ttp1"
+    title: str
+    citation: str
+    qes: int
+    dbmses: tuple[str, ...]
+    observed: tuple[Observed, ...]  # every relationship, pooled first, then per DBMS
+
+    def pooled(self) -> tuple[Observed, ...]:
+        return tuple(one for one in self.observed if one.dbms is None)
