@@ -6,6 +6,7 @@ A test that kills, restarts or changes a server starts one of its own.
 from __future__ import annotations
 
 import os
+import signal
 import socket
 from collections.abc import Iterator
 from pathlib import Path
@@ -15,6 +16,13 @@ import pytest
 from tare.dbms.servers import start_mariadb, start_postgresql
 from tare.errors import ServerFailed
 from tests.servers import fill_server, make_duckdb, make_sqlite
+
+
+def pytest_configure() -> None:
+    """A run in the background or under nohup ignores these, and so would every program the tests start."""
+    for number, usual in ((signal.SIGINT, signal.default_int_handler), (signal.SIGHUP, signal.SIG_DFL)):
+        if signal.getsignal(number) is signal.SIG_IGN:
+            signal.signal(number, usual)
 
 
 @pytest.fixture
