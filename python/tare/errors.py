@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 
 class TareError(Exception):
     """The root of the tree.
@@ -80,7 +82,15 @@ class ExportFailed(TareError):
 
 
 class SpecificationMistake(UsageError):
-    """An experiment's specification does not hold; every mistake is named with its line."""
+    """An experiment's specification does not hold; every mistake is named with its line.
+
+    ``mistakes`` holds (line, column, text) of each, in the order of the file."""
+
+    def __init__(
+        self, what: str, next_step: str = "", mistakes: Sequence[tuple[int, int, str]] = ()
+    ) -> None:
+        super().__init__(what, next_step)
+        self.mistakes = tuple(mistakes)
 
 
 class LabError(TareError):
@@ -109,3 +119,27 @@ class ForeignFile(UsageError):
 
 class SanityViolated(TareError):
     """An experiment-wide sanity check stopped the analysis (TTPv2 Table X)."""
+
+
+class LabLost(LabError):
+    """The lab's server cannot be reached; what was recorded is kept, and the run can be resumed."""
+
+
+class NoSuchCardinality(UsageError):
+    """The variable table cannot have so many rows, or so few."""
+
+
+class TableDiffers(TareError):
+    """A table of the experiment is not the one that the specification describes."""
+
+
+class ForeignTable(UsageError):
+    """A table stands where the experiment's belongs, and Tare did not make it."""
+
+
+class Undelivered(TareError):
+    """The watcher's command or webhook did not take a notice."""
+
+
+class DatabaseInUse(UsageError):
+    """Another run of this machine makes its tables in the same database."""

@@ -120,7 +120,7 @@ qatc = Table(
     Column("said", Text),  # why it failed
     Column("attempt", Integer, nullable=False),  # 1, and one more after each restart for another plan
     Column("plan_fingerprint", Text),
-    Column("plan", JSON),  # the operator tree: dbms.base.PlanNode.as_json
+    Column("plan", JSON(none_as_null=True)),  # the operator tree: dbms.base.PlanNode.as_json
     UniqueConstraint("query_id", "cardinality"),
     UniqueConstraint("query_id", "visit"),
 )
@@ -153,7 +153,7 @@ qe = Table(
     Column("wall_ns", BigInteger),  # time_meas
     # the leader's timeline (measure.records.Elapsed), prefixed: `leader_cpu_ns`, …
     *_counters(*(f"leader_{name}" for name in ELAPSED_PARTS)),
-    Column("leader_why", JSON),  # why a part is NULL
+    Column("leader_why", JSON(none_as_null=True)),  # why a part is NULL
     Column("leader_pid", BigInteger),
     Column("leader_how", Text),
     Column("instructions", BigInteger),

@@ -80,8 +80,10 @@ def lives(before: Iterable[Process], after: Iterable[Process], exits: Iterable[E
     return joined
 
 
-def use_of(life: Life, role: Role) -> ProcessUse:
-    """What the process used between the snapshots. A counter that either end lacks is None."""
+def use_of(life: Life, role: Role, tick_ns: int = TICK_NS) -> ProcessUse:
+    """What the process used between the snapshots. A counter that either end lacks is None.
+
+    `tick_ns` is the tick of the machine that was read."""
     end: Totals = _totals(life.after) if life.after else _ended_totals(life)
     start: Totals = _totals(life.before) if life.before else dict.fromkeys(COUNTERS, 0)
     used = {name: _difference(start[name], end[name]) for name in COUNTERS}
@@ -96,14 +98,19 @@ def use_of(life: Life, role: Role) -> ProcessUse:
         kernel=latest.kernel,
         cpu=latest.cpu,
         threads=latest.threads,
-        user_ticks=_ticks(start["user_ns"], end["user_ns"]),
-        system_ticks=_ticks(start["system_ns"], end["system_ns"]),
+        user_ticks=_ticks(start["user_ns"], end["user_ns"], tick_ns),
+        system_ticks=_ticks(start["system_ns"], end["system_ns"], tick_ns),
         **used,  # type: ignore[arg-type]
     )
 
 
 def uses(joined: Iterable[Life], role_of: Callable[[Life], Role]) -> tuple[ProcessUse, ...]:
     return tuple(use_of(life, role_of(life)) for life in joined)
+
+
+def was_active(use: ProcessUse) -> bool:
+    """A counter moved, or it was born or ended."""
+    return use.fate is not Fate.STEADY or any(getattr(use, name) for name in COUNTERS)
 
 
 def machine_use(before: Machine, after: Machine) -> MachineUse:
@@ -128,8 +135,12 @@ def unaccounted_births(before: Sequence[Process], after: Sequence[Process], exit
     count, since /proc/stat's `processes` counts their clones too. Below zero
     means that a task was born just outside the overall snapshots.
     """
-    tasks = sum(max(p.threads, 1) for p in after) - sum(max(p.threads, 1) for p in before)
-    return forks - (tasks + exits)
+    return forks - (tasks(after) - tasks(before) + exits)
+
+
+def tasks(processes: Iterable[Process]) -> int:
+    """Threads of all of them."""
+    return sum(max(process.threads, 1) for process in processes)
 
 
 def _same_life(one: Process, two: Process) -> bool:
@@ -159,9 +170,9 @@ def _difference(start: int | None, end: int | None) -> int | None:
     return None if start is None or end is None else end - start
 
 
-def _ticks(start_ns: int | None, end_ns: int | None) -> int:
+def _ticks(start_ns: int | None, end_ns: int | None, tick_ns: int) -> int:
     """Whole ticks as /proc would have shown them at both readings."""
-    return (end_ns or 0) // TICK_NS - (start_ns or 0) // TICK_NS
+    return (end_ns or 0) // tick_ns - (start_ns or 0) // tick_ns
 
 
 def _cpu_difference(before: CpuTicks, after: CpuTicks) -> Mapping[str, int]:

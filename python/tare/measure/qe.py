@@ -11,18 +11,19 @@ from __future__ import annotations
 import gc
 import os
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from tare._probe import Exit, ExitListener, Machine, Process, Snapshot, Timeline
-from tare.dbms.base import Fetched, Prepared
+from tare.dbms.base import Fetched, Prepared, Role
 from tare.errors import BadStatement, QueryTimeout, TareError
 from tare.measure.answer import answer_hash
 from tare.measure.caches import CLEARS_DBMS, reach, residence
-from tare.measure.differences import lives, machine_use, unaccounted_births, uses
+from tare.measure.differences import Life, lives, machine_use, tasks, unaccounted_births, uses, was_active
 from tare.measure.elapsed import LeaderReading, elapsed_view
 from tare.measure.query import Query
-from tare.measure.records import QE, CacheState, Outcome, OwnCost, Residence
+from tare.measure.records import QE, CacheState, Outcome, OwnCost, ProcessUse, RawReadings, Residence
 from tare.measure.resources import resources_view
 from tare.measure.rig import Rig
 
@@ -102,6 +103,8 @@ def _read(rig: Rig, prepared: Prepared, timeout_s: float | None) -> Readings:
     collecting = gc.isenabled()
     gc.disable()
     try:
+        if rig.auditor:
+            rig.auditor.begin(rig)
         rig.settle()
         if listener:
             listener.drain()  # what ended before the first snapshot is not of this QE
@@ -131,6 +134,8 @@ def _read(rig: Rig, prepared: Prepared, timeout_s: float | None) -> Readings:
             exits += listener.drain()  # those that ended while the second snapshot was taken
         lost_2, births_2 = _counts(listener)
     finally:
+        if rig.auditor:
+            rig.auditor.end()
         if collecting:
             gc.enable()
     return Readings(
@@ -180,7 +185,8 @@ def _record(
     interval = (readings.processes_1.started_ns, readings.processes_2.ended_ns)
     exits = [e for e in readings.exits if interval[0] <= e.ended_ns <= interval[1]]
     machine = machine_use(readings.machine_1, readings.machine_2)
-    processes = uses(lives(before, after, exits), rig.role)
+    joined = lives(before, after, exits)
+    processes = uses(joined, rig.role)
     unaccounted = unaccounted_births(before, after, len(exits), machine.forks)
     first = _leader_reading(rig, readings.processes_1, before, readings.timeline_1)
     second = _leader_reading(rig, readings.processes_2, after, readings.timeline_2)
@@ -214,6 +220,44 @@ def _record(
         leader_pid=rig.leader.pid,
         leader_how=rig.leader.how,
         own=_own_cost(readings),
+        raw=_raw(rig, readings, before, after, len(exits), joined, processes, (first, second)),
+        audit=rig.auditor.judge(rig, readings.clock_1, readings.clock_2, processes) if rig.auditor else None,
+    )
+
+
+def _raw(
+    rig: Rig,
+    readings: Readings,
+    before: list[Process],
+    after: list[Process],
+    exits: int,
+    joined: list[Life],
+    processes: Sequence[ProcessUse],
+    leader: tuple[LeaderReading | None, LeaderReading | None],
+) -> RawReadings:
+    """Both readings of what moved. What rested reads the same twice, and is only counted."""
+    kept = tuple(
+        life for life, use in zip(joined, processes, strict=True) if use.role is Role.QUERY or was_active(use)
+    )
+    return RawReadings(
+        clock_1=readings.clock_1,
+        clock_2=readings.clock_2,
+        snapshot_1=(readings.processes_1.started_ns, readings.processes_1.ended_ns),
+        snapshot_2=(readings.processes_2.started_ns, readings.processes_2.ended_ns),
+        machine_1=readings.machine_1,
+        machine_2=readings.machine_2,
+        lives=kept,
+        rested=len(joined) - len(kept),
+        tasks_1=tasks(before),
+        tasks_2=tasks(after),
+        exits=exits,
+        instructions_1=readings.instructions_1,
+        instructions_2=readings.instructions_2,
+        leader_1=leader[0],
+        leader_2=leader[1],
+        timeline_at_clock_2=readings.timeline_at_clock_2,
+        no_trace=rig.no_trace,
+        no_delay=rig.no_delay,
     )
 
 

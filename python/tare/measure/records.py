@@ -5,8 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
+from typing import TYPE_CHECKING
 
 from tare.dbms.base import Role
+
+if TYPE_CHECKING:
+    from tare._probe import Machine, Timeline
+    from tare.measure.differences import Life
+    from tare.measure.elapsed import LeaderReading
 
 
 class CacheState(StrEnum):
@@ -140,6 +146,54 @@ class OwnCost:
 
 
 @dataclass(frozen=True, slots=True)
+class RawReadings:
+    """Both readings of everything whose difference a QE holds, so that each can be computed anew.
+
+    Clocks and snapshots are CLOCK_MONOTONIC, ns; counters are cumulative, as the kernel gave them.
+    """
+
+    clock_1: int
+    clock_2: int
+    snapshot_1: tuple[int, int]  # began and ended
+    snapshot_2: tuple[int, int]
+    machine_1: Machine
+    machine_2: Machine
+    lives: tuple[Life, ...]  # of the processes that were active, and of the query processes
+    rested: int  # processes in both snapshots of which no counter moved: not in `lives`
+    tasks_1: int  # threads of all processes in the first snapshot, and in the second
+    tasks_2: int
+    exits: int  # exit records between the snapshots, those of threads too
+    instructions_1: int | None
+    instructions_2: int | None
+    leader_1: LeaderReading | None
+    leader_2: LeaderReading | None
+    timeline_at_clock_2: Timeline | None
+    no_trace: str  # why there is no scheduler trace or no delay accounting; empty where there is
+    no_delay: str
+
+
+@dataclass(frozen=True, slots=True)
+class Audit:
+    """What a kernel trace says of a QE: ground truth, beside the counters. ns; None: no trace was taken.
+
+    Summed over every thread of the query's processes; the five times add up to how long these lived within
+    the clocked interval.
+    """
+
+    accepted: bool
+    why: str | None  # why it was rejected
+    cpu_ns: int | None = None  # without steal
+    run_queue_ns: int | None = None
+    block_io_ns: int | None = None
+    sleep_ns: int | None = None  # every other wait
+    steal_ns: int | None = None
+    disk_ns: int | None = None  # a block request of the query's processes was with its device
+    disk_requests: int | None = None
+    switch_ins: int | None = None  # traced
+    slices: int | None = None  # as many, by the kernel's own count
+
+
+@dataclass(frozen=True, slots=True)
 class QE:
     """One query execution, with all that the protocols need of it."""
 
@@ -166,3 +220,5 @@ class QE:
     leader_pid: int | None
     leader_how: str
     own: OwnCost | None
+    raw: RawReadings | None = None
+    audit: Audit | None = None

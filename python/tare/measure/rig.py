@@ -8,6 +8,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from enum import StrEnum
 from types import TracebackType
+from typing import TYPE_CHECKING
 
 from tare._probe import (
     ExitListener,
@@ -22,6 +23,9 @@ from tare.dbms.base import Leader, Plan, Prepared, Role, Session
 from tare.errors import PrivilegeMissing, UsageError
 from tare.measure.differences import Life
 from tare.measure.settle import settle
+
+if TYPE_CHECKING:
+    from tare.measure.audit import Auditor
 
 TRACE_PATIENCE_S = 0.005
 
@@ -39,14 +43,14 @@ def open_probe(tier: Tier | None = None) -> Probe:
     try:
         return Probe(tier)
     except OSError as error:
-        what, step = _reason(error)
+        what, step = reason(error)
         raise PrivilegeMissing(
             f"the kernel cannot be read here: {what}",
             f"{step + '; or ' if step else ''}leave --tier out; `tare doctor` says what each tier needs",
         ) from error
 
 
-def _reason(error: OSError) -> tuple[str, str]:
+def reason(error: OSError) -> tuple[str, str]:
     """What the probe says: the cause, and its next step where it has one."""
     what, _, step = (error.strerror or str(error)).partition("\n  next: ")
     return what, step
@@ -61,6 +65,7 @@ class Rig:
     def __init__(self, connect: Callable[[], Session], tier: Tier | None = None) -> None:
         self.probe = open_probe(tier)
         self.no_trace = self.no_listener = self.no_instructions = ""
+        self.auditor: Auditor | None = None  # see tare.measure.audit
         self._connect = connect
         self._listener: ExitListener | None = None
         self._follower: Follower | None = None
@@ -154,11 +159,11 @@ class Rig:
         try:
             self._follower = self.probe.follow([leader.tid])
         except OSError as error:
-            self.no_trace = _reason(error)[0]
+            self.no_trace = reason(error)[0]
         try:
             self._instructions = count_instructions([leader.pid], self.session.worker_parents(leader))
         except OSError as error:
-            self.no_instructions = _reason(error)[0]
+            self.no_instructions = reason(error)[0]
 
     def detach(self) -> None:
         """Takes every instrument off; what was prepared stays prepared."""
@@ -203,7 +208,7 @@ class Rig:
         try:
             self._listener = self.probe.listen()
         except OSError as error:
-            self.no_listener = _reason(error)[0]
+            self.no_listener = reason(error)[0]
 
     def _forget_prepared(self) -> None:
         for prepared in self._prepared.values():

@@ -20,14 +20,12 @@ from tare.errors import (
     StatementFailed,
     TareError,
 )
+from tare.measure.backoff import MAX_TRIES, pause_s
 from tare.measure.phases import Phases, run_phase
 from tare.measure.qe import time_single_qe
 from tare.measure.query import Query
 from tare.measure.records import QE, CacheState, Outcome
 from tare.measure.rig import Rig
-
-MAX_TRIES = 10
-"""After so many exceptions in a row the run is given up (§3.2.3)."""
 
 MAX_RESTARTS = 3
 """Restarts of a Q@C whose plan keeps changing, before the run is given up."""
@@ -35,9 +33,15 @@ MAX_RESTARTS = 3
 MAX_TIMEOUTS = 3
 """Time-outs in a row after which a query's remaining QEs are not tried."""
 
-_FIRST_PAUSE_S = 0.02
+MAX_WARMUP = 10
 
 Steady = Callable[[Sequence[QE]], bool]
+
+
+def most_warmup(cache: CacheState) -> int:
+    """Untimed QEs before the first timed one, at most. Where one cache is emptied before each run, the other
+    one is filled by a first run; where both are, there is nothing to warm."""
+    return {CacheState.WARM: MAX_WARMUP, CacheState.COLD: 0}.get(cache, 1)
 
 
 class Observer(Protocol):
@@ -55,8 +59,7 @@ class Conditions:
     cache: CacheState = CacheState.WARM
     timeout_s: float | None = None
     phases: Phases = field(default_factory=Phases)
-    warmup: int | None = None  # None: until `steady` says so, at most `max_warmup`
-    max_warmup: int = 10
+    warmup: int | None = None  # None: until `steady` says so, at most `most_warmup`
     seed: int = 0
 
 
@@ -150,20 +153,13 @@ class Weigher:
         self._set_up += 1
         self._check(query)
         done: list[QE] = []
-        limit = self._most_warmup()
+        limit = asked.warmup if asked.warmup is not None else most_warmup(asked.cache)
         while len(done) < limit:
             self._observer.phase(self._queries[query], "warm-up")
             qe = self._one(query, warmup=True)
             done.append(qe)
             if qe.outcome is not Outcome.OK or (asked.warmup is None and self._steady(done)):
                 break
-
-    def _most_warmup(self) -> int:
-        """Where one cache is emptied before each run, the other one is filled by a first run."""
-        asked = self._conditions
-        if asked.warmup is not None:
-            return asked.warmup
-        return {CacheState.WARM: asked.max_warmup, CacheState.COLD: 0}.get(asked.cache, 1)
 
     def _close(self, query: int) -> None:
         self._set_up -= 1
@@ -214,7 +210,7 @@ class Weigher:
         """Waits, doubling each time, and connects anew. The last failure is raised."""
         if attempt == MAX_TRIES:
             raise error
-        pause = _FIRST_PAUSE_S * 2**attempt
+        pause = pause_s(attempt)
         self._observer.phase(
             self._queries[query], f"{error.what.splitlines()[0]}; try {attempt + 1} in {pause:.2g} s"
         )

@@ -2,12 +2,13 @@
 
 from typing import Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from tare._probe import TICK_NS
 from tare.dbms.base import Role
-from tare.measure.differences import lives, unaccounted_births, use_of
+from tare.measure.differences import COUNTERS, lives, unaccounted_births, use_of, was_active
 from tare.measure.records import Fate
 from tests.unit.measure.readings import ended, process
 
@@ -57,10 +58,27 @@ def test_a_counter_that_one_end_lacks_is_unknown_not_zero() -> None:
     assert only_use([process(block_io_ns=None)], [process(block_io_ns=7)], []).block_io_ns is None
 
 
+@pytest.mark.parametrize("name", COUNTERS)
+def test_a_process_was_active_if_any_counter_moved(name: str) -> None:
+    assert not was_active(only_use([process(**{name: 5})], [process(**{name: 5})], []))
+    assert was_active(only_use([process(**{name: 5})], [process(**{name: 6})], []))
+
+
+def test_a_process_that_came_or_went_was_active_though_nothing_moved() -> None:
+    assert was_active(only_use([], [process()], []))
+    assert was_active(only_use([process()], [], [ended()]))
+    assert was_active(only_use([process()], [], []))
+
+
 @given(st.integers(0, 10**12), st.integers(0, 10**12))
 def test_ticks_are_what_proc_would_have_shown(start: int, used: int) -> None:
     use = only_use([process(user_ns=start)], [process(user_ns=start + used)], [])
     assert use.user_ticks == (start + used) // TICK_NS - start // TICK_NS
+
+
+def test_ticks_are_those_of_the_machine_that_was_read() -> None:
+    (life,) = lives([process(user_ns=0)], [process(user_ns=9_000_000)], [])
+    assert use_of(life, Role.DAEMON, tick_ns=1_000_000).user_ticks == 9
 
 
 @given(st.lists(st.integers(1, 9), max_size=5), st.integers(0, 30), st.integers(0, 30))

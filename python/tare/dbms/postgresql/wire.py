@@ -106,6 +106,7 @@ class Wire:
         deadline = None if limit_s is None else time.monotonic() + limit_s
         try:
             send()
+            self._flush(deadline)
             result = self._receive(deadline)
         except _DeadlinePassed:
             if lost_after_s is None:
@@ -120,6 +121,18 @@ class Wire:
         if result.status in _FAILURES:
             raise self._failure(result, timeout_s)
         return result
+
+    def _flush(self, deadline: float | None) -> None:
+        """What is larger than the socket's buffer goes out in parts; all else has gone already."""
+        while self._pgconn.flush():
+            left = None if deadline is None else max(0, math.ceil((deadline - time.monotonic()) * 1000))
+            poller = select.poll()
+            poller.register(self._pgconn.socket, select.POLLIN | select.POLLOUT)
+            ready = poller.poll(left)
+            if not ready:
+                raise _DeadlinePassed
+            if ready[0][1] & select.POLLIN:
+                self._pgconn.consume_input()
 
     def _receive(self, deadline: float | None) -> PGresult:
         """The first error, or else the last result, once the server is ready for the next."""

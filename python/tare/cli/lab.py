@@ -1,0 +1,214 @@
+"""`tare lab`: what a lab holds, and runs taken from one lab to another."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from tare.cli import options
+
+if TYPE_CHECKING:
+    from tare.lab.progress import RunSummary
+    from tare.lab.verify import Verified
+
+app = typer.Typer(help="Look into a lab, and take runs from one to another.", no_args_is_help=True)
+
+Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+
+
+@app.command("list")
+def list_(lab: options.Lab = "lab.db", as_json: Json = False) -> None:
+    """List the runs of a lab, oldest first.
+
+    Exit code: 0 done, 1 the lab cannot be read.
+    """
+    from tare.lab.progress import runs
+    from tare.lab.store import open_lab
+
+    with open_lab(lab) as opened:
+        found = runs(opened)
+    if as_json:
+        _print_json({"lab": opened.where, "runs": [_as_json(one) for one in found]})
+    elif not found:
+        typer.echo(f"the lab {opened.where} has no runs")
+    else:
+        _print_runs(found)
+
+
+@app.command()
+def export(
+    run: options.Runs,
+    parquet: Annotated[
+        Path, typer.Option("--parquet", metavar="DIR", help="A new folder for the Parquet files.")
+    ],
+    lab: options.Lab = "lab.db",
+    as_json: Json = False,
+) -> None:
+    """Write runs to a folder of Parquet files, whole or not at all.
+
+    Exit code: 0 done, 1 the lab cannot be read or the folder not written, 2 the request was at fault.
+    """
+    from tare.lab.exporting import export as export_runs
+    from tare.lab.store import find_runs, open_lab
+
+    with open_lab(lab) as opened:
+        done = export_runs(opened, find_runs(opened, run), parquet)
+    rows = {table: facts.rows for table, facts in done.files.items()}
+    if as_json:
+        _print_json({"folder": str(parquet), "runs": list(done.runs), "rows": rows})
+    else:
+        size = sum(facts.bytes for facts in done.files.values())
+        typer.echo(f"{parquet}: {_count(len(done.runs), 'run')}, {_count(rows['qe'], 'QE')}, {size:,} bytes")
+
+
+@app.command("import")
+def import_(
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="What `tare lab export` wrote.")],
+    lab: options.Lab = "lab.db",
+    as_json: Json = False,
+) -> None:
+    """Take the runs of an export into a lab, which is made if it is not there. All or nothing.
+
+    A run keeps its id (uuid) and gets a new number; one that the lab has already is left out.
+
+    Exit code: 0 done, 1 the lab cannot be written, 2 the folder is no export, or is damaged.
+    """
+    from tare.lab.foreign import Export
+    from tare.lab.importing import import_ as import_runs
+    from tare.lab.store import open_lab
+
+    with Export(folder) as found, open_lab(lab, create=True) as opened:
+        done = import_runs(opened, found)
+    if as_json:
+        _print_json(
+            {"lab": opened.where, "runs": dict(done.runs), "skipped": done.skipped, "rows": done.rows}
+        )
+        return
+    for uuid, number in done.runs.items():
+        typer.echo(f"run {uuid} is run {number} of {opened.where}")
+    for uuid in done.skipped:
+        typer.echo(f"run {uuid} is in {opened.where} already: left as it was")
+
+
+@app.command()
+def verify(run: options.Runs, lab: options.Lab = "lab.db", as_json: Json = False) -> None:
+    """Compute every difference anew from the raw readings, and compare it with what the lab holds.
+
+    Exit code: 0 all agree, 1 some do not, or the lab cannot be read, 2 no such run.
+    """
+    from tare.lab.store import find_runs, open_lab
+    from tare.lab.verify import verify as verify_runs
+
+    with open_lab(lab) as opened:
+        done = verify_runs(opened, find_runs(opened, run))
+    if as_json:
+        _print_json(_verified_as_json(done))
+    else:
+        _print_verified(done)
+    if done.mismatches:
+        raise typer.Exit(1)
+
+
+# How it is shown ----------------------------------------------------------------
+def _print_runs(found: list[RunSummary]) -> None:
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(box=None, pad_edge=False)
+    for heading in ("run", "id", "experiment", "DBMS", "state", "begun (UTC)", "queries", "Q@Cs", "QEs"):
+        table.add_column(heading, justify="right" if heading in ("run", "queries", "Q@Cs", "QEs") else "left")
+    for one in found:
+        cells = (
+            str(one.run.id),
+            one.run.uuid[:8],
+            one.run.experiment,
+            f"{one.run.dbms} {one.run.dbms_version}",
+            one.run.state.value,
+            one.run.started_at[:19].replace("T", " "),
+            _with_failed(one.queries, one.failed_queries),
+            _with_failed(one.timed_qatcs, one.failed_qatcs),
+            str(one.qes),
+        )
+        table.add_row(*(Text(_printable(cell)) for cell in cells))
+    Console().print(table)
+
+
+def _with_failed(count: int, failed: int) -> str:
+    return f"{count} ({failed} failed)" if failed else str(count)
+
+
+def _as_json(one: RunSummary) -> dict[str, Any]:
+    run = one.run
+    return {
+        "run": run.id,
+        "uuid": run.uuid,
+        "experiment": run.experiment,
+        "scenario": run.scenario,
+        "dbms": run.dbms,
+        "dbms_version": run.dbms_version,
+        "state": run.state.value,
+        "said": run.said,
+        "started_at": run.started_at,
+        "ended_at": run.ended_at,
+        "heartbeat_at": run.heartbeat_at,
+        "executor": run.executor,
+        "queries": one.queries,
+        "failed_queries": one.failed_queries,
+        "qatcs": one.qatcs,
+        "timed_qatcs": one.timed_qatcs,
+        "failed_qatcs": one.failed_qatcs,
+        "qes": one.qes,
+    }
+
+
+def _print_verified(done: Verified) -> None:
+    for one in done.first:
+        typer.echo(
+            f"run {one.run_id}, QE {one.run_order}: {one.what} is {one.stored} in the lab and "
+            f"{one.computed} by the readings"
+        )
+    if done.mismatches > len(done.first):
+        typer.echo(f"… and {done.mismatches - len(done.first)} more")
+    if done.without_readings:
+        typer.echo(f"{_count(done.without_readings, 'QE')} of {done.qes} hold no raw readings")
+    looked = done.qes - done.without_readings
+    verdict = f"{_count(done.mismatches, 'value')} differ" if done.mismatches else "all agree"
+    typer.echo(f"{_count(looked, 'QE')}, {_count(done.values, 'value')} computed anew: {verdict}")
+
+
+def _verified_as_json(done: Verified) -> dict[str, Any]:
+    return {
+        "qes": done.qes,
+        "without_readings": done.without_readings,
+        "values": done.values,
+        "mismatches": done.mismatches,
+        "first": [
+            {
+                "run": one.run_id,
+                "qe": one.qe_id,
+                "run_order": one.run_order,
+                "what": one.what,
+                "stored": one.stored,
+                "computed": one.computed,
+            }
+            for one in done.first
+        ],
+    }
+
+
+def _count(number: int, what: str) -> str:
+    return f"{number:,} {what}{'' if number == 1 else 's'}"
+
+
+def _printable(text: str) -> str:
+    """Runs of others come with others' words: none of them may steer the terminal."""
+    return "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in text)
+
+
+def _print_json(document: object) -> None:
+    import json
+
+    typer.echo(json.dumps(document))

@@ -1,0 +1,195 @@
+"""The asked runs of a SQLite or PostgreSQL lab, streamed into DuckDB as Arrow record batches.
+
+Each CPU copies a range of QEs by itself. A lab may be written meanwhile: tables are read from the top of
+the hierarchy down, and a QE is one transaction, so whoever is seen is seen whole.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from concurrent.futures import Executor, ThreadPoolExecutor
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+import duckdb
+import sqlalchemy as sa
+from ibis.backends.duckdb import Backend
+
+from tare.dbms.url import parse, scrubbed
+from tare.errors import LabError
+from tare.lab.columns import TABLES, columns, ibis_type, is_text
+from tare.lab.parquet import WORDS
+from tare.lab.store import Lab
+from tare.lab.workspace import cpus, workspace
+
+_BATCH_ROWS = 16_384
+_BUSY_MS = 30_000
+_LARGE = ("qe", "process")
+
+_WIDE = {"boolean": "BOOLEAN", "string": "VARCHAR", "int64": "BIGINT"}
+
+_NULL = "\x01"
+"""Stands for NULL text on the way out of SQLite, where a column takes the type of its first batch: were that
+all NULL, it would be a column of numbers."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Source:
+    lab: Lab
+    where: str  # with its password
+
+
+def copied(lab: Lab, where: str, runs: Sequence[int]) -> Backend:
+    """A DuckDB that holds `TABLES` of the lab at `where`, restricted to these runs. Closes the lab.
+
+    Raises LabError.
+    """
+    backend = workspace()
+    parts = {table: _parts(lab, table, runs) for table in TABLES}
+    lab.close()  # ADBC has a SQLite of its own, and two in one process undo each other's file locks
+    with ThreadPoolExecutor(cpus()) as pool:
+        for table, of_table in parts.items():
+            _copy_table(pool, backend, _Source(lab, where), table, of_table)
+    return backend
+
+
+def _parts(lab: Lab, table: str, runs: Sequence[int]) -> list[str]:
+    """Conditions in SQL that part the table's rows among the CPUs."""
+    asked = f"({', '.join(map(str, runs))})"
+    if table == "run":
+        return [f"id IN {asked}"]
+    if table in ("query", "qatc"):
+        return [f"run_id IN {asked}"]
+    if table not in _LARGE:
+        return [f"id IN (SELECT {table}_id FROM run WHERE id IN {asked})"]
+    with lab.reading() as connection:
+        first, last = connection.execute(
+            sa.text(f"SELECT coalesce(min(id), 0), coalesce(max(id), 0) FROM qe WHERE run_id IN {asked}")
+        ).one()
+    step = (last - first) // cpus() + 1
+    ranges = [
+        f"id BETWEEN {low} AND {low + step - 1} AND run_id IN {asked}" for low in range(first, last + 1, step)
+    ]
+    return ranges if table == "qe" else [f"qe_id IN (SELECT id FROM qe WHERE {one})" for one in ranges]
+
+
+def _copy_table(pool: Executor, backend: Backend, source: _Source, table: str, parts: Sequence[str]) -> None:
+    """Into narrow columns, which take half the memory; into wide ones if something does not fit."""
+    for kind in (_narrow, _wide):
+        types = {column.name: kind(column) for column in columns(table)}
+        fields = ", ".join(f'"{name}" {of}' for name, of in types.items())
+        backend.raw_sql(f"CREATE OR REPLACE TABLE {table} ({fields})")
+        copying = [pool.submit(_copy, backend, source, table, part, types) for part in parts]
+        if all(one.result() for one in copying):
+            return
+    raise LabError(
+        f"the lab {source.lab.where} holds values in {table} that are none of their columns' types",
+        "see what is wrong with it: `tare lab verify`",
+    )
+
+
+def _copy(backend: Backend, source: _Source, table: str, part: str, types: dict[str, str]) -> bool:
+    """False if a value does not fit into its column's type."""
+    lab = source.lab
+    out = ", ".join(_leaving(lab, column) for column in columns(table))
+    into = ", ".join(_arriving(lab, column, types[column.name]) for column in columns(table))
+    try:
+        with (
+            _reader(source, f"SELECT {out} FROM {table} WHERE {part}") as batches,
+            closing(backend.con.cursor()) as cursor,
+        ):
+            cursor.register("batches", batches)
+            cursor.execute(f"INSERT INTO {table} SELECT {into} FROM batches")
+    except duckdb.ConversionException:
+        return False
+    except duckdb.OutOfMemoryException as error:
+        raise LabError(
+            f"the lab {lab.where} does not fit in memory and temporary space: {_first(error)}",
+            "give fewer runs, or a TMPDIR with more room",
+        ) from error
+    except (duckdb.Error, OSError, _adbc_error()) as error:
+        raise LabError(
+            f"the lab {lab.where} cannot be read: {table}: {scrubbed(_first(error), _secret(source))}",
+            "see that it is whole (`tare lab verify`) and can be reached, and try again",
+        ) from error
+    return True
+
+
+# Columns --------------------------------------------------------------------------
+def _wide(column: sa.Column[Any]) -> str:
+    return _WIDE[ibis_type(column)]
+
+
+def _narrow(column: sa.Column[Any]) -> str:
+    if column.table.name not in _LARGE:
+        return _wide(column)
+    words = WORDS.get((column.table.name, column.name))
+    if words is not None:
+        return f"ENUM ({', '.join(repr(word.value) for word in words)})"
+    if ibis_type(column) == "int64" and not column.name.endswith(("_ns", "_bytes")):
+        return "INTEGER"
+    return _wide(column)
+
+
+def _leaving(lab: Lab, column: sa.Column[Any]) -> str:
+    name = f'"{column.name}"'
+    if not is_text(column):
+        return name
+    if lab.is_sqlite:
+        return f"ifnull({name}, char({ord(_NULL)})) AS {name}" if column.nullable else name
+    return f"CAST({name} AS text) AS {name}"
+
+
+def _arriving(lab: Lab, column: sa.Column[Any], into: str) -> str:
+    name = f'"{column.name}"'
+    if lab.is_sqlite and is_text(column) and column.nullable:
+        name = f"nullif({name}, chr({ord(_NULL)}))"
+    return f"CAST({name} AS {into})"
+
+
+# Rows -----------------------------------------------------------------------------
+@contextmanager
+def _reader(source: _Source, sql: str) -> Iterator[Any]:
+    """The rows as a stream of Arrow record batches."""
+    path = source.lab.path
+    connection = _sqlite(path) if path is not None else _postgresql(source.where)
+    with closing(connection), closing(connection.cursor()) as cursor:
+        if path is not None:
+            cursor.adbc_statement.set_options(**{"adbc.sqlite.query.batch_rows": _BATCH_ROWS})
+        cursor.execute(sql)
+        yield cursor.fetch_record_batch()
+
+
+def _sqlite(path: Path) -> Any:
+    from adbc_driver_sqlite import dbapi
+
+    writable = os.access(path, os.W_OK) and os.access(path.parent, os.W_OK)
+    connection = dbapi.connect(f"file:{quote(str(path))}?mode=ro{'' if writable else '&immutable=1'}")
+    with closing(connection.cursor()) as cursor:
+        cursor.execute(f"PRAGMA busy_timeout = {_BUSY_MS}")
+    return connection
+
+
+def _postgresql(url: str) -> Any:
+    from adbc_driver_postgresql import dbapi
+
+    return dbapi.connect(url)
+
+
+def _adbc_error() -> type[Exception]:
+    from adbc_driver_manager import Error
+
+    return Error
+
+
+def _secret(source: _Source) -> str | None:
+    known = not source.lab.is_sqlite and "," not in source.where  # several hosts: libpq's own form
+    return parse(source.where).password if known else None
+
+
+def _first(error: BaseException) -> str:
+    return (str(error).strip().splitlines() or [type(error).__name__])[0]

@@ -1,0 +1,156 @@
+"""Runs of a lab into a folder of Parquet files, whole or not at all, a few thousand rows at a time."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+from sqlalchemy import JSON, Connection, Select, Table, Text, cast, select
+
+from tare.errors import ExportFailed, UsageError
+from tare.lab.parquet import (
+    DESCRIPTION,
+    TABLES,
+    Description,
+    FileFacts,
+    arrow_schema,
+    file_of,
+    sha256,
+    table_of,
+)
+from tare.lab.schema import qe, run
+from tare.lab.store import Lab
+
+_FETCH_ROWS = 8_192
+_GROUP_ROWS = 131_072
+_GROUP_BYTES = 64 << 20
+
+
+def export(lab: Lab, runs: Sequence[int], folder: Path) -> Description:
+    """All rows of these runs as they are at one moment, into a new or empty folder.
+
+    Raises UsageError if the folder is in the way, ExportFailed if it cannot be written, LabError.
+    """
+    target = folder.resolve()
+    _refuse_occupied(target)
+    with _whole_or_not(target) as partial, lab.reading() as connection:
+        uuids = connection.execute(select(run.c.uuid).where(run.c.id.in_(runs)).order_by(run.c.id)).scalars()
+        description = Description(
+            tare=version("tare-db"),
+            exported_at=datetime.now(UTC).isoformat(timespec="milliseconds"),
+            runs=tuple(uuids),
+            files={name: _write(connection, table_of(name), runs, partial) for name in TABLES},
+        )
+        (partial / DESCRIPTION).write_text(description.as_text(), encoding="utf-8")
+    return description
+
+
+def rows_of(table: Table, runs: Sequence[int]) -> Select[Any]:
+    """The rows of a table that belong to these runs, in the order of their keys; JSON as its text."""
+    asked = list(runs)
+    if "qe_id" in table.c:
+        mine, order = table.c.qe_id.in_(select(qe.c.id).where(qe.c.run_id.in_(asked))), table.c.qe_id
+    elif "run_id" in table.c:
+        mine, order = table.c.run_id.in_(asked), table.c.id
+    elif table is run:
+        mine, order = run.c.id.in_(asked), run.c.id
+    else:
+        key = run.c[f"{table.name}_id"]
+        mine, order = table.c.id.in_(select(key).where(run.c.id.in_(asked))), table.c.id
+    wanted = [
+        cast(column, Text).label(column.name) if isinstance(column.type, JSON) else column
+        for column in table.columns
+    ]
+    return select(*wanted).where(mine).order_by(order)
+
+
+def _write(connection: Connection, table: Table, runs: Sequence[int], folder: Path) -> FileFacts:
+    file, schema, rows = file_of(folder, table.name), arrow_schema(table), 0
+    with pq.ParquetWriter(file, schema, compression="zstd") as writer:
+        for group in _groups(_batches(connection, table, runs, schema)):
+            rows += group.num_rows
+            writer.write_table(group, row_group_size=_GROUP_ROWS)
+    with file.open("rb") as stream:
+        os.fsync(stream.fileno())
+        return FileFacts(rows, file.stat().st_size, sha256(stream))
+
+
+def _batches(
+    connection: Connection, table: Table, runs: Sequence[int], schema: pa.Schema
+) -> Iterator[pa.RecordBatch]:
+    streaming = connection.execution_options(stream_results=True, max_row_buffer=_FETCH_ROWS)
+    with streaming.execute(rows_of(table, runs)) as result:
+        for rows in result.partitions(_FETCH_ROWS):
+            arrays = [
+                pa.array(values, type=field.type)
+                for values, field in zip(zip(*rows, strict=True), schema, strict=True)
+            ]
+            yield pa.RecordBatch.from_arrays(arrays, schema=schema)
+
+
+def _groups(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.Table]:
+    """Large enough for an engine to skip through, small enough to be held."""
+    held: list[pa.RecordBatch] = []
+    for batch in batches:
+        held.append(batch)
+        if sum(b.num_rows for b in held) >= _GROUP_ROWS or sum(b.nbytes for b in held) >= _GROUP_BYTES:
+            yield pa.Table.from_batches(held)
+            held = []
+    if held:
+        yield pa.Table.from_batches(held)
+
+
+# The folder -------------------------------------------------------------------------
+def _refuse_occupied(target: Path) -> None:
+    if target.is_dir():
+        if next(target.iterdir(), None) is not None:
+            raise UsageError(f"{target} is not empty", "name a new folder for the export")
+    elif target.exists():
+        raise UsageError(f"{target} is no folder", "name a new folder for the export")
+    elif not target.parent.is_dir():
+        raise UsageError(
+            f"there is no folder {target.parent} for {target.name}",
+            f"make it first: mkdir -p {target.parent}",
+        )
+
+
+@contextmanager
+def _whole_or_not(target: Path) -> Iterator[Path]:
+    """A neighbour to write to, which takes the target's place if all went well."""
+    partial: Path | None = None
+    try:
+        partial = Path(tempfile.mkdtemp(prefix=f".{target.name}.", suffix=".partial", dir=target.parent))
+        yield partial
+        mask = os.umask(0)
+        os.umask(mask)
+        partial.chmod(0o777 & ~mask)
+        _sync(partial)
+        partial.rename(target)
+        partial = None
+        _sync(target.parent)
+    except (OSError, pa.ArrowException) as error:
+        said = error.strerror if isinstance(error, OSError) and error.strerror else str(error).splitlines()[0]
+        raise ExportFailed(
+            f"the export {target} could not be written: {said}; nothing half-written is left",
+            "make room or name a folder that you may write, on another disk perhaps",
+        ) from error
+    finally:
+        if partial is not None:
+            shutil.rmtree(partial, ignore_errors=True)
+
+
+def _sync(folder: Path) -> None:
+    handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)

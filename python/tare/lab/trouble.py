@@ -1,0 +1,113 @@
+"""What a lab's engine says when it fails, as one of Tare's errors with the next step."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import psycopg
+from sqlalchemy.exc import DBAPIError, StatementError
+from sqlalchemy.exc import TimeoutError as PoolTimeout
+
+from tare.dbms.url import scrubbed
+from tare.errors import LabError, LabFull, LabLost
+
+_LEAST_ROOM = 1 << 20
+"""With fewer bytes free than this, an input/output error is taken for a full disk (a quota says no more)."""
+
+_DISK_FULL = "53100"
+
+
+@contextmanager
+def told(where: str, path: Path | None = None, secret: str | None = None) -> Iterator[None]:
+    """Raises LabError, LabFull or LabLost for whatever the engine raises. `where` and `secret`: the lab as it
+    may be shown, and the password that no message may hold."""
+    try:
+        yield
+    except DBAPIError as error:
+        raise explained(error.orig or error, where, path, secret) from error
+    except (sqlite3.Error, psycopg.Error) as error:
+        raise explained(error, where, path, secret) from error
+    except (StatementError, PoolTimeout, OverflowError) as error:
+        raise LabError(
+            f"the lab {where} cannot be used: {scrubbed(_first(error), secret)}",
+            "see what it names, and try again",
+        ) from error
+
+
+def explained(error: BaseException, where: str, path: Path | None, secret: str | None = None) -> LabError:
+    if isinstance(error, sqlite3.Error):
+        return _sqlite(error, where, path)
+    if isinstance(error, psycopg.Error):
+        return _postgresql(error, where, secret)
+    return LabError(
+        f"the lab {where} cannot be used: {scrubbed(_first(error), secret)}",
+        "see what it names, and try again",
+    )
+
+
+def _sqlite(error: sqlite3.Error, where: str, path: Path | None) -> LabError:
+    said = _first(error)
+    code = getattr(error, "sqlite_errorcode", None) or 0
+    primary = code & 0xFF
+    if primary == sqlite3.SQLITE_FULL or (primary == sqlite3.SQLITE_IOERR and _no_room(path)):
+        return LabFull(
+            f"the disk of the lab {where} is full: nothing is torn, and what was recorded is kept",
+            "make room, then go on with `tare experiment resume`",
+        )
+    if primary in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB) or "malformed" in said:
+        return LabError(
+            f"{where} is damaged, or no lab: {said}",
+            "take another copy of it, or begin a new lab with another --lab",
+        )
+    if primary in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
+        return LabError(
+            f"the lab {where} is locked: another process has been writing to it for long",
+            "wait until it is done, or end it",
+        )
+    if primary in (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM):
+        return LabError(
+            f"the lab {where} cannot be opened or written: {said}",
+            "see that the file and its folder are there and that you may write both",
+        )
+    return LabError(f"the lab {where} failed: {said}", "see what it names; what was recorded is kept")
+
+
+def _postgresql(error: psycopg.Error, where: str, secret: str | None) -> LabError:
+    said = scrubbed(_first(error), secret)
+    if error.sqlstate == _DISK_FULL:
+        return LabFull(
+            f"the disk of the lab {where} is full: nothing is torn, and what was recorded is kept",
+            "make room on the server's disk, then go on with `tare experiment resume`",
+        )
+    if lost(error):
+        return LabLost(
+            f"the lab {where} cannot be reached: {said}",
+            "see that its server runs and lets you in; a run can then be gone on with: `tare experiment resume`",
+        )
+    return LabError(f"the lab {where} failed: {said}", "see what it names; what was recorded is kept")
+
+
+def lost(error: psycopg.Error) -> bool:
+    """The connection is gone, or never came about: the server may be back in a while."""
+    state = error.sqlstate
+    if state is None:
+        return isinstance(error, psycopg.OperationalError | psycopg.InterfaceError)
+    return state.startswith("08") or state in ("57P01", "57P02", "57P03", "57P05", "53300", "25P03")
+
+
+def _no_room(path: Path | None) -> bool:
+    if path is None:
+        return False
+    try:
+        disk = os.statvfs(path.parent)
+    except OSError:
+        return False
+    return disk.f_bavail * disk.f_frsize < _LEAST_ROOM
+
+
+def _first(error: BaseException) -> str:
+    return (str(error).strip().splitlines() or [type(error).__name__])[0]

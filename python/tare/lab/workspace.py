@@ -1,0 +1,31 @@
+"""A DuckDB to analyse a lab in: bounded in memory, and beyond that on disk, in a folder that goes with it."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+import weakref
+
+import ibis
+from ibis.backends.duckdb import Backend
+
+MEMORY_LIMIT = "1500MB"
+"""Of DuckDB's own buffers. The process stays under 2 GB with what Python, Arrow and the drivers take."""
+
+
+def workspace() -> Backend:
+    """Empty. Threads: as many as CPUs this process may run on."""
+    folder = tempfile.mkdtemp(prefix="tare-analysis-")
+    backend = ibis.duckdb.connect(
+        threads=cpus(),
+        memory_limit=MEMORY_LIMIT,
+        temp_directory=folder,
+        preserve_insertion_order=False,  # no order is promised by a table; keeping one costs memory
+    )
+    weakref.finalize(backend, shutil.rmtree, folder, ignore_errors=True)
+    return backend
+
+
+def cpus() -> int:
+    return len(os.sched_getaffinity(0))
