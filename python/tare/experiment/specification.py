@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from tare.experiment.scenario.base import Range
 from tare.measure.records import CacheState
 
 Name = Annotated[str, Field(pattern=r"^[A-Za-z][A-Za-z0-9_]{0,59}$")]
@@ -35,7 +38,7 @@ class TableSpec(Part):
     primary_key: Name | None = None
     cardinality: int = Field(gt=0, description="rows; of the variable table: the largest")
     minimum: int | None = Field(
-        default=None, gt=0, description="the variable table's least cardinality, rows"
+        default=None, gt=0, description="the variable table's least cardinality, rows; by default one step"
     )
     step: int | None = Field(default=None, gt=0, description="rows; a table with a step is the variable one")
     seed: int = 0
@@ -43,6 +46,12 @@ class TableSpec(Part):
     @property
     def variable(self) -> bool:
         return self.step is not None
+
+    @property
+    def range(self) -> Range:
+        """The cardinalities that a scenario walks over; a fixed table has one."""
+        step = self.step or self.cardinality
+        return Range(maximum=self.cardinality, minimum=self.minimum or min(step, self.cardinality), step=step)
 
 
 class QuerySpec(Part):
@@ -56,7 +65,13 @@ class GenerateSpec(Part):
     count: int = Field(gt=0, le=10_000)
     seed: int = 0
     correlation_names: int = Field(default=4, ge=1, le=4, description="at most so many in a FROM clause")
-    aggregates: bool = True
+    aggregates: bool = Field(default=True, description="also GROUP BY and sum, min, max; else joins alone")
+    pairs: int = Field(
+        default=100_000_000,
+        gt=0,
+        description="rows that a join without a primary key may compare, as a nested loop would; "
+        "raise it where no DBMS is MariaDB",
+    )
 
 
 class DbmsSpec(Part):
@@ -70,7 +85,7 @@ class DbmsSpec(Part):
 class WatchSpec(Part):
     """Who is told when an executor goes silent."""
 
-    silent_after_s: float = Field(default=300.0, gt=0)
+    silent_after_s: float = Field(default=300.0, gt=0, allow_inf_nan=False)
     command: str | None = None
     webhook: str | None = None
 
@@ -81,9 +96,27 @@ class Specification(Part):
     scenario: str = "onepass"
     qes: int = Field(default=10, ge=1, le=10_000, description="QEs per Q@C")
     cache: CacheState = CacheState.WARM
-    timeout_s: float | None = Field(default=None, gt=0)
+    timeout_s: float | None = Field(default=None, gt=0, allow_inf_nan=False)
     dbms: tuple[DbmsSpec, ...] = Field(min_length=1)
     tables: tuple[TableSpec, ...] = Field(min_length=1)
     queries: tuple[QuerySpec, ...] = ()
     generate: GenerateSpec | None = None
     watch: WatchSpec | None = None
+
+    @property
+    def variable(self) -> TableSpec:
+        """The one variable table; `read_specification` has made sure of it."""
+        return next(table for table in self.tables if table.variable)
+
+    @property
+    def canonical_json(self) -> str:
+        """The same text for specifications that mean the same: order of keys, blanks, comments and
+        defaults written out are of no account."""
+        return json.dumps(
+            self.model_dump(mode="json"), sort_keys=True, separators=(",", ":"), ensure_ascii=False
+        )
+
+    @property
+    def sha256(self) -> str:
+        """64 hex digits, of the canonical JSON."""
+        return hashlib.sha256(self.canonical_json.encode()).hexdigest()

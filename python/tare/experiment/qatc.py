@@ -1,0 +1,222 @@
+"""One Q@C, from its plan to its last QE: in quick order, each durable before the next begins (TTPv2 §3.2.3)."""
+
+from __future__ import annotations
+
+import dataclasses
+import itertools
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from tare.dbms.base import Plan
+from tare.errors import (
+    AnswerChanged,
+    BadStatement,
+    PlanChanged,
+    QueryTimeout,
+    ServerLost,
+    StatementFailed,
+    TareError,
+)
+from tare.experiment.interrupts import Interrupts
+from tare.experiment.lab_keeper import LabKeeper
+from tare.experiment.observer import Observer
+from tare.experiment.rig_keeper import FIRST_PAUSE_S, RigKeeper
+from tare.experiment.scenario.base import Scenario
+from tare.experiment.walk import QatC, QueryWalk
+from tare.lab.states import QatCState
+from tare.measure.backoff import MAX_TRIES, pause_s
+from tare.measure.qe import time_single_qe
+from tare.measure.query import Query
+from tare.measure.records import QE, CacheState, Outcome
+from tare.measure.rig import Rig
+from tare.measure.weigh import MAX_RESTARTS, MAX_TIMEOUTS, most_warmup
+
+
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """What every Q@C of a run has in common."""
+
+    scenario: Scenario
+    qes: int  # per Q@C
+    cache: CacheState
+    timeout_s: float | None
+    steady: Callable[[Sequence[QE]], bool]  # whether warming up may end
+
+
+class QatCs:
+    """Goes through Q@Cs one by one. Of what is wrong with a query or a Q@C nothing is raised: it is recorded
+    and the run goes on. Raises ServerLost, CacheNotCleared, LabError and Interrupted: then the run pauses."""
+
+    def __init__(
+        self,
+        terms: Terms,
+        rigs: RigKeeper,
+        lab: LabKeeper,
+        interrupts: Interrupts,
+        observer: Observer,
+        next_run_order: int,
+    ) -> None:
+        self._terms = terms
+        self._rigs = rigs
+        self._lab = lab
+        self._interrupts = interrupts
+        self._observer = observer
+        self._next_run_order = next_run_order
+        self._warm: tuple[int, int, int] | None = (
+            None  # the Q@C, attempt and rig that the caches are warm for
+        )
+
+    def come_to(self, walk: QueryWalk, cardinality: int) -> None:
+        """The next visit of a walk; the variable table has this cardinality."""
+        try:
+            qatc = self._entered(walk, cardinality)
+            if qatc.timed:
+                self._complete(walk, qatc)
+        except (PlanChanged, AnswerChanged, QueryTimeout) as error:
+            self._fail(walk, error)
+        except (BadStatement, StatementFailed) as error:
+            if walk.has_worked and walk.pending is None:
+                raise  # its plan cannot be had, at one cardinality of many: the server's trouble
+            self._fail(walk, error)
+            if not walk.has_worked:
+                self._miss(walk, error.what)
+        self._observer.visited(walk)
+
+    def _entered(self, walk: QueryWalk, cardinality: int) -> QatC:
+        plan = self._plan(walk)
+        if (pending := walk.pending) is not None:
+            if pending.plan_fingerprint != plan.fingerprint:
+                self._restart(walk, pending, plan)
+            return pending
+        timed = self._terms.scenario.is_timed(plan.fingerprint, walk.seen())
+        visit = len(walk.visits)
+        qatc_id = self._lab.write(lambda recorder: recorder.visit(walk.id, visit, cardinality, plan, timed))
+        state = QatCState.PENDING if timed else QatCState.SAME_PLAN
+        qatc = QatC(qatc_id, visit, cardinality, plan.fingerprint, state)
+        walk.visits.append(qatc)
+        return qatc
+
+    def _complete(self, walk: QueryWalk, qatc: QatC) -> None:
+        timeouts = 0
+        while (number := qatc.next_number(self._terms.qes)) is not None:
+            if not self._warmed_up(walk, qatc):
+                continue
+            qe = self._weigh(walk, qatc, number)
+            if qe.outcome is Outcome.PLAN_CHANGED:
+                self._restart(walk, qatc, self._plan(walk))
+                timeouts = 0
+                continue
+            qatc.done.add(number)
+            timeouts += qe.outcome is Outcome.TIMEOUT
+            if timeouts == MAX_TIMEOUTS and qatc.answer is None:
+                raise QueryTimeout(f"timed out {timeouts} times, and never ended: {qe.error}")
+        self._lab.write(lambda recorder: recorder.timed(qatc.id))
+        qatc.state = QatCState.TIMED
+
+    def _warmed_up(self, walk: QueryWalk, qatc: QatC) -> bool:
+        """False if the plan changed meanwhile: the Q@C has begun anew."""
+        done: list[QE] = []
+        while len(done) < most_warmup(self._terms.cache) and self._warm != self._warmth(qatc):
+            self._observer.say(f"{walk.name} at {qatc.cardinality:,}: warm-up")
+            qe = self._weigh(walk, qatc, None)
+            if qe.outcome is Outcome.PLAN_CHANGED:
+                self._restart(walk, qatc, self._plan(walk))
+                return False
+            done.append(qe)
+            if qe.outcome is not Outcome.OK or self._terms.steady(done):
+                break
+        self._warm = self._warmth(qatc)
+        return True
+
+    def _warmth(self, qatc: QatC) -> tuple[int, int, int]:
+        return (qatc.id, qatc.attempt, self._rigs.opened)
+
+    # One QE ------------------------------------------------------------------------
+    def _weigh(self, walk: QueryWalk, qatc: QatC, number: int | None) -> QE:
+        """One QE that ended, durable; tried again where server or statement failed. None: a warm-up.
+
+        Raises AnswerChanged; StatementFailed if it has never worked, or failed ten times in a row."""
+        for failures in itertools.count(1):
+            self._interrupts.check()
+            opened = self._rigs.opened
+            try:
+                qe = self._rigs.with_rig(lambda rig: self._time(rig, walk, number is None))
+            except StatementFailed as error:
+                failure: TareError = error
+            else:
+                qe = self._recorded(walk, qatc, number, qe)
+                if qe.outcome is not Outcome.FAILED:
+                    return qe
+                failure = StatementFailed(qe.error or "the statement failed")
+                self._rigs.with_rig(lambda rig: rig.session.explain("SELECT 1"))  # does the server answer?
+            lost = self._rigs.opened != opened
+            if failures == MAX_TRIES and lost:
+                raise ServerLost(
+                    f"{walk.name}: the server went away {MAX_TRIES} times in a row: {failure.what}",
+                    "see the end of the server's log for what this query does to it",
+                )
+            if failures == MAX_TRIES or not (lost or walk.has_worked):
+                raise failure
+            self._observer.say(f"{walk.name}: {failure.what.splitlines()[0]}; try {failures + 1}")
+            self._interrupts.sleep(pause_s(failures, FIRST_PAUSE_S))
+        raise AssertionError("unreachable")
+
+    def _time(self, rig: Rig, walk: QueryWalk, warmup: bool) -> QE:
+        """The one place where an experiment's query is executed."""
+        return time_single_qe(
+            rig,
+            Query(walk.name, walk.sql),
+            index=self._next_run_order,
+            query_index=walk.number,
+            warmup=warmup,
+            cache=self._terms.cache,
+            timeout_s=self._terms.timeout_s,
+        )
+
+    def _recorded(self, walk: QueryWalk, qatc: QatC, number: int | None, qe: QE) -> QE:
+        """The QE as it is in the lab: one under another plan, or with another answer, does not count.
+
+        Raises AnswerChanged, after it was recorded."""
+        answer = (qe.row_count, qe.answer_hash)
+        changed = None
+        if qe.outcome is Outcome.OK and qe.plan_fingerprint != qatc.plan_fingerprint:
+            qe = dataclasses.replace(qe, outcome=Outcome.PLAN_CHANGED)
+        elif qe.outcome is Outcome.OK and qatc.answer not in (None, answer):
+            changed = (
+                f"gave {qe.row_count} rows (hash {qe.answer_hash}) after "
+                + " rows (hash ".join(map(str, qatc.answer or ()))
+                + ")"
+            )
+            qe = dataclasses.replace(qe, outcome=Outcome.FAILED, error=changed)
+        counts = number if qe.outcome in (Outcome.OK, Outcome.TIMEOUT) else None
+        qe_id = self._lab.write(lambda recorder: recorder.record(qatc.id, qatc.attempt, counts, qe))
+        self._next_run_order += 1
+        if qe.outcome is Outcome.OK:
+            qatc.answer = answer
+        self._observer.recorded(walk, qatc, counts, qe, qe_id)
+        if changed is not None:
+            raise AnswerChanged(f"{walk.name} {changed}")
+        return qe
+
+    # What goes wrong with it -----------------------------------------------------------
+    def _plan(self, walk: QueryWalk) -> Plan:
+        self._interrupts.check()
+        return self._rigs.with_rig(lambda rig: rig.plan(walk.sql))
+
+    def _restart(self, walk: QueryWalk, qatc: QatC, plan: Plan) -> None:
+        if qatc.attempt > MAX_RESTARTS:
+            raise PlanChanged(f"its plan has changed {qatc.attempt} times (now {plan.fingerprint})")
+        self._observer.say(f"{walk.name} at {qatc.cardinality:,}: the plan has changed: its QEs begin anew")
+        qatc.attempt = self._lab.write(lambda recorder: recorder.restart(qatc.id, plan))
+        qatc.plan_fingerprint = plan.fingerprint
+        qatc.done.clear()
+
+    def _miss(self, walk: QueryWalk, why: str) -> None:
+        self._lab.write(lambda recorder: recorder.fail_query(walk.id, why))
+        walk.error = why
+
+    def _fail(self, walk: QueryWalk, error: TareError) -> None:
+        pending = walk.pending
+        if pending is not None:
+            self._lab.write(lambda recorder: recorder.fail_qatc(pending.id, error.what))
+            pending.state = QatCState.FAILED

@@ -1,0 +1,88 @@
+"""The rig as the executor holds it: opened anew, with doubling pauses, when the server went away (§3.2.3)."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable
+from contextlib import suppress
+from typing import TypeVar
+
+from tare.dbms.base import Session
+from tare.errors import ConnectionFailed, ServerLost
+from tare.experiment.interrupts import Interrupts
+from tare.experiment.target import Target
+from tare.measure.backoff import MAX_TRIES, pause_s
+from tare.measure.rig import Rig, Tier
+
+FIRST_PAUSE_S = 0.1
+"""Doubled nine times: a server has 51 s to come back."""
+
+T = TypeVar("T")
+Say = Callable[[str], None]
+
+
+class RigKeeper:
+    def __init__(
+        self,
+        target: Target,
+        tier: Tier | None,
+        interrupts: Interrupts,
+        say: Say,
+        first_pause_s: float = FIRST_PAUSE_S,
+    ) -> None:
+        self.opened = 0
+        """How often a rig has been opened: with each, caches are cold and what was prepared is gone."""
+        self._target = target
+        self._tier = tier
+        self._interrupts = interrupts
+        self._say = say
+        self._first_pause_s = first_pause_s
+        self._rig: Rig | None = None
+
+    def with_rig(self, act: Callable[[Rig], T]) -> T:
+        """What `act` does with a rig, tried again while the server is away.
+
+        Raises ServerLost after ten tries, Interrupted, and whatever else `act` raises."""
+        return self._patiently(lambda: act(self._opened()))
+
+    def with_writer(self, act: Callable[[Session], T]) -> T:
+        """The same with a session that may write; no rig is open meanwhile (DuckDB lets one process in)."""
+        self.close()
+        return self._patiently(lambda: self._write(act))
+
+    def close(self) -> None:
+        if self._rig is not None:
+            rig, self._rig = self._rig, None
+            rig.close()
+
+    def _patiently(self, act: Callable[[], T]) -> T:
+        for failures in itertools.count(1):
+            try:
+                return act()
+            except (ServerLost, ConnectionFailed) as error:
+                with suppress(ServerLost):
+                    self.close()
+                if failures == MAX_TRIES:
+                    raise ServerLost(
+                        f"the server went away and did not come back in {MAX_TRIES} tries: {error.what}",
+                        error.next_step or "start the server again",
+                    ) from error
+                pause = pause_s(failures, self._first_pause_s)
+                self._say(f"{error.what.splitlines()[0]}; try {failures + 1} in {pause:.2g} s")
+                self._interrupts.sleep(pause)
+                self._target.revive()
+        raise AssertionError("unreachable")
+
+    def _opened(self) -> Rig:
+        if self._rig is None:
+            self._rig = Rig(self._target.connect, self._tier)
+            self.opened += 1
+        return self._rig
+
+    def _write(self, act: Callable[[Session], T]) -> T:
+        session = self._target.connect(allow_writes=True)
+        try:
+            return act(session)
+        finally:
+            with suppress(ServerLost):
+                session.close()
