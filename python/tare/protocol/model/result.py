@@ -19,7 +19,7 @@ class Verdict(StrEnum):
 
     EXACT = "exact"
     CLOSE = "close"  # one level off
-    OFF = "off"  # two levels off
+    OFF = "off"  # two levels off, or significantly negative: every prediction is of a positive one
     NOT_SIGNIFICANT = "not significant"  # p >= 0.05
     NON_VARYING = "non-varying"  # one of the two measures is the same in every QE
     MISSING = "missing"  # one of the two was never measured
@@ -35,6 +35,9 @@ class Relationship:
     effect: str
     predicted: Level
     source: str  # "TTPv2 Table IV (Ia)"
+    cause_label: str  # the table's words: "query UTicks"
+    effect_label: str
+    published: float | None = None  # r in the paper's own data (TTPv2 Table VI)
 
     @property
     def name(self) -> str:
@@ -47,11 +50,12 @@ class Observed:
 
     relationship: Relationship
     dbms: str | None
-    n: int
-    r: float | None
-    p: float | None
+    n: int  # QEs in which both were measured
+    r: float | None  # Pearson's, of min-max scaled measures
+    p: float | None  # two-sided; 0.0 where it is below what a double can hold
     verdict: Verdict
-    reason: str | None  # where there is no r
+    reason: str | None  # why there is no r, or what to know of it
+    measures: tuple[str, ...] = ()  # those at fault where the verdict is non-varying or missing
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +66,11 @@ class ModelResult:
     qes: int
     dbmses: tuple[str, ...]
     observed: tuple[Observed, ...]  # every relationship, pooled first, then per DBMS
+    retained_by: str | None = None  # the protocol that retained these QEs, by name; None: all that ended
 
     def pooled(self) -> tuple[Observed, ...]:
-        return tuple(one for one in self.observed if one.dbms is None)
+        return self.of(None)
+
+    def of(self, dbms: str | None) -> tuple[Observed, ...]:
+        """Those of one DBMS, or the pooled ones, in the order of the model's table."""
+        return tuple(one for one in self.observed if one.dbms == dbms)
