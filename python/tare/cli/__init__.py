@@ -21,7 +21,9 @@ class Ended(KeyboardInterrupt):
 
 
 def exit_code_of(interrupt: KeyboardInterrupt) -> int:
-    return interrupt.exit_code if isinstance(interrupt, Ended) else INTERRUPTED
+    """A signal's own, where it is known which one came."""
+    code: int = getattr(interrupt, "exit_code", INTERRUPTED)
+    return code
 
 
 def main() -> None:

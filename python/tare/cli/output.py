@@ -9,9 +9,9 @@ from pathlib import Path
 
 import typer
 
-from tare.cli import exit_code_of
+from tare.cli import destinations, exit_code_of
 from tare.cli.weighing import Weighed
-from tare.errors import ExportFailed, TareError, UsageError
+from tare.errors import ExportFailed, TareError
 from tare.report.result import RunResult
 
 
@@ -25,27 +25,7 @@ class Outputs:
 
     def check(self) -> None:
         """Said before weighing: two results in one place, and a place that cannot be written."""
-        given = list(self.given().values())
-        if given.count("-") > 1:
-            raise UsageError(
-                "only one of --json, --markdown, --csv can go to standard output", "give files for the rest"
-            )
-        files = [Path(target) for target in given if target != "-"]
-        for file in files:
-            if not file.parent.is_dir():
-                raise UsageError(
-                    f"{file}: the folder {file.parent} is not there", f"make it first: mkdir -p {file.parent}"
-                )
-            if file.is_dir():
-                raise UsageError(f"{file} is a folder", "name a file")
-            folder = file.resolve().parent
-            if not _special(file) and not os.access(folder, os.W_OK):
-                raise UsageError(
-                    f"{file}: the folder {folder} cannot be written to", "name a file in another folder"
-                )
-        replaced = [file.resolve() for file in files if not _special(file)]
-        if len(set(replaced)) < len(replaced):
-            raise UsageError("two results cannot go to one file", "give each a file of its own")
+        destinations.check({"json": self.json, "markdown": self.markdown, "csv": self.csv})
 
     def given(self) -> dict[str, str]:
         """Destinations by the name of their exporter."""
@@ -118,8 +98,3 @@ def _print(result: RunResult, outputs: Outputs) -> None:
         raise ExportFailed(
             f"standard output could not be written: {error.strerror}", "send it to a file on another disk"
         ) from error
-
-
-def _special(file: Path) -> bool:
-    """A pipe or a device, written to as it is; files are replaced by a rename in their folder."""
-    return file.exists() and not file.is_file() and not file.is_dir()

@@ -9,17 +9,18 @@ from tare.report.result import RunResult
 
 def render(result: RunResult) -> str:
     """Indented; lists of numbers on one line each."""
-    return _laid_out(result.model_dump(mode="json", by_alias=True), "") + "\n"
+    return laid_out(result.model_dump(mode="json", by_alias=True)) + "\n"
 
 
-def _laid_out(value: object, indent: str) -> str:
+def laid_out(value: object, indent: str = "") -> str:
+    """JSON, indented by `indent` and more; lists of plain values on one line each."""
     deeper = indent + "  "
     if isinstance(value, dict) and value:
         lines = (
-            f"{deeper}{json.dumps(key, ensure_ascii=False)}: {_laid_out(one, deeper)}"
+            f"{deeper}{json.dumps(key, ensure_ascii=False)}: {laid_out(one, deeper)}"
             for key, one in value.items()
         )
         return "{\n" + ",\n".join(lines) + f"\n{indent}}}"
     if isinstance(value, list) and any(isinstance(one, (dict, list)) for one in value):
-        return "[\n" + ",\n".join(deeper + _laid_out(one, deeper) for one in value) + f"\n{indent}]"
+        return "[\n" + ",\n".join(deeper + laid_out(one, deeper) for one in value) + f"\n{indent}]"
     return json.dumps(value, ensure_ascii=False)

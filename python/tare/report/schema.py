@@ -1,4 +1,5 @@
-"""The published JSON schema of the result document: `python -m tare.report.schema` writes it anew."""
+"""The published JSON schema of the result document: `python -m tare.report.schema` writes it anew,
+and `--check` compares."""
 
 from __future__ import annotations
 
@@ -22,11 +23,24 @@ def schema_text() -> str:
     return json.dumps({**head, **schema}, indent=2, ensure_ascii=False) + "\n"
 
 
-def main(arguments: list[str]) -> None:
-    target = Path(arguments[0]) if arguments else Path("schemas/result-v1.json")
+def publish(arguments: list[str], text: str, default: Path) -> int:
+    """`[FILE]` writes the schema; `--check [FILE]` says whether the file is it: 0, or 1 if not."""
+    check = arguments[:1] == ["--check"]
+    rest = arguments[1:] if check else arguments
+    target = Path(rest[0]) if rest else default
+    if check:
+        if target.is_file() and target.read_text() == text:
+            return 0
+        print(f"{target} is not the schema that the models have: write it anew", file=sys.stderr)
+        return 1
     target.parent.mkdir(parents=True, exist_ok=True)
-    write(target, schema_text())
+    write(target, text)
+    return 0
+
+
+def main(arguments: list[str]) -> int:
+    return publish(arguments, schema_text(), Path("schemas/result-v1.json"))
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    sys.exit(main(sys.argv[1:]))

@@ -10,11 +10,11 @@ from tare.protocol.check import Finding
 from tare.protocol.disturbers import Disturber
 from tare.protocol.exact import SOURCE as EXACT
 from tare.protocol.measures import WALL
+from tare.protocol.qatc_rules import MIN_TICKS
 from tare.protocol.statistics import SMALLEST_FOR_INTERVAL
 from tare.protocol.summary import QatC
 from tare.protocol.ttp2 import IOWAIT_NOT_APPLICABLE
 from tare.protocol.ttp2.qatc_checks import SOURCE as QATC
-from tare.protocol.ttp2.time import MIN_TICKS
 from tare.report import warnings
 from tare.report.asked import Asked, Means
 from tare.report.numbers import ms_text, percent

@@ -1,0 +1,68 @@
+"""`tare report`: the report of an experiment's runs."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from tare.cli import options
+
+
+def report(
+    runs: options.Runs,
+    lab: options.Lab = "lab.db",
+    html: Annotated[
+        str | None,
+        typer.Option(
+            "--html", metavar="FILE|-", help="Write one HTML file with charts; it needs no network."
+        ),
+    ] = None,
+    markdown: Annotated[
+        str | None,
+        typer.Option("--markdown", metavar="FILE|-", help="Write the words and tables as Markdown."),
+    ] = None,
+    json: Annotated[
+        str | None, typer.Option("--json", metavar="FILE|-", help="Write every number as JSON.")
+    ] = None,
+    title: Annotated[str | None, typer.Option(metavar="TEXT", help="The report's title.")] = None,
+    protocol: Annotated[
+        str | None,
+        typer.Option(
+            metavar="ttp2|ttp1|exact",
+            help="Whose times come first. Default: ttp2 where the DBMS had one CPU, else exact.",
+        ),
+    ] = None,
+    accept: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="CHECK", help="Take a violation of this experiment-wide check as a deviation. Repeatable."
+        ),
+    ] = None,
+) -> None:
+    """Report runs: the paper's two paragraphs, drop tables, times with intervals, charts, models.
+
+    LAB may also be the folder of an export. Without --html, --markdown or --json the two paragraphs are printed.
+
+    Exit codes: 0 done; 1 the lab or a file failed; 2 the request was at fault.
+    """
+    from tare.cli import destinations
+    from tare.cli.printing import printing
+    from tare.errors import UsageError
+    from tare.report.experiment.make import PROTOCOLS, make
+    from tare.report.experiment.write import deliver
+
+    if protocol is not None and protocol not in PROTOCOLS:
+        raise UsageError(f"{protocol}: not a protocol", f"give one of {', '.join(PROTOCOLS)}")
+    given = {"html": html, "markdown": markdown, "json": json}
+    destinations.check(given)
+    built = make(lab, runs, accept=accept or (), primary=protocol, title=title)
+    for one in built.report.protocols:
+        if one.stopped:
+            typer.echo(
+                f"tare: {one.label} was stopped: {one.stopped}\n"
+                "  next: mend the runs, or take the violation as a deviation: --accept CHECK",
+                err=True,
+            )
+    with printing():
+        deliver(built, given)

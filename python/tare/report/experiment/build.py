@@ -1,0 +1,209 @@
+"""The report of some runs, from what the protocols and the models left, and the charts that go with it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from importlib.metadata import version
+
+from tare.lab.frames import Frames
+from tare.protocol.model.result import ModelResult, Verdict
+from tare.protocol.outcome import Outcome
+from tare.report.experiment import conditions
+from tare.report.experiment.charts.chart import Chart, NoChart
+from tare.report.experiment.charts.draw import charts
+from tare.report.experiment.document import (
+    Check,
+    Correlation,
+    Model,
+    Post,
+    Precise,
+    Protocol,
+    QatC,
+    Report,
+    Rule,
+    Step,
+)
+from tare.report.experiment.facts import Facts
+from tare.report.experiment.paper import CHECKS, POST
+from tare.report.experiment.sources import parts_of, rows
+from tare.report.experiment.statement import statement
+from tare.report.experiment.times import times
+from tare.report.experiment.words import label
+
+MOST_EXAMPLE = 300  # characters of evidence
+
+
+@dataclass(frozen=True)
+class Built:
+    """`report` is all that is said in numbers; the charts are drawn beside it, in HTML only."""
+
+    report: Report
+    charts: Sequence[Chart | NoChart] = field(default=())
+
+
+def build(
+    frames: Frames,
+    facts: Sequence[Facts],
+    outcomes: Sequence[Outcome],
+    models: Sequence[ModelResult],
+    *,
+    lab: str,
+    primary: str | None = None,
+    title: str | None = None,
+) -> Built:
+    """`outcomes`: of every protocol, over these frames; `lab`: its name without a password.
+
+    `primary` names the protocol whose times come first; None takes TTPv2 where it applies, else the exact one.
+    """
+    first, why = _primary(outcomes, facts, primary)
+    chosen = next(one for one in outcomes if one.protocol == first)
+    of_time = times(outcomes, first, frames)
+    document = _document(frames, facts, outcomes, models, first, why, lab, title, of_time)
+    return Built(document, charts(frames, outcomes, chosen, models, of_time, document.runs))
+
+
+def _document(
+    frames: Frames,
+    facts: Sequence[Facts],
+    outcomes: Sequence[Outcome],
+    models: Sequence[ModelResult],
+    primary: str,
+    why: str,
+    lab: str,
+    title: str | None,
+    of_time: list[QatC],
+) -> Report:
+    machines = conditions.machines(facts)
+    runs = conditions.runs(facts, frames)
+    accepted = list(dict.fromkeys(name for one in outcomes for name in one.accepted))
+    return Report(
+        title=title or _title(facts),
+        written_at=datetime.now(UTC).isoformat(timespec="seconds"),
+        written_by=version("tare-db"),
+        lab=lab,
+        primary=primary,
+        primary_why=why,
+        machines=machines,
+        runs=runs,
+        missing=conditions.missing(frames),
+        protocols=[
+            Protocol(
+                protocol=one.protocol,
+                label=label(one.protocol),
+                title=one.title,
+                citation=one.citation,
+                min_qes=one.min_qes,
+                accepted=list(one.accepted),
+                stopped=one.stopped,
+                checks=[_check(one, check) for check in one.checks],
+                remaining=[
+                    Step(
+                        step=step.step, source=step.source, qes=step.qes, qatcs=step.qatcs,
+                        dropped_qes=step.dropped_qes, dropped_qatcs=step.dropped_qatcs,
+                    )
+                    for step in one.remaining
+                ],
+                rules=_rules(one),
+                post=[
+                    Post(
+                        number=post.number, name=post.name, source=post.source, value=post.value,
+                        unit="count" if post.unit == "count" else "share", reason=post.reason,
+                        detail=list(post.detail), paper=POST.get((one.protocol, post.number)),
+                    )
+                    for post in one.post
+                ],
+                precision=Precise(
+                    sanity_checks=len(one.checks) + len(one.post),
+                    retained_qatcs=one.precision.retained_qatcs,
+                    qes_per_retained_qatc=one.precision.qes_per_retained_qatc,
+                    relative_error_measured=one.precision.relative_error_measured,
+                    relative_error_calculated=one.precision.relative_error_calculated,
+                ),
+                deviations=list(one.deviations),
+                coefficients={dbms: dict(of) for dbms, of in one.coefficients.items()},
+                statement=statement(
+                    one, runs, [machine.facts for machine in machines],
+                    parts_of(one.qes) if one.qes is not None else (),
+                ),
+            )
+            for one in outcomes
+        ],
+        times=of_time,
+        models=[_model(one) for one in models],
+        reproduction=conditions.reproduction(facts, frames),
+        commands=conditions.commands(facts, primary, accepted),
+    )  # fmt: skip
+
+
+def _title(facts: Sequence[Facts]) -> str:
+    names = dict.fromkeys(one.experiment["name"] for one in facts)
+    return f"Experiment {', '.join(names)}"
+
+
+def _primary(outcomes: Sequence[Outcome], facts: Sequence[Facts], asked: str | None) -> tuple[str, str]:
+    """TTPv2 rests on one CPU being fought over; on several only the exact protocol has a basis."""
+    by_name = {one.protocol: one for one in outcomes}
+    if asked:
+        return asked, "it was asked for"
+    cpus = max((one.run["online_cpus"] for one in facts), default=1)
+    ttp2 = by_name.get("ttp2")
+    exact = by_name.get("exact")
+    if ttp2 and not ttp2.stopped and cpus == 1:
+        return "ttp2", "the DBMS was on one CPU, as TTPv2 asks"
+    if exact and not exact.stopped:
+        reason = f"TTPv2 was stopped ({ttp2.stopped})" if ttp2 and ttp2.stopped else ""
+        return "exact", reason or f"TTPv2's I/O estimate has no basis on {cpus} CPUs"
+    first = next((one for one in outcomes if not one.stopped), None)
+    if first is None:
+        return (ttp2 or outcomes[0]).protocol, "no protocol came to its end"
+    return first.protocol, "no other protocol came to its end"
+
+
+def _check(outcome: Outcome, check: object) -> Check:
+    from tare.protocol.outcome import CheckCount
+
+    assert isinstance(check, CheckCount)
+    return Check(
+        number=check.number, name=check.name, source=check.source, level=check.level.value, judged=check.judged,
+        violations=check.violations, share=check.share, unjudged=check.unjudged,
+        paper=CHECKS.get((outcome.protocol, check.level.value, check.number)),
+    )  # fmt: skip
+
+
+def _rules(outcome: Outcome) -> list[Rule]:
+    if outcome.exclusions is None:
+        return []
+    gone = outcome.exclusions
+    by = ["level", "step", "number", "rule", "source"]
+    counted = gone.group_by(by).agg(dropped=gone.count(), example=gone.evidence.min())
+    found = rows(counted.order_by(["step", "level", "number"]))
+    return [
+        Rule(
+            level=row["level"], step=str(row["step"]), number=row["number"], rule=row["rule"],
+            source=row["source"] or "", dropped=row["dropped"], example=(row["example"] or "")[:MOST_EXAMPLE],
+        )
+        for row in found
+    ]  # fmt: skip
+
+
+def _model(result: ModelResult) -> Model:
+    pooled = [one.verdict for one in result.pooled()]
+    return Model(
+        model=result.model,
+        title=result.title,
+        citation=result.citation,
+        qes=result.qes,
+        dbmses=list(result.dbmses),
+        verdicts={verdict.value: pooled.count(verdict) for verdict in Verdict},
+        observed=[
+            Correlation(
+                name=of.name, group=of.group, cause=of.cause_label, effect=of.effect_label,
+                predicted=of.predicted.value, source=of.source, dbms=one.dbms, n=one.n, r=one.r, p=one.p,
+                published=of.published, verdict=one.verdict.value, reason=one.reason,
+            )
+            for one in result.observed
+            for of in (one.relationship,)
+        ],
+    )  # fmt: skip

@@ -1,0 +1,81 @@
+"""All charts of a report, in the order of the page; one that cannot be drawn says why."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from tare.lab.frames import Frames
+from tare.protocol.kept import kept
+from tare.protocol.model.result import ModelResult
+from tare.protocol.outcome import Outcome
+from tare.report.experiment import sources
+from tare.report.experiment.charts import (
+    cardinality,
+    components,
+    correlations,
+    funnel,
+    graph,
+    pairs,
+    runorder,
+    timeline,
+)
+from tare.report.experiment.charts.chart import Chart, NoChart
+from tare.report.experiment.document import QatC, Run
+from tare.report.experiment.words import label
+
+_MOST_RUN_NAMES = 6
+_MOST_RUNS = 100
+
+
+def charts(
+    frames: Frames,
+    outcomes: Sequence[Outcome],
+    primary: Outcome,
+    models: Sequence[ModelResult],
+    times: list[QatC],
+    runs: Sequence[Run],
+) -> list[Chart | NoChart]:
+    drawn: list[Chart | NoChart] = [funnel.chart(one) for one in outcomes]
+    drawn.append(cardinality.chart(times, primary.protocol, label(primary.protocol)))
+    if primary.qes is None:
+        why = primary.stopped or f"{label(primary.protocol)} left no QEs"
+        drawn += [
+            NoChart(title, why, section)
+            for title, section in (
+                (components.TITLE, "times"),
+                (runorder.TITLE, "qes"),
+                (pairs.TITLE, "qes"),
+                (timeline.TITLE, "qes"),
+            )
+        ]
+    else:
+        drawn += _of_qes(frames, primary, runs)
+    for model in models:
+        drawn += [correlations.chart(model), *graph.charts(model)]
+    return drawn
+
+
+def _of_qes(frames: Frames, primary: Outcome, runs: Sequence[Run]) -> list[Chart | NoChart]:
+    name = label(primary.protocol)
+    qes = kept(sources.qes(primary, frames))
+    chosen = timeline.chosen(qes, frames)
+    seen = timeline.processes(frames, [row["qe_id"] for _, row in chosen])
+    return [
+        components.chart(*components.sums(qes, frames), name),
+        runorder.chart(*runorder.points(qes), _starts(runs), name),
+        pairs.chart(pairs.found_of(kept(pairs.pairs(qes))), name),
+        timeline.chart(chosen, seen, runs[0].tick_ms if runs else 10.0),
+    ]
+
+
+def _starts(runs: Sequence[Run]) -> list[dict[str, object]]:
+    """Where each run's first QE stands when the runs are put one after the other, by id; none of very many."""
+    if len(runs) > _MOST_RUNS:
+        return []
+    found: list[dict[str, object]] = []
+    at = 0
+    for run in sorted(runs, key=lambda one: one.id):
+        name = f"run {run.id}: {run.dbms}" if len(runs) <= _MOST_RUN_NAMES else ""
+        found.append({"at": at, "name": name})
+        at += run.qes
+    return found

@@ -1,0 +1,73 @@
+"""From a lab and some runs to their report: every protocol and both models over the same frames."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from tare.errors import UsageError
+from tare.lab.frames import Frames, is_export, open_frames
+from tare.report.experiment.build import Built, build
+from tare.report.experiment.facts import facts_of
+
+PROTOCOLS = ("ttp1", "ttp2", "exact")
+MODELS = ("ttp2", "ttp1")
+
+
+def make(
+    where: str,
+    runs: Sequence[str],
+    *,
+    accept: Sequence[str] = (),
+    primary: str | None = None,
+    title: str | None = None,
+) -> Built:
+    """`where`: a lab, or the folder of an export; `accept`: experiment-wide checks taken as deviations.
+
+    Raises NoSuchRun, LabError, ForeignFile, UsageError.
+    """
+    from tare.protocol import run_protocol
+    from tare.protocol.model import hold
+
+    frames = open_frames(where, runs)
+    outcomes = [run_protocol(frames, name, accept=of) for name, of in _accepted(accept).items()]
+    models = [hold(frames, name) for name in MODELS]
+    return build(
+        frames,
+        facts_of(where, _ids(frames)),
+        outcomes,
+        models,
+        lab=_shown(where),
+        primary=primary,
+        title=title,
+    )
+
+
+def _accepted(accept: Sequence[str]) -> dict[str, list[str]]:
+    """By protocol: each has checks of its own. Raises UsageError for a check that none has."""
+    from tare.protocol.run import METHODS
+
+    checks = {name: [check.name for check in METHODS[name].experiment] for name in PROTOCOLS}
+    known = dict.fromkeys(check for names in checks.values() for check in names)
+    for name in accept:
+        if name not in known:
+            raise UsageError(
+                f"--accept {name}: no protocol has such an experiment-wide check",
+                f"give one of {', '.join(known)}",
+            )
+    return {name: [check for check in names if check in accept] for name, names in checks.items()}
+
+
+def _ids(frames: Frames) -> list[int]:
+    return [int(one) for one in frames.run.order_by("id").id.to_pyarrow().to_pylist()]
+
+
+def _shown(where: str) -> str:
+    """Without the password, and without the folders: a report travels."""
+    from tare.dbms.url import redacted
+
+    return (
+        redacted(where)
+        if "://" in where
+        else Path(where).resolve().name + ("/" if is_export(Path(where)) else "")
+    )

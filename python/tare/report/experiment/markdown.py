@@ -1,0 +1,185 @@
+"""The report as Markdown: the two paragraphs and the tables, for a repository or a paper's notes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from tare.report.experiment import view
+from tare.report.experiment.document import Protocol, Report
+from tare.report.experiment.paper import NOTE
+from tare.report.experiment.safe import printable, short
+
+MOST_TIMES = 2000  # rows
+MOST_MISSING = 500
+
+
+def render(report: Report) -> str:
+    primary = report.protocol(report.primary)
+    assert primary is not None
+    others = [one for one in report.protocols if one is not primary]
+    blocks = [
+        f"# {plain(report.title)}",
+        f"Written {view.day(report.written_at)} by Tare {report.written_by} from {plain(report.lab)}.",
+        "## How this was measured",
+        *map(plain, primary.statement.paragraphs),
+        plain(f"{view.capital(primary.label)} comes first because {report.primary_why}."),
+        "## The protocols side by side",
+        _side_by_side(report),
+        plain(NOTE),
+    ]
+    for one in [primary, *others]:
+        blocks += _protocol(one)
+    blocks += _times(report, others)
+    blocks += _models(report)
+    blocks += _missing(report)
+    blocks += _conditions(report, primary)
+    blocks += _reproduce(report)
+    return "\n\n".join(blocks) + "\n"
+
+
+def _side_by_side(report: Report) -> str:
+    head = ["", *(f"{one.label}, here" for one in report.protocols), "TTPv1, paper", "TTPv2, paper"]
+    return table(head, ([row["name"], *row["here"], *row["paper"]] for row in view.side_by_side(report)))
+
+
+def _protocol(one: Protocol) -> list[str]:
+    blocks = [f"## {plain(view.capital(one.title))}"]
+    if one.stopped:
+        blocks.append(plain(f"Stopped: {one.stopped}."))
+    if one.remaining:
+        rows = (
+            [step["step"], view.thousands(step["qes"]), step["dropped_qes"], view.thousands(step["qatcs"]),
+             step["dropped_qatcs"]]
+            for step in view.steps(one.remaining)
+        )  # fmt: skip
+        blocks.append(table(("step", "QEs", "dropped", "Q@Cs", "dropped"), rows))
+    for level, name in (("experiment", "experiment-wide"), ("qe", "QE"), ("qatc", "Q@C")):
+        checks = [check for check in one.checks if check.level == level]
+        unit = "count" if level == "experiment" else "share"
+        rows = (
+            [f"{check.number} {check.name}", view.thousands(check.violations), view.thousands(check.judged),
+             view.of_unit(check.share, "share"), view.of_unit(check.paper, unit), check.unjudged or ""]
+            for check in checks
+        )  # fmt: skip
+        head = (f"{name} check", "violations", "judged", "share", "paper", "not judged, because")
+        if checks:
+            blocks.append(table(head, rows))
+    if one.post:
+        rows = (
+            [f"{post.number} {post.name}", view.of_unit(post.value, post.unit), view.of_unit(post.paper, post.unit),
+             post.reason or ", ".join(post.detail)]
+            for post in one.post
+        )  # fmt: skip
+        blocks.append(table(("post check", "here", "paper", "what to know"), rows))
+    return blocks
+
+
+def _times(report: Report, others: Sequence[Protocol]) -> list[str]:
+    head = ("query", "DBMS", "cardinality", "time, ms", "95% interval", "sd", "QEs", "measured")
+    shown = [view.time_row(report, place, others) for place in range(min(MOST_TIMES, len(report.times)))]
+    rows = (
+        [short(row["query"]), row["dbms"], view.thousands(row["cardinality"]), row["time"], row["interval"], row["sd"],
+         row["qes"], row["measured"], *row["others"], row["remark"]]
+        for row in shown
+    )  # fmt: skip
+    blocks = ["## Times", table((*head, *(one.label for one in others), "remark"), rows)]
+    if len(report.times) > len(shown):
+        blocks.append(f"The first {len(shown)} of {len(report.times)} Q@Cs; all are in the JSON report.")
+    return blocks
+
+
+def _models(report: Report) -> list[str]:
+    blocks = []
+    for model in map(view.model_view, report.models):
+        blocks.append(f"## {plain(view.capital(model['title']))}")
+        head = ("QEs of", *model["verdicts"])
+        blocks.append(table(head, ([row["name"], *map(str, row["counts"])] for row in model["counts"])))
+        rows = (
+            [
+                group["name"],
+                *(f"{c['predicted']}: {c['r']} {c['verdict']}" if c else "" for c in group["cells"]),
+            ]
+            for group in model["groups"]
+        )
+        blocks.append(table(("group", *model["letters"]), rows))
+    return blocks
+
+
+def _missing(report: Report) -> list[str]:
+    if not report.missing:
+        return ["## Missing queries and failed Q@Cs", "None."]
+    rows = (
+        [str(one.run), one.dbms, short(one.query),
+         "all" if one.cardinality is None else view.thousands(one.cardinality), short(one.why, 400)]
+        for one in report.missing[:MOST_MISSING]
+    )  # fmt: skip
+    return [
+        "## Missing queries and failed Q@Cs",
+        table(("run", "DBMS", "query", "cardinality", "why"), rows),
+    ]
+
+
+def _conditions(report: Report, primary: Protocol) -> list[str]:
+    names = list(dict.fromkeys(name for one in report.machines for name in one.facts))
+    machines = (
+        [name.replace("_", " "), *(view.fact(one.facts.get(name), name) for one in report.machines)]
+        for name in names
+    )
+    runs = (
+        [f"{run.id} ({run.uuid[:8]})", f"{run.dbms} {run.version}", str(run.machine + 1), str(run.online_cpus),
+         run.cache, str(run.qes_per_qatc), view.thousands(run.qes), run.tier, view.instant(run.started_at), run.state]
+        for run in report.runs
+    )  # fmt: skip
+    head = (
+        "run",
+        "DBMS",
+        "machine",
+        "CPUs",
+        "caches",
+        "QEs a Q@C",
+        "QEs",
+        "kernel read by",
+        "begun",
+        "state",
+    )
+    found = view.deviations(report, primary)
+    return [
+        "## Conditions",
+        table(head, runs),
+        table(("fact", *(f"machine {place}" for place in range(1, len(report.machines) + 1))), machines),
+        "\n".join(f"- deviation: {plain(one)}" for one in found) if found else "No deviation was recorded.",
+    ]
+
+
+def _reproduce(report: Report) -> list[str]:
+    blocks = ["## How to do it again", fenced("\n".join(report.commands), "")]
+    for one in report.reproduction:
+        blocks += [
+            f"Specification of {plain(one.experiment)}, SHA-256 `{one.hash}`:",
+            fenced(one.toml, "toml"),
+        ]
+    return blocks
+
+
+def fenced(text: str, language: str) -> str:
+    """A code block that no fence within it can end."""
+    fence = "```"
+    while fence in text:
+        fence += "`"
+    return f"{fence}{language}\n{printable(text).rstrip()}\n{fence}"
+
+
+def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    lines = [head, ["---", *("---:" for _ in head[1:])], *rows]
+    return "\n".join(
+        f"| {' | '.join(cell if at == 1 else plain(cell) for cell in line)} |"
+        for at, line in enumerate(lines)
+    )
+
+
+def plain(text: object) -> str:
+    """Kept from being read as markup."""
+    kept = printable(text)
+    for sign in "\\|*_`<>[]":
+        kept = kept.replace(sign, "\\" + sign)
+    return " ".join(kept.split())

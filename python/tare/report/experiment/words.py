@@ -1,0 +1,53 @@
+"""Numbers and lists in running text."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+_SMALL = (
+    "zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve",
+)  # fmt: skip
+
+
+def two_digits(share: float) -> str:
+    """A percentage to two significant digits, as TTPv2 §9 asks: 0.023%, 1.7%, 49%, 100%."""
+    size = share * 100
+    if size == 0:
+        return "0%"
+    rounded = float(f"{size:.2g}")
+    if 0 < size < 100 and rounded >= 100:
+        return "more than 99%"
+    return f"{rounded:.{max(0, 1 - math.floor(math.log10(abs(rounded))))}f}%"
+
+
+def number(n: int) -> str:
+    """In words up to twelve."""
+    return _SMALL[n] if 0 <= n < len(_SMALL) else f"{n:,}"
+
+
+def counted(n: int, one: str, many: str | None = None) -> str:
+    return f"{number(n)} {one if n == 1 else many or one + 's'}"
+
+
+def joined(parts: Sequence[str]) -> str:
+    """a, b and c"""
+    return parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}" if parts else ""
+
+
+LABELS = {"ttp1": "TTPv1", "ttp2": "TTPv2", "exact": "exact protocol"}
+"""Protocols in tables and captions."""
+
+
+def label(protocol: str) -> str:
+    return LABELS.get(protocol, protocol)
+
+
+def sentence(text: str) -> str:
+    """With a capital and a full stop, whatever it came with."""
+    text = " ".join(text.split()).rstrip(".;")
+    return f"{text[:1].upper()}{text[1:]}." if text else ""
+
+
+def gigabytes(size: int | float) -> str:
+    return f"{size / 2**30:.1f}".removesuffix(".0") + " GiB"
