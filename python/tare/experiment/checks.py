@@ -6,7 +6,6 @@ Rules are told the parts that are well-formed, so that one misspelt key hides no
 from __future__ import annotations
 
 import json
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from difflib import get_close_matches
 from typing import Any, TypeVar
@@ -19,8 +18,7 @@ from tare.dbms.url import redacted
 from tare.errors import UsageError
 from tare.experiment.explain import Finding
 from tare.experiment.generator import generate
-from tare.experiment.reserved import is_reserved
-from tare.experiment.rows import LEAST, MOST
+from tare.experiment.places import Path
 from tare.experiment.scenario.registry import scenarios
 from tare.experiment.specification import (
     DbmsSpec,
@@ -30,12 +28,11 @@ from tare.experiment.specification import (
     TableSpec,
     WatchSpec,
 )
-from tare.experiment.sql_names import tables_named
+from tare.experiment.table_checks import table_mistakes, twice
 
 _Model = TypeVar("_Model", bound=BaseModel)
 
-PREFIX = "tare_"
-FEWEST_QES = 6  # TTPv2 Step 3(iv); fewer carry no interval of a median
+_CALLED = {"tables": "table", "queries": "query", "dbms": "DBMS"}
 
 
 def mistakes_of(document: dict[str, Any], whole: Specification | None) -> list[Finding]:
@@ -44,7 +41,7 @@ def mistakes_of(document: dict[str, Any], whole: Specification | None) -> list[F
     queries = _well_formed(document, "queries", QuerySpec)
     dbms = _well_formed(document, "dbms", DbmsSpec)
     found = [*_texts(document)]
-    found += [finding for number, table in tables for finding in _table(number, table)]
+    found += [finding for number, table in tables for finding in table_mistakes(number, table)]
     found += [finding for number, one in dbms for finding in _dbms(number, one)]
     found += [finding for number, query in queries for finding in _query(number, query)]
     for key, names in (
@@ -52,10 +49,11 @@ def mistakes_of(document: dict[str, Any], whole: Specification | None) -> list[F
         ("queries", [(n, query.name) for n, query in queries]),
         ("dbms", [(n, one.name) for n, one in dbms]),
     ):
-        found += _twice(key, names)
+        found += twice((key,), names, _CALLED[key])
     found += _scenario(document)
     found += _watch(document)
-    if len(tables) == len(document.get("tables", [])):
+    given = document.get("tables")
+    if isinstance(given, list) and len(tables) == len(given):
         found += _variable(tables)
     if "queries" not in document and "generate" not in document:
         found.append(
@@ -63,49 +61,6 @@ def mistakes_of(document: dict[str, Any], whole: Specification | None) -> list[F
         )
     if whole is not None and not found:
         found += _generated(whole)
-    return found
-
-
-def warnings_of(specification: Specification) -> list[Finding]:
-    """Of a specification without mistakes."""
-    found: list[Finding] = []
-    known = {table.name.lower() for table in specification.tables}
-    number, variable = next((n, table) for n, table in enumerate(specification.tables) if table.variable)
-    for place, query in enumerate(specification.queries):
-        named = tables_named(query.sql)
-        if named is None:
-            continue
-        for name in sorted(named - known):
-            found.append(
-                (
-                    ("queries", place, "sql"),
-                    f'query "{query.name}" names the table {name}, which is not among [[tables]]',
-                )
-            )
-        if variable.name.lower() not in named:
-            found.append(
-                (
-                    ("queries", place, "sql"),
-                    f'query "{query.name}" does not use the variable table {variable.name}: it does not change '
-                    "with the cardinality",
-                )
-            )
-    least = variable.range.cardinalities[-1]
-    if variable.minimum is not None and least != variable.minimum:
-        found.append(
-            (
-                ("tables", number, "minimum"),
-                f"steps of {variable.step:,} from {variable.cardinality:,} end at {least:,}, "
-                f"not at the minimum of {variable.minimum:,}",
-            )
-        )
-    if specification.qes < FEWEST_QES:
-        found.append(
-            (
-                ("qes",),
-                f"TTPv2 drops a Q@C with fewer than {FEWEST_QES} QEs: {specification.qes} leave it none",
-            )
-        )
     return found
 
 
@@ -130,7 +85,7 @@ def _taken(value: Any, model: type[_Model]) -> _Model | None:
 def _texts(document: dict[str, Any]) -> Iterator[Finding]:
     """A NUL cannot be stored in a lab, nor sent to a server."""
 
-    def walk(value: Any, path: tuple[str | int, ...]) -> Iterator[Finding]:
+    def walk(value: Any, path: Path) -> Iterator[Finding]:
         match value:
             case str() if "\0" in value:
                 yield path, f"`{path[-1]}` holds a NUL character (\\u0000)"
@@ -144,77 +99,8 @@ def _texts(document: dict[str, Any]) -> Iterator[Finding]:
     yield from walk(document, ())
 
 
-def _table(number: int, table: TableSpec) -> Iterator[Finding]:
-    here: tuple[str | int, ...] = ("tables", number)
-    names = [column.name for column in table.columns]
-    yield from _name((*here, "name"), table.name)
-    for place, column in enumerate(table.columns):
-        at = (*here, "columns", place)
-        yield from _name((*at, "name"), column.name)
-        if column.name == table.primary_key:
-            if column.model_fields_set & {"low", "high"}:
-                yield (
-                    at,
-                    f"column {column.name} is the primary key and counts 1, 2, 3, …: leave out low and high",
-                )
-            continue
-        high = table.cardinality if column.high is None else column.high
-        if column.low > high:
-            yield at, f"column {column.name} has no values: low is {column.low:,} and high is {high:,}"
-        for key, value in (("low", column.low), ("high", high)):
-            if not LEAST <= value <= MOST and key in column.model_fields_set:
-                yield (
-                    (*at, key),
-                    f"`{key}` of column {column.name} does not fit an SQL INTEGER ({LEAST:,} … {MOST:,})",
-                )
-    yield from _twice(("tables", number, "columns"), list(enumerate(names)), what="column")
-    if table.primary_key is not None and table.primary_key not in names:
-        close = get_close_matches(table.primary_key, names, n=1, cutoff=0.0)
-        yield (
-            (*here, "primary_key"),
-            f"the primary key {table.primary_key} is no column of {table.name}; its columns are {', '.join(names)}"
-            + (f"; did you mean `{close[0]}`?" if len(names) > 1 else ""),
-        )
-    if table.cardinality > MOST:
-        yield (*here, "cardinality"), f"{table.name} cannot have more than {MOST:,} rows"
-    yield from _walk(here, table)
-
-
-def _walk(here: tuple[str | int, ...], table: TableSpec) -> Iterator[Finding]:
-    if table.step is None:
-        if table.minimum is not None:
-            yield (
-                (*here, "minimum"),
-                f"{table.name} has a minimum but no step: the variable table has both, a fixed one neither",
-            )
-        return
-    if table.minimum is not None and table.minimum > table.cardinality:
-        yield (
-            (*here, "minimum"),
-            f"the minimum of {table.name}, {table.minimum:,}, is above its cardinality, {table.cardinality:,}",
-        )
-    elif table.step > table.cardinality:
-        yield (
-            (*here, "step"),
-            f"the step of {table.name}, {table.step:,}, is above its cardinality, {table.cardinality:,}",
-        )
-    elif table.minimum != table.cardinality and table.step > table.cardinality - (table.minimum or 0):
-        yield (
-            (*here, "step"),
-            f"the step of {table.name}, {table.step:,}, does not fit between its cardinality, "
-            f"{table.cardinality:,}, and its minimum, {table.minimum:,}",
-        )
-
-
-def _name(path: tuple[str | int, ...], name: str) -> Iterator[Finding]:
-    if name.lower().startswith(PREFIX):
-        yield path, f"the name {name} begins with {PREFIX}, which Tare keeps for its own tables and columns"
-    elif is_reserved(name):
-        yield path, f"{name} is a word of SQL's own in one DBMS or another: choose another name"
-
-
 def _dbms(number: int, one: DbmsSpec) -> Iterator[Finding]:
-    here: tuple[str | int, ...] = ("dbms", number)
+    here: Path = ("dbms", number)
     if (one.url is None) == (one.start is None):
         yield (
             here,
@@ -242,20 +128,6 @@ def _query(number: int, query: QuerySpec) -> Iterator[Finding]:
             ("queries", number, "sql"),
             f'query "{query.name}" is no query that only reads (SELECT, WITH, VALUES, …)',
         )
-
-
-def _twice(
-    key: str | tuple[str | int, ...], names: Sequence[tuple[int, str]], what: str = ""
-) -> Iterator[Finding]:
-    """SQL does not tell names by their case."""
-    path = (key,) if isinstance(key, str) else key
-    counted = Counter(name.lower() for _, name in names)
-    seen: set[str] = set()
-    for number, name in names:
-        if counted[name.lower()] > 1 and name.lower() in seen:
-            shown = what or {"tables": "table", "queries": "query", "dbms": "DBMS"}[str(path[0])]
-            yield (*path, number, "name"), f"there is a {shown} {name} already: give each a name of its own"
-        seen.add(name.lower())
 
 
 def _scenario(document: dict[str, Any]) -> Iterator[Finding]:

@@ -12,8 +12,9 @@ from typing import Any
 from pydantic import ValidationError
 
 from tare.errors import SpecificationMistake
-from tare.experiment.checks import mistakes_of, warnings_of
+from tare.experiment.checks import mistakes_of
 from tare.experiment.explain import Finding, explained
+from tare.experiment.oddities import warnings_of
 from tare.experiment.places import Places
 from tare.experiment.specification import Specification
 

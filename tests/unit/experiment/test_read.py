@@ -5,6 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from tare.errors import SpecificationMistake
 from tare.experiment.read import read_specification, warnings
@@ -151,6 +153,54 @@ def test_more_queries_than_the_tables_leave_room_for_are_refused() -> None:
     )
     line, said = only(text.replace("count = 3", "count = 9000\ncorrelation_names = 1"))
     assert (line, "leave room for" in said) == (14, True)
+
+
+_ODD = [
+    "5",
+    "-1",
+    "1e400",
+    "true",
+    '""',
+    '"x"',
+    "[]",
+    "[1]",
+    "{}",
+    "{a = 1}",
+    "[[]]",
+    "[{}]",
+    "1979-05-27",
+    '"\\u0000"',
+]
+_KEYS = [
+    "name", "description", "scenario", "qes", "cache", "timeout_s", "dbms", "tables", "queries", "generate", "watch",
+    "url", "start", "columns", "low", "cardinality", "step", "minimum", "seed", "sql", "count", "pairs", "webhook",
+]  # fmt: skip
+
+
+@given(
+    st.dictionaries(st.sampled_from(_KEYS), st.sampled_from(_ODD), max_size=4),
+    st.sampled_from(
+        [
+            "",
+            "[[dbms]]",
+            "[[tables]]",
+            "[[tables]]\n[[tables.columns]]",
+            "[generate]",
+            "[watch]",
+            "[[queries]]",
+        ]
+    ),
+    st.dictionaries(st.sampled_from(_KEYS), st.sampled_from(_ODD), max_size=4),
+)
+def test_whatever_stands_there_it_is_a_mistake_and_never_a_crash(
+    top: dict[str, str], header: str, inner: dict[str, str]
+) -> None:
+    lines = [f"{key} = {value}" for key, value in top.items()]
+    lines += [header] + [f"{key} = {value}" for key, value in inner.items()] if header else []
+    with pytest.raises(SpecificationMistake) as raised:
+        read_specification("\n".join(lines))
+    assert raised.value.mistakes
+    assert all(1 <= line <= max(1, len(lines) + 1) for line, _, _ in raised.value.mistakes)
 
 
 def test_a_password_is_refused_and_never_shown() -> None:
