@@ -91,6 +91,10 @@ def _kill_beside(crashes: Crashes, server: RunningServer, wanted: int, draw: ran
         _bring_back(server)
     assert life is not None
     assert life.ended() == 0, life.events()[-5:]
+    waits = [event["what"] for life in crashes.lives for event in life.events() if event["event"] == "doing"]
+    assert (
+        sum("; try 2 in" in what for what in waits) > wanted / 2
+    )  # the others came while it needed no server
 
 
 def _kill_server(server: RunningServer, draw: random.Random) -> None:

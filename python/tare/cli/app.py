@@ -9,7 +9,19 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from tare.cli import compare, doctor, exit_code_of, experiment, isolate, lab, model, report, server, time
+from tare.cli import (
+    compare,
+    doctor,
+    exit_code_of,
+    experiment,
+    isolate,
+    lab,
+    model,
+    protocol,
+    report,
+    server,
+    time,
+)
 
 
 class _Commands(TyperGroup):
@@ -65,6 +77,7 @@ app.command()(compare.compare)
 app.command()(doctor.doctor)
 app.command(context_settings={"allow_interspersed_args": False})(isolate.isolate)
 app.command()(model.model)
+app.command()(protocol.protocol)
 app.command()(report.report)
 app.add_typer(server.app, name="server")
 app.add_typer(experiment.app, name="experiment")

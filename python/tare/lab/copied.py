@@ -19,10 +19,12 @@ import duckdb
 import sqlalchemy as sa
 from ibis.backends.duckdb import Backend
 
+from tare.dbms.known import SERVERS
 from tare.dbms.url import parse, scrubbed
 from tare.errors import LabError
 from tare.lab.columns import TABLES, columns, ibis_type, is_text
 from tare.lab.parquet import WORDS
+from tare.lab.schema import dbms
 from tare.lab.store import Lab
 from tare.lab.workspace import cpus, workspace
 
@@ -41,6 +43,7 @@ all NULL, it would be a column of numbers."""
 class _Source:
     lab: Lab
     where: str  # with its password
+    dbmses: Sequence[str]  # whose runs it holds
 
 
 def copied(lab: Lab, where: str, runs: Sequence[int]) -> Backend:
@@ -50,10 +53,12 @@ def copied(lab: Lab, where: str, runs: Sequence[int]) -> Backend:
     """
     backend = workspace()
     parts = {table: _parts(lab, table, runs) for table in TABLES}
+    with lab.reading() as connection:
+        dbmses = connection.execute(sa.select(dbms.c.name).distinct()).scalars().all()
     lab.close()  # ADBC has a SQLite of its own, and two in one process undo each other's file locks
     with ThreadPoolExecutor(cpus()) as pool:
         for table, of_table in parts.items():
-            _copy_table(pool, backend, _Source(lab, where), table, of_table)
+            _copy_table(pool, backend, _Source(lab, where, dbmses), table, of_table)
     return backend
 
 
@@ -79,8 +84,11 @@ def _parts(lab: Lab, table: str, runs: Sequence[int]) -> list[str]:
 
 def _copy_table(pool: Executor, backend: Backend, source: _Source, table: str, parts: Sequence[str]) -> None:
     """Into narrow columns, which take half the memory; into wide ones if something does not fit."""
-    for kind in (_narrow, _wide):
-        types = {column.name: kind(column) for column in columns(table)}
+    wanted = columns(table)
+    for types in (
+        {column.name: _narrow(column, source.dbmses) for column in wanted},
+        {column.name: _wide(column) for column in wanted},
+    ):
         fields = ", ".join(f'"{name}" {of}' for name, of in types.items())
         backend.raw_sql(f"CREATE OR REPLACE TABLE {table} ({fields})")
         copying = [pool.submit(_copy, backend, source, table, part, types) for part in parts]
@@ -124,15 +132,23 @@ def _wide(column: sa.Column[Any]) -> str:
     return _WIDE[ibis_type(column)]
 
 
-def _narrow(column: sa.Column[Any]) -> str:
+def _narrow(column: sa.Column[Any], dbmses: Sequence[str]) -> str:
     if column.table.name not in _LARGE:
         return _wide(column)
-    words = WORDS.get((column.table.name, column.name))
-    if words is not None:
-        return f"ENUM ({', '.join(repr(word.value) for word in words)})"
+    words = _words(column, dbmses)
+    if words:
+        return f"ENUM ({', '.join(repr(word) for word in words)})"
     if ibis_type(column) == "int64" and not column.name.endswith(("_ns", "_bytes")):
         return "INTEGER"
     return _wide(column)
+
+
+def _words(column: sa.Column[Any], dbmses: Sequence[str]) -> list[str]:
+    """What the column usually holds, where that is one of few words."""
+    place = (column.table.name, column.name)
+    if place == ("process", "dbms"):
+        return sorted({*SERVERS.values(), *dbmses})
+    return [word.value for word in WORDS.get(place, ())]
 
 
 def _leaving(lab: Lab, column: sa.Column[Any]) -> str:
@@ -155,29 +171,34 @@ def _arriving(lab: Lab, column: sa.Column[Any], into: str) -> str:
 @contextmanager
 def _reader(source: _Source, sql: str) -> Iterator[Any]:
     """The rows as a stream of Arrow record batches."""
+    from adbc_driver_manager import AdbcConnection, AdbcStatement
+
     path = source.lab.path
-    connection = _sqlite(path) if path is not None else _postgresql(source.where)
-    with closing(connection), closing(connection.cursor()) as cursor:
+    with (
+        closing(_sqlite(path) if path is not None else _postgresql(source.where)) as database,
+        closing(AdbcConnection(database)) as connection,
+        closing(AdbcStatement(connection)) as statement,
+    ):
         if path is not None:
-            cursor.adbc_statement.set_options(**{"adbc.sqlite.query.batch_rows": _BATCH_ROWS})
-        cursor.execute(sql)
-        yield cursor.fetch_record_batch()
+            statement.set_sql_query(f"PRAGMA busy_timeout = {_BUSY_MS}")
+            statement.execute_update()
+            statement.set_options(**{"adbc.sqlite.query.batch_rows": str(_BATCH_ROWS)})
+        statement.set_sql_query(sql)
+        yield statement.execute_query()[0]
 
 
 def _sqlite(path: Path) -> Any:
-    from adbc_driver_sqlite import dbapi
+    from adbc_driver_sqlite import connect
 
+    # Who may write opens it so, though nothing is written: the last to close takes the -wal and -shm files away.
     writable = os.access(path, os.W_OK) and os.access(path.parent, os.W_OK)
-    connection = dbapi.connect(f"file:{quote(str(path))}?mode=ro{'' if writable else '&immutable=1'}")
-    with closing(connection.cursor()) as cursor:
-        cursor.execute(f"PRAGMA busy_timeout = {_BUSY_MS}")
-    return connection
+    return connect(f"file:{quote(str(path))}?mode={'rw' if writable else 'ro&immutable=1'}")
 
 
 def _postgresql(url: str) -> Any:
-    from adbc_driver_postgresql import dbapi
+    from adbc_driver_postgresql import connect
 
-    return dbapi.connect(url)
+    return connect(url)
 
 
 def _adbc_error() -> type[Exception]:

@@ -10,4 +10,4 @@ FIRST_PAUSE_S = 0.04
 
 def pause_s(failures: int, first_s: float = FIRST_PAUSE_S) -> float:
     """Seconds to wait after so many failures in a row, from 1 on."""
-    return first_s * 2 ** (failures - 1)
+    return first_s * 2.0 ** (failures - 1)

@@ -1,12 +1,17 @@
-"""A sanity check: a named, sourced predicate, and what it finds over the QEs of one Q@C."""
+"""A sanity check as data: a named, sourced rule over named measures, for one case or for a whole lab.
+
+`Check.verdict` judges one case in plain numbers (`tare time`); `tare.protocol.judge` judges every
+case of a lab at once from the same data.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import Generic, TypeVar
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
 
-Case = TypeVar("Case")
+from tare.protocol.named import Formula, Numbers, say
+from tare.protocol.outcome import Level
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,13 +26,48 @@ Judgement = str | Unjudged | None
 
 
 @dataclass(frozen=True, slots=True)
-class Check(Generic[Case]):
-    """One predicate over a case (a QE, or a whole Q@C)."""
+class Ground:
+    """One way to violate a check. Where a measure that it needs is missing it cannot hold."""
+
+    needs: tuple[str, ...]
+    holds: Formula
+    evidence: str  # a template: `named.say`
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """A rule about a QE, a Q@C or a whole experiment. It is violated where one of its grounds holds."""
 
     number: int
     name: str
     source: str  # where it is defined: "TTPv2 Table XI"
-    predicate: Callable[[Case], Judgement]
+    level: Level
+    grounds: tuple[Ground, ...]
+    unless: Ground | None = None  # where this holds it cannot be judged; its evidence says why
+    missing: Mapping[str, str] = field(default_factory=dict)  # what to say of a measure that is not there
+    of_what_is_known: bool = False  # one known measure is enough for a case to pass
+
+    @property
+    def needs(self) -> tuple[str, ...]:
+        """Every measure that must be there for a case to pass."""
+        return tuple(dict.fromkeys(name for ground in self.grounds for name in ground.needs))
+
+    def lack(self, name: str) -> str:
+        """Why the check cannot be made without this measure."""
+        return self.missing.get(name, f"{name.replace('_', ' ')} is not known")
+
+    def verdict(self, measures: Mapping[str, Any]) -> Judgement:
+        """Judges one case by its measures; one that is absent or None is not known."""
+        view = Numbers(measures)
+        if self.unless and not view.lacks(self.unless.needs) and self.unless.holds(view):
+            return Unjudged(say(self.unless.evidence, view))
+        for ground in self.grounds:
+            if not view.lacks(ground.needs) and ground.holds(view):
+                return str(say(ground.evidence, view))
+        lacking = view.lacks(self.needs)
+        if lacking is None or (self.of_what_is_known and any(not view.lacks((n,)) for n in self.needs)):
+            return None
+        return Unjudged(self.lack(lacking))
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,13 +92,13 @@ class Finding:
         return len(self.violations)
 
 
-def apply(check: Check[Case], cases: Sequence[tuple[int | None, Case]]) -> Finding:
+def apply(check: Check, cases: Sequence[tuple[int | None, Mapping[str, Any]]]) -> Finding:
     """Judges each case; a case comes with the QE index that its violation is to carry."""
     violations: list[Violation] = []
     judged = 0
     unjudged: str | None = None
-    for index, case in cases:
-        verdict = check.predicate(case)
+    for index, measures in cases:
+        verdict = check.verdict(measures)
         if isinstance(verdict, Unjudged):
             unjudged = unjudged or verdict.reason
             continue

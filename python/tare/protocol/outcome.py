@@ -9,8 +9,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import TYPE_CHECKING
 
-import ibis.expr.types as ir
+if TYPE_CHECKING:  # what judges one Q@C needs no engine
+    import ibis.expr.types as ir
 
 
 class Level(StrEnum):

@@ -8,8 +8,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from scipy.stats import binom
-
 CONFIDENCE = 0.95
 SMALLEST_FOR_INTERVAL = 6
 """With fewer samples even [smallest, largest] holds the median with less than 95%:
@@ -55,12 +53,14 @@ def relative_sd(values: Sequence[float]) -> float | None:
 def median_ranks(n: int, confidence: float) -> tuple[int, float] | None:
     """The r for which [r-th smallest, r-th largest] is the tightest such interval that holds the
     median with at least `confidence`, and its true coverage: 1 - 2 P(Binomial(n, 1/2) < r)."""
-    rank = int(binom.ppf((1 - confidence) / 2, n, 0.5))
-    while rank > 0 and 2 * binom.cdf(rank - 1, n, 0.5) > 1 - confidence:
-        rank -= 1
-    if rank < 1:
-        return None
-    return rank, float(1 - 2 * binom.cdf(rank - 1, n, 0.5))
+    above, of = (1 - confidence).as_integer_ratio()
+    most = (above << n) // (2 * of)  # of 2^n equally likely cases
+    rank, below, here = 0, 0, 1  # fewer than `rank` successes; exactly `rank`
+    while below + here <= most:
+        below += here
+        here = here * (n - rank) // (rank + 1)
+        rank += 1
+    return (rank, 1 - 2 * below / (1 << n)) if rank else None
 
 
 def median_interval(values: Sequence[float], confidence: float = CONFIDENCE) -> Interval | None:

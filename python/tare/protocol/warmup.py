@@ -20,8 +20,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from scipy.stats import t
-
 from tare.measure.records import QE
 from tare.protocol.measures import CPU, CPU_OF_ALL, WALL
 
@@ -46,6 +44,8 @@ class WarmUp:
 
 @lru_cache(maxsize=1024)
 def _quantile(freedom: int, tests: int) -> float:
+    from scipy.stats import t  # slow to load, and `steady` needs none of it
+
     return float(t.ppf(1 - ALPHA / (2 * tests), freedom))
 
 

@@ -12,12 +12,16 @@ from tare.errors import ExportFailed
 
 
 def write(path: Path, text: str) -> None:
-    """Writes UTF-8 text. Raises ExportFailed; a file that was there before is then as it was.
+    """Writes UTF-8 text: as `write_bytes`."""
+    write_bytes(path, text.encode())
+
+
+def write_bytes(path: Path, data: bytes) -> None:
+    """Raises ExportFailed; a file that was there before is then as it was.
 
     A target that is no regular file (a pipe, a terminal, /dev/stdout) is written to directly: it
     cannot be renamed over. A symbolic link is followed.
     """
-    data = text.encode()
     try:
         target = path.resolve() if path.is_symlink() else path
         if target.exists() and not stat.S_ISREG(target.stat().st_mode):

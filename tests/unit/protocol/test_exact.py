@@ -5,9 +5,24 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tare.protocol.check import Finding, Unjudged
-from tare.protocol.exact import check, no_negative_parts, parts_add_up, timeline_trusted
+from tare.measure.records import QE
+from tare.protocol.check import Finding, Judgement, Unjudged
+from tare.protocol.exact import check
+from tare.protocol.exact.checks import NO_NEGATIVE_PARTS, PARTS_ADD_UP, SLICES_MATCH
+from tare.protocol.exact.single import measures_of
 from tests.unit.protocol.qe_records import MS, elapsed, qe, resources, run_of
+
+
+def parts_add_up(of: QE) -> Judgement:
+    return PARTS_ADD_UP.verdict(measures_of(of))
+
+
+def no_negative_parts(of: QE) -> Judgement:
+    return NO_NEGATIVE_PARTS.verdict(measures_of(of))
+
+
+def timeline_trusted(of: QE) -> Judgement:
+    return SLICES_MATCH.verdict(measures_of(of))
 
 
 def test_a_clean_run_violates_nothing() -> None:

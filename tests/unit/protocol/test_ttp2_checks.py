@@ -8,10 +8,11 @@ import pytest
 
 from tare.dbms.base import Role
 from tare.measure.records import QE, Outcome
-from tare.protocol.check import Unjudged
+from tare.protocol.check import Judgement, Unjudged
 from tare.protocol.ttp2.case import Case
 from tare.protocol.ttp2.checks import QE_CHECKS
-from tare.protocol.ttp2.qatc_checks import excessive_variation, possible_result_cache
+from tare.protocol.ttp2.qatc_checks import EXCESSIVE_VARIATION, POSSIBLE_RESULT_CACHE
+from tare.protocol.ttp2.single import measures_of, measures_of_qatc
 from tests.unit.protocol.qe_records import MS, TICK_NS, elapsed, machine, process, qe
 
 
@@ -45,12 +46,12 @@ def test_the_table_has_its_thirteen_checks_in_order() -> None:
 
 @pytest.mark.parametrize("check", QE_CHECKS, ids=lambda check: check.name)
 def test_a_clean_qe_passes(check) -> None:  # type: ignore[no-untyped-def]
-    assert check.predicate(case(qe())) is None
+    assert check.verdict(measures_of(case(qe()))) is None
 
 
 @pytest.mark.parametrize(("number", "what", "make"), VIOLATIONS, ids=[v[1] for v in VIOLATIONS])
 def test_a_violation_is_found_with_evidence(number: int, what: str, make: Callable[[], Case]) -> None:
-    found = QE_CHECKS[number - 1].predicate(make())
+    found = QE_CHECKS[number - 1].verdict(measures_of(make()))
     assert isinstance(found, str), what
     assert any(sign.isdigit() for sign in found) or number in (12, 13)
 
@@ -60,15 +61,15 @@ def test_every_check_has_its_violation_here() -> None:
 
 
 def test_rounding_to_whole_ticks_is_no_violation_of_query_time() -> None:
-    assert QE_CHECKS[3].predicate(case(qe(elapsed=elapsed(57, 55)))) is None  # 6 ticks in 5.7
+    assert QE_CHECKS[3].verdict(measures_of(case(qe(elapsed=elapsed(57, 55))))) is None  # 6 ticks in 5.7
 
 
 def test_parallel_workers_may_use_more_cpu_than_wall() -> None:
     workers = tuple(process(100 + i, user_ticks=50) for i in range(2))
     wide = qe(processes=workers, online_cpus=2, elapsed=elapsed(520, 510))
-    assert QE_CHECKS[3].predicate(case(wide)) is None
+    assert QE_CHECKS[3].verdict(measures_of(case(wide))) is None
     narrow = qe(processes=workers, online_cpus=1, elapsed=elapsed(520, 510))
-    assert isinstance(QE_CHECKS[3].predicate(case(narrow)), str)
+    assert isinstance(QE_CHECKS[3].verdict(measures_of(case(narrow))), str)
 
 
 @pytest.mark.parametrize(
@@ -83,7 +84,7 @@ def test_parallel_workers_may_use_more_cpu_than_wall() -> None:
     ],
 )
 def test_what_cannot_be_judged_is_not_called_a_violation(number: int, of: QE) -> None:
-    assert isinstance(QE_CHECKS[number - 1].predicate(case(of)), Unjudged)
+    assert isinstance(QE_CHECKS[number - 1].verdict(measures_of(case(of))), Unjudged)
 
 
 def ticks(*values: int) -> list[Case]:
@@ -92,6 +93,14 @@ def ticks(*values: int) -> list[Case]:
 
 def walls(*values: float) -> list[Case]:
     return [case(qe(i, elapsed=elapsed(v, 1))) for i, v in enumerate(values)]
+
+
+def excessive_variation(cases: list[Case]) -> Judgement:
+    return EXCESSIVE_VARIATION.verdict(measures_of_qatc([measures_of(one) for one in cases]))
+
+
+def possible_result_cache(cases: list[Case]) -> Judgement:
+    return POSSIBLE_RESULT_CACHE.verdict(measures_of_qatc([measures_of(one) for one in cases]))
 
 
 def test_excessive_variation_is_more_than_a_fifth_of_the_mean() -> None:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-NS_PER_MS = 1_000_000
+from typing import Final
+
+from tare.protocol.named import Defined, as_float
+from tare.protocol.quantities import BUSY, NS_PER_MS
 
 
 def io_calc(block_io_query: float, iowait: float) -> float:
@@ -31,3 +34,24 @@ def io_calc_of_type(
     if waited == 0:
         return block_io_type
     return block_io_type - block_io_type * iowait / waited
+
+
+EQUATIONS: Final = (
+    Defined(
+        "io_calc_ticks",
+        ("query_block_io_ticks", "overall_iowait"),
+        lambda m: io_calc(m.query_block_io_ticks, as_float(m.overall_iowait)),
+    ),
+    Defined(
+        "time_ms",
+        ("query_user_ticks", "query_system_ticks", "io_calc_ticks", "tick_ns"),
+        lambda m: time_calc_ms(m.query_user_ticks, m.query_system_ticks, m.io_calc_ticks, m.tick_ns),
+    ),
+)
+"""Equations 1 and 2 over the measures of a QE."""
+
+NEEDED: Final = (
+    "wall_ns", "query_user_ticks", "query_system_ticks", "query_block_io_ticks", "overall_iowait",
+    *(f"overall_{mode}" for mode in BUSY),
+)  # fmt: skip
+"""Without these a QE has no time that could be checked."""

@@ -1,45 +1,60 @@
-"""TTPv2's sanity checks of one Q@C by itself (Table XII, 1 and 2), over the QEs that Step 2 retained.
+"""TTPv2's sanity checks of one Q@C by itself (Table XII, 1 and 2). Step 3-(i) drops what they find.
 
-Checks 3 and 4 (monotonicity) compare Q@Cs and belong to the whole experiment.
+They belong to Step 1: they look at every QE of the Q@C that ran to its end, before any is dropped.
+Checks 3 and 4 (monotonicity) compare Q@Cs: `tare.protocol.monotonicity`.
 """
 
 from __future__ import annotations
 
-import statistics
-from collections.abc import Sequence
+from typing import Final
 
-from tare.protocol.check import Check, Judgement, Unjudged
-from tare.protocol.ttp2.case import Case, cpu_ticks
+from tare.protocol.check import Check, Ground
+from tare.protocol.outcome import Level
 
-SOURCE = "TTPv2 Table XII"
+SOURCE: Final = "TTPv2 Table XII"
 
-EXCESSIVE = 0.20  # standard deviation of the query's computation time, over its mean
-RESULT_CACHE_SDS = 3.0
+EXCESSIVE: Final = 0.20  # standard deviation of the query's computation time, over its mean
+RESULT_CACHE_SDS: Final = 3.0
 
+_MISSING: Final = {
+    "computation_sd": "one QE has no variation",
+    "computation_mean": "no QE has a computation time",
+    "later_wall_sd": "three measured times or more are needed",
+    "first_wall": "three measured times or more are needed",
+}
 
-def excessive_variation(cases: Sequence[Case]) -> Judgement:
-    if len(cases) < 2:
-        return Unjudged(f"{len(cases)} QEs have no variation")
-    used = [cpu_ticks(case.query) for case in cases]
-    mean, sd = statistics.fmean(used), statistics.stdev(used)
-    if sd > EXCESSIVE * mean:
-        return f"query user + system: standard deviation {sd:.1f} ticks, mean {mean:.1f}"
-    return None
-
-
-def possible_result_cache(cases: Sequence[Case]) -> Judgement:
-    times = [case.wall_ticks for case in cases]
-    known = [time for time in times if time is not None]
-    if len(known) < len(times) or len(known) < 3:
-        return Unjudged("three measured times or more are needed")
-    first, later = known[0], known[1:]
-    mean, sd = statistics.fmean(later), statistics.stdev(later)
-    if first > max(later) and first - mean > RESULT_CACHE_SDS * sd:
-        return f"the first QE took {first:.2f} ticks, the later ones {mean:.2f} ± {sd:.2f}"
-    return None
-
-
-QATC_CHECKS: tuple[Check[Sequence[Case]], ...] = (
-    Check(1, "excessive variation in query computation time", SOURCE, excessive_variation),
-    Check(2, "possible query result cache", SOURCE, possible_result_cache),
+EXCESSIVE_VARIATION: Final = Check(
+    1,
+    "excessive variation in query computation time",
+    SOURCE,
+    Level.QATC,
+    (
+        Ground(
+            ("computation_sd", "computation_mean"),
+            lambda m: m.computation_sd > EXCESSIVE * m.computation_mean,
+            "query user + system: standard deviation {computation_sd:.1f} ticks, mean {computation_mean:.1f}",
+        ),
+    ),
+    missing=_MISSING,
 )
+
+POSSIBLE_RESULT_CACHE: Final = Check(
+    2,
+    "possible query result cache",
+    SOURCE,
+    Level.QATC,
+    (
+        Ground(
+            ("first_wall", "later_wall_max", "later_wall_mean", "later_wall_sd"),
+            lambda m: (
+                (m.first_wall > m.later_wall_max)
+                & (m.first_wall - m.later_wall_mean > RESULT_CACHE_SDS * m.later_wall_sd)
+            ),
+            "the first QE took {first_wall:.2f} ticks, the later ones {later_wall_mean:.2f} "
+            "± {later_wall_sd:.2f}",
+        ),
+    ),
+    missing=_MISSING,
+)
+
+QATC_CHECKS: Final = (EXCESSIVE_VARIATION, POSSIBLE_RESULT_CACHE)

@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 import statistics
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from tare.measure.records import QE, Outcome
 from tare.protocol.check import Finding, apply
+from tare.protocol.named import Numbers, complete
+from tare.protocol.qatc_rules import MIN_TICKS
 from tare.protocol.statistics import sample_sd
-from tare.protocol.ttp2.case import Case, block_io_ticks
+from tare.protocol.ttp2.case import Case
 from tare.protocol.ttp2.checks import QE_CHECKS
-from tare.protocol.ttp2.equations import io_calc, time_calc_ms
+from tare.protocol.ttp2.equations import EQUATIONS, NEEDED
 from tare.protocol.ttp2.qatc_checks import QATC_CHECKS
 from tare.protocol.ttp2.query_process import Identified, Way, identify
+from tare.protocol.ttp2.single import measures_of, measures_of_qatc
 
 MIN_QES = 6
-MIN_TICKS = 2.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,16 +47,6 @@ class QueryTime:
     query_process: Identified
 
 
-def time_calc_of(case: Case) -> float | None:
-    """Eq. 1 and 2 for one QE, ms; None where a measure that they need is missing."""
-    delay = block_io_ticks(case.query, case.tick_ns)
-    if not case.query or delay is None or case.overall is None or case.qe.outcome is not Outcome.OK:
-        return None
-    user = sum(p.user_ticks for p in case.query)
-    system = sum(p.system_ticks for p in case.query)
-    return time_calc_ms(user, system, io_calc(delay, case.overall["iowait"]), case.tick_ns)
-
-
 def time_of(
     qes: Sequence[QE],
     tick_ns: int,
@@ -69,16 +62,18 @@ def time_of(
     """
     found = identify(qes, way)
     cases = [Case(qe, found.processes[i], found.tied, tick_ns) for i, qe in enumerate(qes)]
-    of_qes = tuple(apply(check, [(case.qe.index, case) for case in cases]) for check in QE_CHECKS)
+    known = [complete(measures_of(case), EQUATIONS) for case in cases]
+    judged = [(qe.index, measures) for qe, measures in zip(qes, known, strict=True)]
+    of_qes = tuple(apply(check, judged) for check in QE_CHECKS)
+    of_qatc = tuple(apply(check, [(None, measures_of_qatc(known))]) for check in QATC_CHECKS)
     violating = {violation.qe for finding in of_qes for violation in finding.violations}
-    samples = tuple(time_calc_of(case) for case in cases)
+    samples = tuple(_time_calc(measures) for measures in known)
     dropped = tuple(
-        case.qe.index in violating or sample is None for case, sample in zip(cases, samples, strict=True)
+        qe.index in violating or sample is None or Numbers(measures).lacks(NEEDED) is not None
+        for qe, sample, measures in zip(qes, samples, known, strict=True)
     )
-    retained = [case for case, out in zip(cases, dropped, strict=True) if not out]
-    of_qatc = tuple(apply(check, [(None, retained)]) for check in QATC_CHECKS)
     times = [s for s, out in zip(samples, dropped, strict=True) if not out and s is not None]
-    reason = _reason(cases, retained, samples, of_qes, of_qatc, min_qes, min_ticks)
+    reason = _reason(known, dropped, samples, of_qes, of_qatc, min_qes, min_ticks)
     return QueryTime(
         time_ms=statistics.median(times) if reason is None else None,
         reason=reason,
@@ -91,9 +86,17 @@ def time_of(
     )
 
 
+def _time_calc(measures: Mapping[str, Any]) -> float | None:
+    """Eq. 1 and 2 for one QE, ms; None where a measure that they need is missing."""
+    if measures["query_processes"] == 0 or measures["outcome"] != Outcome.OK.value:
+        return None
+    time: float | None = measures["time_ms"]
+    return time
+
+
 def _reason(
-    cases: Sequence[Case],
-    retained: Sequence[Case],
+    known: Sequence[Mapping[str, Any]],
+    dropped: Sequence[bool],
     samples: Sequence[float | None],
     of_qes: Sequence[Finding],
     of_qatc: Sequence[Finding],
@@ -101,22 +104,23 @@ def _reason(
     min_ticks: float,
 ) -> str | None:
     """Why Step 3 drops the Q@C: the first of its predicates that holds, most telling first."""
-    if not cases:
+    if not known:
         return "no QE was run to its end"
     if all(sample is None for sample in samples):
-        if any(case.query for case in cases):
+        if any(measures["query_processes"] for measures in known):
             return "a measure that TTPv2 needs is missing: the query's block-I/O delay or /proc/stat"
         return "no query process is in every QE"
     for finding in of_qatc:
         if finding.violations:
             return f"{finding.name}: {finding.violations[0].evidence}"
-    wall = [case.wall_ticks for case in (retained or cases) if case.wall_ticks is not None]
+    retained = [measures for measures, out in zip(known, dropped, strict=True) if not out]
+    wall = [m["wall_ticks"] for m in (retained or known) if m["wall_ticks"] is not None]
     if wall and statistics.fmean(wall) <= min_ticks:
         mean = statistics.fmean(wall)
         return f"the mean measured time is {mean:.2f} ticks; more than {min_ticks:g} are needed"
     if len(retained) < min_qes:
         why = ", ".join(f"{f.name} ({f.violated})" for f in of_qes if f.violated)
-        left = f"{len(retained)} of {len(cases)} QEs are left, {min_qes} are needed"
+        left = f"{len(retained)} of {len(known)} QEs are left, {min_qes} are needed"
         return f"{left}; dropped for: {why}" if why else left
     return None
 

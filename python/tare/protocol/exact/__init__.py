@@ -1,0 +1,20 @@
+"""The exact protocol, ours: nanosecond counters whose parts must add up to the wall time.
+
+**Its definition.** A QE's time is the CPU run time of its query processes plus their own block-I/O
+delay, by the kernel's nanosecond counters, summed over every process that worked for the query. A
+Q@C's time is the median over the QEs that are retained.
+
+What a query itself asks for is computation, and the blocks that it waits for. Run-queue wait is
+others' computation, steal is other machines', and sleep is waiting for processes, locks or the client,
+whose own work is counted where it is done. Those are the disturbance that is to be told apart: they
+are measured and shown beside the time, never in it. The leader's timeline holds the sum to account:
+CPU + block I/O + run-queue wait + sleep + steal add up to the wall time within `checks.RESIDUE_SHARE`.
+
+There are no halves, no floor of two ticks and no assumption on the number of CPUs. What it shares
+with TTPv2: block-I/O delay also counts the time in which the disk worked for another.
+"""
+
+from tare.protocol.exact.checks import EXACT_CHECKS, SOURCE
+from tare.protocol.exact.single import check
+
+__all__ = ["EXACT_CHECKS", "SOURCE", "check"]

@@ -1,0 +1,37 @@
+"""What TTPv1's Step 2 needs to know of the Q@C and of the DBMS while it looks at a QE."""
+
+from __future__ import annotations
+
+from functools import reduce
+from operator import or_
+
+import ibis
+import ibis.expr.types as ir
+
+from tare.protocol import judge
+from tare.protocol.kept import kept
+from tare.protocol.order_statistics import median, placed
+from tare.protocol.qatcs import computation
+from tare.protocol.ttp1.checks import OF_ITS_QATC, QE_CHECKS, STOPPED_OR_PHANTOM, TIMED_OUT
+from tare.protocol.ttp1.profiles import IOWAIT_SHARE
+
+
+def context(qes: ir.Table) -> ir.Table:
+    """Adds `qatc_computation_mean`, `qatc_computation_sd` (ticks), `iowait_allowed` (ticks; NULL: any),
+    and `median_iowait` (ticks): over the QEs that Steps 2-(i) and 2-(ii) leave to the Q@C."""
+    spread = computation(qes, "query_cpu_ticks")
+    spread = kept(
+        spread.select(
+            of_qatc="qatc_id", qatc_computation_mean="computation_mean", qatc_computation_sd="computation_sd"
+        )
+    )
+    qes = qes.left_join(spread, qes.qatc_id == spread.of_qatc).drop("of_qatc")
+    shares = [(qes.dbms == dbms, share) for dbms, share in IOWAIT_SHARE.items()]
+    qes = qes.mutate(iowait_allowed=ibis.cases(*shares, else_=None) * qes.query_user_ticks.cast("float64"))
+    gone = reduce(
+        or_, (judge.violated(c, qes) for c in (*QE_CHECKS, OF_ITS_QATC, TIMED_OUT, STOPPED_OR_PHANTOM))
+    )
+    left = qes.filter(~gone & qes.overall_iowait.notnull())
+    rows = placed(left.select("qe_id", "qatc_id", "overall_iowait"), "qatc_id", "overall_iowait")
+    medians = kept(rows.group_by(of_qatc="qatc_id").aggregate(median_iowait=median(rows, "overall_iowait")))
+    return qes.left_join(medians, qes.qatc_id == medians.of_qatc).drop("of_qatc")

@@ -1,0 +1,165 @@
+"""What holds of every protocol over every lab."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import pairwise
+from random import Random
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tare.protocol import run_protocol
+from tare.protocol.exact.method import EXACT
+from tare.protocol.outcome import Outcome
+from tare.protocol.run import Analysis
+from tare.protocol.ttp1.method import TTP1
+from tare.protocol.ttp2.method import TTP2
+from tests.unit.protocol.lab_records import RecordedQatC, RecordedRun, lab_of
+from tests.unit.protocol.qe_records import TICK_NS
+from tests.unit.protocol.random_labs import random_run, runs
+
+METHODS = (TTP1, TTP2, EXACT)
+each_protocol = pytest.mark.parametrize("method", METHODS, ids=lambda method: method.name)
+few = settings(max_examples=2, deadline=None)
+
+
+def rows(table: Any) -> list[dict[str, Any]]:
+    return table.to_pyarrow().to_pylist()
+
+
+def judged(method: Any, run: RecordedRun, **how: Any) -> Outcome:
+    accept = [check.name for check in method.experiment]
+    return run_protocol(lab_of(run, **how), method.name, accept=accept)
+
+
+def told(outcome: Outcome) -> dict[str, Any]:
+    """All of an outcome that is a value, with its rows in an order of their own."""
+    tables = {
+        "times": sorted(rows(outcome.times), key=lambda row: row["qatc_id"]),
+        "qes": sorted(rows(outcome.qes), key=lambda row: row["qe_id"]),
+        "exclusions": sorted(map(repr, rows(outcome.exclusions))),
+    }
+    counts = {name: getattr(outcome, name) for name in ("checks", "remaining", "deviations")}
+    return {**tables, **counts, "post": [(p.name, p.detail, p.reason) for p in outcome.post]}
+
+
+@each_protocol
+@few
+@given(run=runs())
+def test_what_is_left_never_grows(method: Any, run: RecordedRun) -> None:
+    left = judged(method, run).remaining
+    assert left[0].qes == sum(len(qatc.qes) for qatc in run.qatcs)
+    for before, after in pairwise(left):
+        assert (before.qes - after.qes, before.qatcs - after.qatcs) == (
+            after.dropped_qes,
+            after.dropped_qatcs,
+        )
+        assert min(after.dropped_qes, after.dropped_qatcs) >= 0
+
+
+@each_protocol
+@few
+@given(run=runs(), seed=st.integers())
+def test_the_order_of_the_rows_changes_nothing(method: Any, run: RecordedRun, seed: int) -> None:
+    shuffled = judged(method, run, shuffle=Random(seed).shuffle)
+    first, second = told(judged(method, run)), told(shuffled)
+    for name in ("times", "qes"):
+        assert [_near(row) for row in first.pop(name)] == [_near(row) for row in second.pop(name)]
+    assert first == second
+
+
+def _near(row: dict[str, Any]) -> dict[str, Any]:
+    """Sums of fractions may differ in their last bits with the order they are added in."""
+    return {key: float(f"{value:.12g}") if isinstance(value, float) else value for key, value in row.items()}
+
+
+@each_protocol
+@few
+@given(run=runs(), seed=st.integers())
+def test_the_order_of_the_later_qes_changes_no_time(method: Any, run: RecordedRun, seed: int) -> None:
+    """The first has a part of its own, in the check for a result cache."""
+    chance = Random(seed)
+
+    def permuted(qatc: RecordedQatC) -> RecordedQatC:
+        first, *later = qatc.qes
+        chance.shuffle(later)
+        return replace(qatc, qes=[first, *later])
+
+    ended_first = [qatc for qatc in run.qatcs if qatc.qes[0].outcome.value == "ok"]
+    run = replace(run, qatcs=ended_first)
+    other = replace(run, qatcs=[permuted(qatc) for qatc in ended_first])
+    first, second = told(judged(method, run)), told(judged(method, other))
+    assert [_near(row) for row in first["times"]] == [_near(row) for row in second["times"]]
+    assert first["remaining"] == second["remaining"]
+
+
+@each_protocol
+@few
+@given(run=runs(), factor=st.sampled_from((2, 4, 8)))
+def test_longer_ticks_make_times_longer_by_as_much(method: Any, run: RecordedRun, factor: int) -> None:
+    run = replace(run, qatcs=[_whole(qatc) for qatc in run.qatcs])
+    scaled = replace(run, tick_ns=TICK_NS * factor, qatcs=[_scaled(qatc, factor) for qatc in run.qatcs])
+    short, long = (
+        sorted(rows(judged(method, one).times), key=lambda r: r["qatc_id"]) for one in (run, scaled)
+    )
+    for one, other in zip(short, long, strict=True):
+        assert (one["retained"], one["step"], one["rule"]) == (
+            other["retained"],
+            other["step"],
+            other["rule"],
+        )
+        for name in ("time_ms", "low_ms", "high_ms", "sd_ms", "measured_ms", "measured_sd_ms"):
+            expected = None if one[name] is None else pytest.approx(one[name] * factor)
+            assert other[name] == expected, name
+
+
+def _whole(qatc: RecordedQatC) -> RecordedQatC:
+    """The residue's bound of 1 ms and the 0.1 ms below zero do not scale: leave no residue here."""
+    return replace(qatc, qes=[
+        replace(qe, elapsed=replace(qe.elapsed, residue_ns=0, sleep_ns=0)) if qe.elapsed else qe
+        for qe in qatc.qes
+    ])  # fmt: skip
+
+
+def _scaled(qatc: RecordedQatC, factor: int) -> RecordedQatC:
+    def process(p: Any) -> Any:
+        longer = {name: getattr(p, name) for name in ("run_ns", "block_io_ns", "run_queue_ns")}
+        return replace(p, **{name: None if v is None else v * factor for name, v in longer.items()})
+
+    def qe(one: Any) -> Any:
+        elapsed = one.elapsed and replace(one.elapsed, wall_ns=one.elapsed.wall_ns * factor)
+        return replace(one, elapsed=elapsed, processes=tuple(map(process, one.processes)))
+
+    return replace(qatc, qes=[qe(one) for one in qatc.qes])
+
+
+@each_protocol
+@few
+@given(seed=st.integers())
+def test_every_exclusion_names_a_rule_that_holds_on_its_row(method: Any, seed: int) -> None:
+    """Judged again, in plain numbers, from the measures that the engine gives of that row."""
+    frames = lab_of(random_run(Random(seed)))
+    accept = [check.name for check in method.experiment]
+    outcome = run_protocol(frames, method.name, accept=accept)
+    analysis = Analysis(frames, method, 6, False)
+    of_qe = {row["qe_id"]: row for row in rows(analysis.at_start)}
+    of_qatc = {row["qatc_id"]: row for row in rows(analysis.qatcs)}
+    rules = {
+        (step.name, check.name): check
+        for step in (*method.drops, *method.qatc_drops)
+        for check in step.checks
+    }  # fmt: skip
+    excluded = rows(outcome.exclusions)
+    for row in excluded:
+        if row["rule"] == "no QE is left":
+            assert of_qatc[row["qatc_id"]]["retained_qes"] == 0
+            continue
+        measures = of_qe[row["qe_id"]] if row["level"] == "qe" else of_qatc[row["qatc_id"]]
+        assert rules[row["step"], row["rule"]].verdict(measures) == row["evidence"]
+    dropped_qes = {row["qe_id"] for row in rows(outcome.qes) if not row["retained"]}
+    assert {row["qe_id"] for row in excluded if row["level"] == "qe"} == dropped_qes
+    dropped_qatcs = {row["qatc_id"] for row in rows(outcome.times) if not row["retained"]}
+    assert {row["qatc_id"] for row in excluded if row["level"] == "qatc"} == dropped_qatcs
