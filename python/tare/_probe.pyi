@@ -187,6 +187,83 @@ class Probe:
         """Raises ProbeError outside the BPF tier."""
     def close(self) -> None: ...
 
+@final
+class ThreadParts:
+    """Where one thread's time went within an interval of a recording, ns.
+
+    on_cpu + run_queue + sleep + block_io + other_wait = present.
+    """
+
+    tid: int
+    tgid: int
+    present_ns: int  # how much of the interval it lived
+    on_cpu_ns: int  # includes steal
+    run_queue_ns: int
+    sleep_ns: int  # interruptible
+    block_io_ns: int  # uninterruptible and in_iowait
+    other_wait_ns: int  # uninterruptible, not in_iowait; stopped; traced
+    stolen_ns: int  # of on_cpu: taken by the hypervisor; of a slice that the interval cuts, a share
+    own_io_ns: int  # of block_io: while a request of the chosen processes was with its device
+    switch_ins: int
+    slices: int  # as many, by the kernel's own count
+    why: str | None  # why its trace cannot be whole; None if nothing speaks against it
+
+@final
+class DiskParts:
+    """Block requests within an interval. A request is its submitter's: for whom a kernel thread submits
+    (write-back, journal), and who else waits for a page on its way, is not known."""
+
+    in_flight_ns: int  # at least one of the chosen processes' was with its device
+    outstanding_ns: int  # … was submitted and not done
+    requests: int
+    bytes: int
+    others_ns: int  # at least one of somebody else's was with its device
+    others_requests: int
+    kernel_requests: int  # of the others': submitted by threads of the kernel
+
+@final
+class CpuParts:
+    """One CPU's idle time within an interval, ns. iowait: idle while a thread that last ran there waits for I/O."""
+
+    cpu: int
+    idle_ns: int  # iowait included
+    iowait_ns: int
+    own_iowait_ns: int  # of iowait: while a thread of the chosen processes was among those that waited
+    own_disk_ns: int  # of iowait: while a request of the chosen processes was with its device
+    unknown_ns: int  # a switch was missed: what the CPU did is not known, and is in none of the above
+
+@final
+class Weighed:
+    """What a recording says of an interval, for chosen processes."""
+
+    threads: list[ThreadParts]  # those that lived in it
+    disk: DiskParts
+    cpus: list[CpuParts]  # those that switched at all
+    why: list[str]  # why it is not to be believed; empty if nothing speaks against it
+
+@final
+class Recording:
+    """A finished trace. Ask it about any interval in it, for any of the traced processes."""
+
+    began_ns: int  # monotonic
+    ended_ns: int
+    events: int
+    dropped: int  # events that found no room
+    passed_over: dict[str, int]  # calls of a program that the kernel left out, where it tells of any
+    def weigh(self, begin_ns: int, end_ns: int, processes: Sequence[int]) -> Weighed: ...
+
+@final
+class Tracer:
+    """A kernel trace of processes, their threads and the children they fork, with all switches of the
+    machine's CPUs and all block requests, until `finish()` or `stop()`. Keeps every event in memory, some
+    50 bytes each. Raises ProbeError where BPF does not work."""
+
+    def __init__(self, processes: Sequence[int]) -> None: ...
+    def finish(self) -> Recording:
+        """Stops it. Threads should be at rest, or the last slice of each is not confirmed."""
+    def stop(self) -> None:
+        """Stops it and forgets what it recorded."""
+
 def read_process(pid: int, tid: int | None = None) -> Process:
     """One process (or thread) from /proc alone. Raises ProbeError if it is gone."""
 

@@ -8,7 +8,7 @@ import sys
 import pytest
 from benchmarks.run_all import NAMES
 
-NEEDS_ROOT = {"snapshot", "exits", "parts"}
+NEEDS_ROOT = {"snapshot", "exits", "parts", "truth"}
 
 
 @pytest.mark.parametrize("name", NAMES)

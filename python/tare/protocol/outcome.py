@@ -83,7 +83,8 @@ class Outcome:
     time_ms (median of the calculated times; NULL if dropped), low_ms, high_ms (distribution-free 95%
     interval; NULL below 6 QEs), sd_ms, measured_ms (mean time_meas over retained QEs), measured_sd_ms,
     strict, relaxed (bool: a monotonicity violation against the next higher cardinality, after the protocol).
-    `qes` has a row for each QE at start: qe_id, qatc_id, run_order, number, retained (bool), time_ms
+    `qes` has a row for each QE at start: qe_id, qatc_id, run_order, number, retained (bool: by Step 2;
+    Step 3 may still have dropped its Q@C), time_ms
     (calculated; also of dropped QEs where it can be), measured_ms, and the parts that time_ms is the sum of,
     each `part_<name>_ms`.
     `exclusions` has a row for each rule that a QE or Q@C was dropped by (several may hold of one):
