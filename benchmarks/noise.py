@@ -37,8 +37,10 @@ CASES = ("none", "cpu hog", "O_DIRECT reader", "both")
 
 def hog(cpu: int) -> None:
     os.sched_setaffinity(0, {cpu})
-    while True:
-        pass
+    parent = os.getppid()
+    while os.getppid() == parent:  # noise must not outlive a benchmark that was killed
+        for _ in range(10_000):
+            pass
 
 
 def reader(path: str) -> None:
@@ -46,7 +48,8 @@ def reader(path: str) -> None:
     size, block = os.fstat(descriptor).st_size, 1 << 16
     buffer = mmap.mmap(-1, block)
     offset = 0  # 64 KiB at a time keeps the disk's interrupts coming, some 10,000 a second
-    while True:
+    parent = os.getppid()
+    while os.getppid() == parent:
         os.preadv(descriptor, [buffer], offset)
         offset = (offset + block) % (size - size % block)
 
@@ -57,6 +60,7 @@ def running(target: object, argument: object) -> Iterator[None]:
     process.start()
     try:
         yield
+        assert process.is_alive(), "the noise ended by itself"
     finally:
         assert process.pid
         os.kill(process.pid, signal.SIGKILL)

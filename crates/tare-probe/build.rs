@@ -26,4 +26,7 @@ fn main() {
         }
     }
     println!("cargo::rerun-if-changed=src/bpf");
+    // For crates with BPF programs of their own: where these headers are.
+    println!("cargo::metadata=libbpf={}", include.display());
+    println!("cargo::metadata=kernel={}/src/bpf", env!("CARGO_MANIFEST_DIR"));
 }

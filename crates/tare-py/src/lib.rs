@@ -9,6 +9,7 @@ mod probe;
 mod process;
 mod snapshot;
 mod timeline;
+mod trace;
 
 use pyo3::prelude::*;
 
@@ -32,6 +33,8 @@ mod _probe {
     use super::snapshot::Snapshot;
     #[pymodule_export]
     use super::timeline::{Follower, Timeline};
+    #[pymodule_export]
+    use super::trace::{CpuParts, DiskParts, Recording, ThreadParts, Tracer, Weighed};
 
     use super::*;
 

@@ -19,24 +19,16 @@ import duckdb
 import sqlalchemy as sa
 from ibis.backends.duckdb import Backend
 
-from tare.dbms.known import SERVERS
 from tare.dbms.url import parse, scrubbed
 from tare.errors import LabError
-from tare.lab.columns import TABLES, columns, ibis_type, is_text
-from tare.lab.parquet import WORDS
+from tare.lab.columns import TABLES
+from tare.lab.passage import LARGE, Passage, passages
 from tare.lab.schema import dbms
 from tare.lab.store import Lab
 from tare.lab.workspace import cpus, workspace
 
 _BATCH_ROWS = 16_384
 _BUSY_MS = 30_000
-_LARGE = ("qe", "process")
-
-_WIDE = {"boolean": "BOOLEAN", "string": "VARCHAR", "int64": "BIGINT"}
-
-_NULL = "\x01"
-"""Stands for NULL text on the way out of SQLite, where a column takes the type of its first batch: were that
-all NULL, it would be a column of numbers."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +61,7 @@ def _parts(lab: Lab, table: str, runs: Sequence[int]) -> list[str]:
         return [f"id IN {asked}"]
     if table in ("query", "qatc"):
         return [f"run_id IN {asked}"]
-    if table not in _LARGE:
+    if table not in LARGE:
         return [f"id IN (SELECT {table}_id FROM run WHERE id IN {asked})"]
     with lab.reading() as connection:
         first, last = connection.execute(
@@ -83,16 +75,13 @@ def _parts(lab: Lab, table: str, runs: Sequence[int]) -> list[str]:
 
 
 def _copy_table(pool: Executor, backend: Backend, source: _Source, table: str, parts: Sequence[str]) -> None:
-    """Into narrow columns, which take half the memory; into wide ones if something does not fit."""
-    wanted = columns(table)
-    for types in (
-        {column.name: _narrow(column, source.dbmses) for column in wanted},
-        {column.name: _wide(column) for column in wanted},
-    ):
-        fields = ", ".join(f'"{name}" {of}' for name, of in types.items())
+    """The narrow way; the wide way if something does not fit."""
+    for narrow in (True, False):
+        ways = passages(table, sqlite=source.lab.is_sqlite, dbmses=source.dbmses, narrow=narrow)
+        fields = ", ".join(f'"{one.name}" {one.type}' for one in ways)
         backend.raw_sql(f"CREATE OR REPLACE TABLE {table} ({fields})")
-        copying = [pool.submit(_copy, backend, source, table, part, types) for part in parts]
-        if all(one.result() for one in copying):
+        copying = [pool.submit(_copy, backend, source, table, part, ways) for part in parts]
+        if all([one.result() for one in copying]):  # noqa: C419 - all have ended before the next way is tried
             return
     raise LabError(
         f"the lab {source.lab.where} holds values in {table} that are none of their columns' types",
@@ -100,11 +89,11 @@ def _copy_table(pool: Executor, backend: Backend, source: _Source, table: str, p
     )
 
 
-def _copy(backend: Backend, source: _Source, table: str, part: str, types: dict[str, str]) -> bool:
-    """False if a value does not fit into its column's type."""
+def _copy(backend: Backend, source: _Source, table: str, part: str, ways: Sequence[Passage]) -> bool:
+    """False if a value does not fit into its column."""
     lab = source.lab
-    out = ", ".join(_leaving(lab, column) for column in columns(table))
-    into = ", ".join(_arriving(lab, column, types[column.name]) for column in columns(table))
+    out = ", ".join(one.leaving for one in ways)
+    into = ", ".join(one.arriving for one in ways)
     try:
         with (
             _reader(source, f"SELECT {out} FROM {table} WHERE {part}") as batches,
@@ -125,46 +114,6 @@ def _copy(backend: Backend, source: _Source, table: str, part: str, types: dict[
             "see that it is whole (`tare lab verify`) and can be reached, and try again",
         ) from error
     return True
-
-
-# Columns --------------------------------------------------------------------------
-def _wide(column: sa.Column[Any]) -> str:
-    return _WIDE[ibis_type(column)]
-
-
-def _narrow(column: sa.Column[Any], dbmses: Sequence[str]) -> str:
-    if column.table.name not in _LARGE:
-        return _wide(column)
-    words = _words(column, dbmses)
-    if words:
-        return f"ENUM ({', '.join(repr(word) for word in words)})"
-    if ibis_type(column) == "int64" and not column.name.endswith(("_ns", "_bytes")):
-        return "INTEGER"
-    return _wide(column)
-
-
-def _words(column: sa.Column[Any], dbmses: Sequence[str]) -> list[str]:
-    """What the column usually holds, where that is one of few words."""
-    place = (column.table.name, column.name)
-    if place == ("process", "dbms"):
-        return sorted({*SERVERS.values(), *dbmses})
-    return [word.value for word in WORDS.get(place, ())]
-
-
-def _leaving(lab: Lab, column: sa.Column[Any]) -> str:
-    name = f'"{column.name}"'
-    if not is_text(column):
-        return name
-    if lab.is_sqlite:
-        return f"ifnull({name}, char({ord(_NULL)})) AS {name}" if column.nullable else name
-    return f"CAST({name} AS text) AS {name}"
-
-
-def _arriving(lab: Lab, column: sa.Column[Any], into: str) -> str:
-    name = f'"{column.name}"'
-    if lab.is_sqlite and is_text(column) and column.nullable:
-        name = f"nullif({name}, chr({ord(_NULL)}))"
-    return f"CAST({name} AS {into})"
 
 
 # Rows -----------------------------------------------------------------------------

@@ -18,6 +18,7 @@ from ibis.backends import BaseBackend
 from ibis.util import gen_name
 
 from tare.errors import NoSuchRun
+from tare.lab.collector import seldom_collected
 from tare.lab.columns import TABLES, columns, ibis_type
 from tare.lab.copied import copied
 from tare.lab.exported import exported, exported_runs, is_export
@@ -47,6 +48,7 @@ class Frames:
     process: ir.Table
 
 
+@seldom_collected()
 def open_frames(where: str | Path, runs: Sequence[str] | None = None) -> Frames:
     """The runs asked for (numbers or beginnings of uuids; None: all) of a lab or of a folder of an export.
 

@@ -33,7 +33,7 @@ def fewer(
     `numbers`: by default what the runs had, and up to three fewer, while Step 3 needs less than that.
     """
     if numbers is None:
-        had = int(frames.run.qes_per_qatc.max().execute() or 0)
+        had = int(frames.run.qes_per_qatc.max().to_pyarrow().as_py() or 0)
         numbers = range(had, max(had - 4, min_qes), -1)
     rows = []
     for number in numbers:

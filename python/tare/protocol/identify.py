@@ -20,7 +20,7 @@ def query_processes(frames: Frames, by_paper: bool = False) -> ir.Table:
     ways = qe.group_by(of_qatc=qe.qatc_id).aggregate(
         qes=qe.count(), told=ibis.literal(False) if by_paper else (qe.leader_pid.count() == qe.count())
     )
-    if not by_paper and int(qe.leader_pid.isnull().sum().execute() or 0) == 0:
+    if not by_paper and int(qe.leader_pid.isnull().sum().to_pyarrow().as_py() or 0) == 0:
         return ways.select(
             "of_qatc",
             "told",

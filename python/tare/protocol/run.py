@@ -10,6 +10,7 @@ import ibis
 import ibis.expr.types as ir
 
 from tare.errors import UsageError
+from tare.lab.collector import seldom_collected
 from tare.lab.frames import Frames
 from tare.protocol import judge, step1
 from tare.protocol.derived import derived
@@ -28,6 +29,7 @@ METHODS = {method.name: method for method in (TTP1, TTP2, EXACT)}
 ACCEPTABLE = {check.name for method in METHODS.values() for check in method.experiment}
 
 
+@seldom_collected()
 def run_protocol(
     frames: Frames, name: str, *, min_qes: int = 6, accept: Sequence[str] = (), by_paper: bool = False
 ) -> Outcome:
@@ -63,7 +65,7 @@ class Analysis:
             "protocol": self.method.name,
             "title": self.method.title,
             "citation": self.method.citation,
-            "tick_ns": int(self.frames.run.tick_ns.max().execute() or 0),
+            "tick_ns": int(self.frames.run.tick_ns.max().to_pyarrow().as_py() or 0),
             "min_qes": self.min_qes,
             "checks": (*found, *self._checks()),
             "accepted": accepted,

@@ -38,7 +38,7 @@ def time_qatcs(qes: ir.Table, qatcs: ir.Table) -> ir.Table:
     )
     narrow = joined.select("qe_id", "qatc_id", "time_ms", "measured_ms")
     rows = placed(placed(narrow, "qatc_id", "time_ms"), "qatc_id", "measured_ms")
-    low, high = bounds(rows, "time_ms", int(qatcs.qes.max().execute() or 0))
+    low, high = bounds(rows, "time_ms", int(qatcs.qes.max().to_pyarrow().as_py() or 0))
     return kept(
         rows.group_by("qatc_id").aggregate(
             n=rows.count(),

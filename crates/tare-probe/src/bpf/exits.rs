@@ -1,16 +1,12 @@
 //! Exits through a BPF ring buffer.
 
-use std::io;
-use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
-use std::sync::{Arc, Mutex, PoisonError};
-use std::thread::JoinHandle;
+use libbpf_rs::{Link, MapCore, MapFlags, MapHandle, Object};
 
-use libbpf_rs::{Link, MapCore, MapFlags, MapHandle, Object, RingBuffer, RingBufferBuilder};
-
-use super::load::{Plain, attach, from_bytes, load, map, object, refusal};
+use super::load::{Plain, attach, load, map, object};
 use super::record::Record;
+use super::ring::Ring;
 use crate::delay;
-use crate::error::{ProbeError, Result};
+use crate::error::Result;
 use crate::exit::{Exit, Listen};
 use crate::split::scale;
 use crate::title;
@@ -33,17 +29,10 @@ unsafe impl Plain for ExitRecord {}
 const BIRTHS: u32 = 0;
 const LOST: u32 = 1;
 
-struct Inbox {
-    ring: RingBuffer<'static>,
-    records: Arc<Mutex<Vec<ExitRecord>>>,
-}
-
 /// Records exits until it is dropped.
 pub(crate) struct Listener {
-    inbox: Arc<Mutex<Inbox>>,
+    ring: Ring<ExitRecord>,
     counts: MapHandle,
-    stop: Arc<OwnedFd>,
-    thread: Option<JoinHandle<()>>,
     links: Vec<Link>,
     object: Object,
 }
@@ -51,45 +40,9 @@ pub(crate) struct Listener {
 impl Listener {
     pub(crate) fn start() -> Result<Self> {
         let object = load(object!("exits"))?;
-        let (source, counts) = (map(&object, "ring")?, map(&object, "counts")?);
-        let records: Arc<Mutex<Vec<ExitRecord>>> = Arc::default();
-        let into = Arc::clone(&records);
-        let mut builder = RingBufferBuilder::new();
-        let take = move |bytes: &[u8]| {
-            if let Some(record) = from_bytes(bytes) {
-                into.lock().unwrap_or_else(PoisonError::into_inner).push(record);
-            }
-            0
-        };
-        builder.add(&source, take).map_err(|e| refusal(&e))?;
-        let ring = builder.build().map_err(|e| refusal(&e))?;
-        let wake = ring.epoll_fd();
-        // SAFETY: a non-negative result is a descriptor that we own.
-        let stop = unsafe {
-            let fd = libc::eventfd(0, libc::EFD_CLOEXEC);
-            if fd < 0 {
-                return Err(ProbeError::os(
-                    "cannot make an event descriptor",
-                    &io::Error::last_os_error(),
-                    "",
-                ));
-            }
-            Arc::new(OwnedFd::from_raw_fd(fd))
-        };
-        let inbox = Arc::new(Mutex::new(Inbox { ring, records }));
-        let thread = {
-            let (inbox, stop) = (Arc::clone(&inbox), Arc::clone(&stop));
-            let run = move || {
-                while crate::poll::either(wake, stop.as_raw_fd()) {
-                    inbox.lock().unwrap_or_else(PoisonError::into_inner).consume();
-                }
-            };
-            std::thread::Builder::new()
-                .name("tare-exits".to_owned())
-                .spawn(run)
-                .map_err(|e| ProbeError::os("cannot start the listening thread", &e, ""))?
-        };
-        let mut listener = Self { inbox, counts, stop, thread: Some(thread), links: Vec::new(), object };
+        let counts = map(&object, "counts")?;
+        let ring = Ring::open(&map(&object, "ring")?, "tare-exits")?;
+        let mut listener = Self { ring, counts, links: Vec::new(), object };
         for name in ["on_switch", "on_fork", "on_exit"] {
             let link = attach(&mut listener.object, name)?;
             listener.links.push(link);
@@ -106,12 +59,8 @@ impl Listener {
 impl Listen for Listener {
     fn drain(&mut self) -> Result<Vec<Exit>> {
         let accounting = delay::accounting() == Some(true);
-        let inbox = self.inbox.lock().unwrap_or_else(PoisonError::into_inner);
         // A task's record is in the ring before its parent can learn of the end.
-        inbox.consume();
-        let mut records = inbox.records.lock().unwrap_or_else(PoisonError::into_inner);
-        let taken = std::mem::take(&mut *records);
-        Ok(taken.iter().map(|record| record.exit(accounting)).collect())
+        Ok(self.ring.take().iter().map(|record| record.exit(accounting)).collect())
     }
 
     fn lost(&self) -> u64 {
@@ -125,21 +74,8 @@ impl Listen for Listener {
 
 impl Drop for Listener {
     fn drop(&mut self) {
+        // Nothing more goes into the ring when its thread is stopped.
         self.links.clear();
-        let one = 1u64;
-        // SAFETY: eight bytes, as an eventfd wants them.
-        unsafe { libc::write(self.stop.as_raw_fd(), (&raw const one).cast(), 8) };
-        if let Some(thread) = self.thread.take() {
-            // A thread that panicked has nothing left to stop.
-            let _ = thread.join();
-        }
-    }
-}
-
-impl Inbox {
-    fn consume(&self) {
-        // Our callback never fails, and neither does consuming then.
-        self.ring.consume_raw();
     }
 }
 

@@ -119,6 +119,26 @@ int BPF_PROG(on_switch, bool preempt, struct task_struct *prev, struct task_stru
 	return 0;
 }
 
+/*
+ * A switch is traced by whoever leaves, and some kernels run no program for some threads. Since Linux 6.17 whoever
+ * comes says so too; it changes something only where the switch was not traced. Preemption is off here.
+ */
+SEC("tp_btf/sched_exit_tp")
+int BPF_PROG(on_arrival, bool switched)
+{
+	struct task_struct *task = bpf_get_current_task_btf();
+	__u32 tid = task->pid;
+	struct line *l = bpf_map_lookup_elem(&lines, &tid);
+	__u64 state;
+
+	if (!l || !switched)
+		return 0;
+	state = l->state & ~LOOKED;
+	if (state < STATES && state != ON_CPU)
+		enter(l, ON_CPU, task);
+	return 0;
+}
+
 /* A wake-up before the switch-out finds the thread on its CPU: it never left, and there is nothing to note. */
 SEC("tp_btf/sched_wakeup")
 int BPF_PROG(on_wakeup, struct task_struct *task)

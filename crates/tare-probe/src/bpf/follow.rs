@@ -2,7 +2,7 @@
 
 use libbpf_rs::{Link, MapCore, MapFlags, MapHandle, Object};
 
-use super::load::{Plain, attach, from_bytes, iterate, load, map, object, refusal};
+use super::load::{Plain, attach, from_bytes, iterate, load, load_some, map, object, refusal};
 use crate::clock::monotonic_ns;
 use crate::error::{ProbeError, Result};
 use crate::procfs::task::TaskFiles;
@@ -14,6 +14,8 @@ const ENDED: u64 = 6;
 const LOOKED: u64 = 8;
 const PROGRAMS: [&str; 6] =
     ["on_switch", "on_wakeup", "on_irq", "on_irq_end", "on_softirq", "on_softirq_end"];
+/// Mends what `on_switch` missed, from Linux 6.17 on.
+const MENDING: &str = "on_arrival";
 /// `MAX_THREADS` of follow.bpf.c.
 const MOST: usize = 1024;
 /// How often a reading that an event came between is tried again.
@@ -65,10 +67,12 @@ impl Trace {
                 format!("follow at most {MOST}"),
             ));
         }
-        let mut object = load(object!("follow"))?;
+        let mended = load(object!("follow"));
+        let mends = mended.is_ok();
+        let mut object = mended.or_else(|_| load_some(object!("follow"), |program| program != MENDING))?;
         let lines = map(&object, "lines")?;
-        let links =
-            PROGRAMS.iter().map(|program| attach(&mut object, program)).collect::<Result<Vec<_>>>()?;
+        let programs = PROGRAMS.into_iter().chain(mends.then_some(MENDING));
+        let links = programs.map(|program| attach(&mut object, program)).collect::<Result<Vec<_>>>()?;
         let look = attach(&mut object, "first_look")?;
         let mut trace = Self { threads: Vec::new(), lines, _links: links, _object: object };
         for &tid in tids {

@@ -120,6 +120,15 @@ struct task_struct___cpu {
 	unsigned int cpu;
 };
 
+static __always_inline __u32 cpu_of(struct task_struct *task)
+{
+	if (bpf_core_field_exists(task->thread_info.cpu))
+		return task->thread_info.cpu;
+	if (bpf_core_field_exists(((struct task_struct___cpu *)task)->cpu))
+		return ((struct task_struct___cpu *)task)->cpu;
+	return -1;
+}
+
 struct seq_file;
 
 struct bpf_iter_meta {

@@ -9,9 +9,10 @@ use crate::error::{ProbeError, Result};
 
 /// An ELF object in memory, aligned as its readers expect.
 #[repr(C, align(16))]
-pub(crate) struct Aligned<T: ?Sized>(pub T);
+pub struct Aligned<T: ?Sized>(pub T);
 
-/// The compiled BPF object of this name.
+/// The BPF object of this name that the using crate's build script compiled.
+#[macro_export]
 macro_rules! object {
     ($name:literal) => {{
         static ELF: &$crate::bpf::load::Aligned<[u8]> =
@@ -19,10 +20,15 @@ macro_rules! object {
         &ELF.0
     }};
 }
-pub(crate) use object;
+pub use object;
 
 /// Loads an object's programs and maps into the kernel, attaching nothing.
-pub(crate) fn load(elf: &[u8]) -> Result<Object> {
+pub fn load(elf: &[u8]) -> Result<Object> {
+    load_some(elf, |_| true)
+}
+
+/// The same for those of its programs that are wanted, by name.
+pub fn load_some(elf: &[u8], wanted: impl Fn(&str) -> bool) -> Result<Object> {
     if !std::path::Path::new("/sys/kernel/btf/vmlinux").exists() {
         return Err(ProbeError::new(
             "the kernel describes its types nowhere: /sys/kernel/btf/vmlinux is missing",
@@ -31,11 +37,16 @@ pub(crate) fn load(elf: &[u8]) -> Result<Object> {
     }
     // libbpf would print the verifier's log on a terminal that is not ours.
     libbpf_rs::set_print(None);
-    ObjectBuilder::default().open_memory(elf).and_then(|object| object.load()).map_err(|e| refusal(&e))
+    let mut object = ObjectBuilder::default().open_memory(elf).map_err(|e| refusal(&e))?;
+    for mut program in object.progs_mut() {
+        let load = program.name().to_str().is_some_and(&wanted);
+        program.set_autoload(load);
+    }
+    object.load().map_err(|e| refusal(&e))
 }
 
 /// A libbpf error in our words.
-pub(crate) fn refusal(error: &libbpf_rs::Error) -> ProbeError {
+pub fn refusal(error: &libbpf_rs::Error) -> ProbeError {
     let errno = io::Error::last_os_error().raw_os_error().unwrap_or(0);
     let (errno, next) = match error.kind() {
         libbpf_rs::ErrorKind::PermissionDenied => {
@@ -54,19 +65,19 @@ pub(crate) fn refusal(error: &libbpf_rs::Error) -> ProbeError {
 }
 
 /// One program of a loaded object.
-pub(crate) fn program<'o>(object: &'o mut Object, name: &str) -> Result<ProgramMut<'o>> {
+pub fn program<'o>(object: &'o mut Object, name: &str) -> Result<ProgramMut<'o>> {
     object.progs_mut().find(|program| program.name() == name).ok_or_else(|| {
         ProbeError::new(format!("the BPF object has no program {name}"), "build the package anew")
     })
 }
 
 /// Attaches one program of a loaded object.
-pub(crate) fn attach(object: &mut Object, name: &str) -> Result<Link> {
+pub fn attach(object: &mut Object, name: &str) -> Result<Link> {
     program(object, name)?.attach().map_err(|e| refusal(&e))
 }
 
 /// A descriptor of one map of a loaded object.
-pub(crate) fn map(object: &Object, name: &str) -> Result<MapHandle> {
+pub fn map(object: &Object, name: &str) -> Result<MapHandle> {
     let map = object.maps().find(|map| map.name() == name).ok_or_else(|| {
         ProbeError::new(format!("the BPF object has no map {name}"), "build the package anew")
     })?;
@@ -74,7 +85,7 @@ pub(crate) fn map(object: &Object, name: &str) -> Result<MapHandle> {
 }
 
 /// Runs an iterator to its end; how much it wrote at the start of `buffer`, which grows as needed.
-pub(crate) fn iterate(link: &Link, buffer: &mut Vec<u8>) -> Result<usize> {
+pub fn iterate(link: &Link, buffer: &mut Vec<u8>) -> Result<usize> {
     use io::Read;
     const CHUNK: usize = 32 * 1024;
     let mut iterator = Iter::new(link).map_err(|e| refusal(&e))?;
@@ -93,7 +104,7 @@ pub(crate) fn iterate(link: &Link, buffer: &mut Vec<u8>) -> Result<usize> {
 }
 
 /// Reads a C struct from the start of `bytes`.
-pub(crate) fn from_bytes<T: Plain>(bytes: &[u8]) -> Option<T> {
+pub fn from_bytes<T: Plain>(bytes: &[u8]) -> Option<T> {
     if bytes.len() < size_of::<T>() {
         return None;
     }
@@ -107,4 +118,4 @@ pub(crate) fn from_bytes<T: Plain>(bytes: &[u8]) -> Option<T> {
 
 /// # Safety
 /// A `repr(C)` struct of integers and arrays of them, without padding.
-pub(crate) unsafe trait Plain {}
+pub unsafe trait Plain: Copy {}

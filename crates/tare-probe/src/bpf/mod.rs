@@ -2,6 +2,7 @@
 
 pub(crate) mod exits;
 pub(crate) mod follow;
-mod load;
+pub mod load;
 mod record;
+pub mod ring;
 pub(crate) mod tasks;

@@ -50,12 +50,7 @@ static __always_inline void fill(struct record *r, struct task_struct *task)
 	r->flags = task->flags;
 	r->threads = signal->nr_threads;
 	r->has = 0;
-	if (bpf_core_field_exists(task->thread_info.cpu))
-		r->cpu = task->thread_info.cpu;
-	else if (bpf_core_field_exists(((struct task_struct___cpu *)task)->cpu))
-		r->cpu = ((struct task_struct___cpu *)task)->cpu;
-	else
-		r->cpu = -1;
+	r->cpu = cpu_of(task);
 	r->utime = task->utime;
 	r->stime = task->stime;
 	r->gtime = task->gtime;
