@@ -86,9 +86,7 @@ class SpecificationMistake(UsageError):
 
     ``mistakes`` holds (line, column, text) of each, in the order of the file."""
 
-    def __init__(
-        self, what: str, next_step: str = "", mistakes: Sequence[tuple[int, int, str]] = ()
-    ) -> None:
+    def __init__(self, what: str, next_step: str = "", mistakes: Sequence[tuple[int, int, str]] = ()) -> None:
         super().__init__(what, next_step)
         self.mistakes = tuple(mistakes)
 

@@ -51,6 +51,10 @@ def mistakes_of(document: dict[str, Any], whole: Specification | None) -> list[F
     ):
         found += twice((key,), names, _CALLED[key])
     found += _scenario(document)
+    if whole is not None and whole.audit and max(whole.audit) > whole.qes:
+        found.append(
+            (("audit",), f"a Q@C has {whole.qes} QEs: there is no number {max(whole.audit)} to audit")
+        )
     found += _watch(document)
     given = document.get("tables")
     if isinstance(given, list) and len(tables) == len(given):

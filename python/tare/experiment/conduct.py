@@ -142,6 +142,7 @@ class Conductor:
             cache=self.specification.cache,
             timeout_s=self.specification.timeout_s,
             steady=self.steady,
+            audit=frozenset(self.specification.audit),
         )
         try:
             if at.next_run_order > 0:  # resumed, perhaps after something was changed

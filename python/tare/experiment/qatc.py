@@ -24,6 +24,7 @@ from tare.experiment.rig_keeper import FIRST_PAUSE_S, RigKeeper
 from tare.experiment.scenario.base import Scenario
 from tare.experiment.walk import QatC, QueryWalk
 from tare.lab.states import QatCState
+from tare.measure.audit import Auditor
 from tare.measure.backoff import MAX_TRIES, pause_s
 from tare.measure.qe import time_single_qe
 from tare.measure.query import Query
@@ -41,6 +42,7 @@ class Terms:
     cache: CacheState
     timeout_s: float | None
     steady: Callable[[Sequence[QE]], bool]  # whether warming up may end
+    audit: frozenset[int] = frozenset()  # numbers of the QEs that a kernel trace audits
 
 
 class QatCs:
@@ -62,6 +64,7 @@ class QatCs:
         self._interrupts = interrupts
         self._observer = observer
         self._next_run_order = next_run_order
+        self._auditor = Auditor()
         self._warm: tuple[int, int, int] | None = (
             None  # the Q@C, attempt and rig that the caches are warm for
         )
@@ -140,7 +143,7 @@ class QatCs:
             self._interrupts.check()
             opened = self._rigs.opened
             try:
-                qe = self._rigs.with_rig(lambda rig: self._time(rig, walk, number is None))
+                qe = self._rigs.with_rig(lambda rig: self._time(rig, walk, number))
             except StatementFailed as error:
                 failure: TareError = error
             else:
@@ -161,17 +164,22 @@ class QatCs:
             self._interrupts.sleep(pause_s(failures, FIRST_PAUSE_S))
         raise AssertionError("unreachable")
 
-    def _time(self, rig: Rig, walk: QueryWalk, warmup: bool) -> QE:
-        """The one place where an experiment's query is executed."""
-        return time_single_qe(
-            rig,
-            Query(walk.name, walk.sql),
-            index=self._next_run_order,
-            query_index=walk.number,
-            warmup=warmup,
-            cache=self._terms.cache,
-            timeout_s=self._terms.timeout_s,
-        )
+    def _time(self, rig: Rig, walk: QueryWalk, number: int | None) -> QE:
+        """The one place where an experiment's query is executed. An audit that cannot be had is recorded as
+        refused, with the reason: it is beside the counters, and the QE stands without it."""
+        rig.auditor = self._auditor if number in self._terms.audit else None
+        try:
+            return time_single_qe(
+                rig,
+                Query(walk.name, walk.sql),
+                index=self._next_run_order,
+                query_index=walk.number,
+                warmup=number is None,
+                cache=self._terms.cache,
+                timeout_s=self._terms.timeout_s,
+            )
+        finally:
+            rig.auditor = None
 
     def _recorded(self, walk: QueryWalk, qatc: QatC, number: int | None, qe: QE) -> QE:
         """The QE as it is in the lab: one under another plan, or with another answer, does not count.

@@ -97,6 +97,9 @@ class Specification(Part):
     qes: int = Field(default=10, ge=1, le=10_000, description="QEs per Q@C")
     cache: CacheState = CacheState.WARM
     timeout_s: float | None = Field(default=None, gt=0, allow_inf_nan=False)
+    audit: tuple[Annotated[int, Field(ge=1)], ...] = Field(
+        default=(), description="numbers of the QEs of each Q@C that a kernel trace audits"
+    )
     dbms: tuple[DbmsSpec, ...] = Field(min_length=1)
     tables: tuple[TableSpec, ...] = Field(min_length=1)
     queries: tuple[QuerySpec, ...] = ()

@@ -18,6 +18,7 @@ scenario = "{scenario}"
 qes = 10             # executions of each Q@C (a query at one cardinality); fewer than 6 say little
 cache = "warm"       # "warm", "lukewarm-os", "lukewarm-dbms" or "cold": what is emptied before each execution
 timeout_s = 60.0     # an execution that takes longer is cancelled, and recorded as such
+# audit = [10]       # executions of each Q@C that a kernel trace audits beside the counters (see docs/truth.md)
 
 # Each DBMS runs the whole experiment. Tare starts these in the background, and stops them.
 [[dbms]]
