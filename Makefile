@@ -27,6 +27,7 @@ lint: $(STAMP)/built-for-tests ## Formatting, clippy, ruff, mypy, stubtest
 	$(PY) -m mypy.stubtest tare._probe
 	$(PY) -m tare.report.schema --check schemas/result-v1.json
 	$(PY) -m tare.experiment.schema --check schemas/experiment-v1.json
+	$(PY) -m tare.report.experiment.schema --check schemas/report-v1.json
 
 format: $(STAMP)/built-for-tests ## Format Rust and Python
 	cargo fmt --all

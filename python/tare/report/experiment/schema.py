@@ -1,32 +1,24 @@
-"""The published JSON schema of the report: `python -m tare.report.experiment.schema` writes it anew."""
+"""The published JSON schema of the report: `python -m tare.report.experiment.schema [--check] [FILE]`."""
 
 from __future__ import annotations
 
-import json
 import sys
 from pathlib import Path
 
-from tare.report.atomic import write
+from tare import published
 from tare.report.experiment.document import Report
 
 
 def schema_text() -> str:
     """The schema as it is published."""
-    schema = Report.model_json_schema(by_alias=True, mode="serialization")
-    head = {
-        "$schema": "https://json-schema.org/draft/2020-12/schema",
-        "$id": "urn:tare:report-v1",
-        "title": "Tare report of an experiment, version 1",
-    }
-    schema.pop("title", None)
-    return json.dumps({**head, **schema}, indent=2, ensure_ascii=False) + "\n"
+    return published.schema_text(
+        Report, "report-v1", "Tare report of an experiment, version 1", "serialization"
+    )
 
 
-def main(arguments: list[str]) -> None:
-    target = Path(arguments[0]) if arguments else Path("schemas/report-v1.json")
-    target.parent.mkdir(parents=True, exist_ok=True)
-    write(target, schema_text())
+def main(arguments: list[str]) -> int:
+    return published.publish(arguments, schema_text(), Path("schemas/report-v1.json"))
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,40 @@
+"""Published JSON schemas: made of a pydantic model, written anew, or compared with the file."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Literal
+
+from pydantic import BaseModel
+
+
+def schema_text(
+    model: type[BaseModel], name: str, title: str, mode: Literal["validation", "serialization"]
+) -> str:
+    schema = model.model_json_schema(by_alias=True, mode=mode)
+    schema.pop("title", None)
+    head = {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "$id": f"urn:tare:{name}",
+        "title": title,
+    }
+    return json.dumps({**head, **schema}, indent=2, ensure_ascii=False) + "\n"
+
+
+def publish(arguments: list[str], text: str, default: Path) -> int:
+    """`[FILE]` writes the schema; `--check [FILE]` says whether the file is it: 0, or 1 if not."""
+    from tare.report.atomic import write
+
+    check = arguments[:1] == ["--check"]
+    rest = arguments[1:] if check else arguments
+    target = Path(rest[0]) if rest else default
+    if check:
+        if target.is_file() and target.read_text() == text:
+            return 0
+        print(f"{target} is not the schema that the models have: write it anew", file=sys.stderr)
+        return 1
+    target.parent.mkdir(parents=True, exist_ok=True)
+    write(target, text)
+    return 0
