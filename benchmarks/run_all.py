@@ -6,7 +6,19 @@ import subprocess
 import sys
 import time
 
-NAMES = ("snapshot", "exits", "observer", "noise", "parts", "truth", "scale", "spark", "aa", "aa_real")
+NAMES = (
+    "snapshot",
+    "exits",
+    "observer",
+    "noise",
+    "parts",
+    "truth",
+    "scale",
+    "spark",
+    "experiment",
+    "aa",
+    "aa_real",
+)
 
 
 def main() -> int:

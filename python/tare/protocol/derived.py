@@ -7,6 +7,7 @@ NULL where any process of the type lacks the counter.
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -18,7 +19,7 @@ from tare.lab.schema import ELAPSED_PARTS, OVERALL_TICKS, PROCESS_COUNTERS
 from tare.measure.records import Fate
 from tare.protocol.identify import query_processes
 from tare.protocol.kept import kept
-from tare.protocol.named import Columns
+from tare.protocol.named import Columns, Defined
 from tare.protocol.quantities import COUNTS, DEFINED, EXACT, PER_TYPE, TICK_COUNTERS, TYPES
 
 _OF_QE = (
@@ -60,9 +61,21 @@ def _derive(frames: Frames, by_paper: bool) -> ir.Table:
         told=joined.told.fill_null(False),
         tied=joined.tied.fill_null(0),
     )
-    for one in DEFINED:
-        whole = whole.mutate(**{one.name: one.formula(Columns(whole))})
+    for ready in _in_turns(whole.columns):
+        whole = whole.mutate(**{one.name: one.formula(Columns(whole)) for one in ready})
     return whole
+
+
+def _in_turns(known: Sequence[str]) -> Iterator[list[Defined]]:
+    """What is defined, as many at once as need nothing of each other: each turn is compiled anew."""
+    there, left = set(known), list(DEFINED)
+    while left:
+        ready = [one for one in left if there.issuperset(one.needs)]
+        if not ready:
+            raise LookupError(f"nothing gives what {left[0].name} needs")
+        yield ready
+        there.update(one.name for one in ready)
+        left = [one for one in left if one not in ready]
 
 
 def _trace(qe: ir.Table) -> dict[str, Any]:
