@@ -16,10 +16,22 @@ from tare.errors import LabError
 from tare.lab.progress import progress
 from tare.lab.readings import decode, encode
 from tare.lab.recorder import Recorder
-from tare.lab.schema import OVERALL_TICKS, cpu, dbms, experiment, machine, process, qatc, qe, reading, run
+from tare.lab.schema import (
+    OVERALL_TICKS,
+    audit,
+    cpu,
+    dbms,
+    experiment,
+    machine,
+    process,
+    qatc,
+    qe,
+    reading,
+    run,
+)
 from tare.lab.states import QatCState, RunState
 from tare.lab.store import Lab
-from tare.measure.records import QE, Elapsed, Fate, MachineUse, Outcome, OwnCost, ProcessUse, Residence
+from tare.measure.records import QE, Audit, Elapsed, Fate, MachineUse, Outcome, OwnCost, ProcessUse, Residence
 from tests.unit.lab.filling import INDEX, SCAN, SERVER, TOML, begin, begun
 from tests.unit.lab.raw import raw
 from tests.unit.protocol import qe_records
@@ -60,7 +72,7 @@ QES = _fields(
     residence=st.none() | RESIDENCE, elapsed=st.none() | ELAPSED, resources=st.none(),
     machine=st.none() | MACHINES, online_cpus=SMALL, processes=st.lists(PROCESSES, max_size=3).map(tuple),
     leader_how=WORD, own=st.none() | _fields(OwnCost, cpu_ns=COUNT, snapshots_ns=COUNT, rss_bytes=COUNT),
-    raw=st.none(),
+    raw=st.none(), audit=st.none() | _fields(Audit, accepted=st.booleans(), why=st.none() | STORED),
 )  # fmt: skip
 
 ORDER = itertools.count()
@@ -77,6 +89,7 @@ def test_a_qe_comes_back_as_it_was_recorded(one_run: tuple[Lab, Recorder, int], 
         row = connection.execute(select(qe).where(qe.c.id == qe_id)).mappings().one()
         processes = connection.execute(select(process).where(process.c.qe_id == qe_id)).mappings().all()
         cpus = connection.execute(select(cpu).where(cpu.c.qe_id == qe_id)).mappings().all()
+        audited = connection.execute(select(audit).where(audit.c.qe_id == qe_id)).mappings().one_or_none()
     counts = not measured.warmup and measured.outcome in (Outcome.OK, Outcome.TIMEOUT)
     assert row["number"] == (order if counts else None)
     for name in (
@@ -91,6 +104,8 @@ def test_a_qe_comes_back_as_it_was_recorded(one_run: tuple[Lab, Recorder, int], 
     assert row["own_rss_bytes"] == (measured.own.rss_bytes if measured.own else None)
     check_machine(row, cpus, measured.machine)
     check_processes(processes, measured.processes)
+    expected = dataclasses.asdict(measured.audit) | {"qe_id": qe_id} if measured.audit else None
+    assert (dict(audited) if audited else None) == expected
 
 
 @pytest.fixture
