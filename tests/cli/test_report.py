@@ -42,7 +42,7 @@ def test_one_call_writes_html_markdown_and_json_that_agree(lab: Path, tmp_path: 
     assert {one.model for one in found.models} == {"ttp1", "ttp2"}
     ttp2 = found.protocol("ttp2")
     assert ttp2 is not None
-    assert "accepted although violated: missing queries" in ttp2.statement.paragraphs[0]
+    assert "violations of the check “missing queries” were accepted" in ttp2.statement.paragraphs[0]
     assert "44 Q@Cs were dropped" in ttp2.statement.paragraphs[1]
     assert html.stat().st_size < 1_500_000
     assert "<h1>T</h1>" in html.read_text()

@@ -108,6 +108,9 @@ class _ServerHold(Hold):
     def release(self) -> None:
         if self._connection is not None:
             with suppress(Exception):  # a lost connection holds nothing any more
+                # The server notices a closed connection a while later; let go of at once, it is free at once.
+                self._connection.execute(text("SELECT pg_advisory_unlock(:key)"), {"key": self._key})
+            with suppress(Exception):
                 self._connection.close()
             self._connection = None
 
