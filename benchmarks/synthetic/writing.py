@@ -18,7 +18,6 @@ from tare.lab.parquet import (
     FileFacts,
     arrow_schema,
     file_of,
-    sha256,
     table_of,
 )
 from tare.lab.store import open_lab
@@ -47,8 +46,7 @@ def write_parquet(folder: Path, made: Chunks) -> None:
 
 
 def _facts(file: Path) -> FileFacts:
-    with file.open("rb") as stream:
-        return FileFacts(pq.read_metadata(file).num_rows, file.stat().st_size, sha256(stream))
+    return FileFacts.of(file, pq.read_metadata(file).num_rows)
 
 
 def write_lab(file: Path, made: Chunks) -> None:

@@ -10,7 +10,7 @@ fn main() {
 
     let out = PathBuf::from(env::var_os("OUT_DIR").expect("cargo sets OUT_DIR"));
     let libbpf = env::var("DEP_TARE_PROBE_LIBBPF").expect("tare-probe says where libbpf's headers are");
-    let kernel = env::var("DEP_TARE_PROBE_KERNEL").expect("tare-probe says where kernel.h is");
+    let kernel = env::var("DEP_TARE_PROBE_KERNEL").expect("tare-probe says where its BPF headers are");
     let mut builder = libbpf_cargo::SkeletonBuilder::new();
     builder
         .source("src/bpf/audit.bpf.c")
@@ -20,5 +20,7 @@ fn main() {
         panic!("the BPF program audit does not compile (is clang installed?): {error:?}");
     }
     println!("cargo::rerun-if-changed=src/bpf");
-    println!("cargo::rerun-if-changed={kernel}/kernel.h");
+    for header in ["kernel.h", "switching.h"] {
+        println!("cargo::rerun-if-changed={kernel}/{header}");
+    }
 }

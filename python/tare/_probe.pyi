@@ -276,3 +276,10 @@ def delay_accounting() -> bool | None:
 def residency(paths: Sequence[str]) -> list[Residency]: ...
 def evict(paths: Sequence[str]) -> None:
     """posix_fadvise(DONTNEED); dirty pages stay. Raises ProbeError naming the file."""
+
+def write_wisconsin(descriptor: int, size: int, tuples: int, header: bool = False) -> None:
+    """Writes the first `tuples` of a 1993 Wisconsin relation of `size` as CSV to an open file. The GIL is free
+    meanwhile, and signals are heard. Raises OSError; ValueError for a size that no relation has."""
+
+def wisconsin_digest(size: int, tuples: int) -> int:
+    """The sum of the checksum over the first `tuples` of a 1993 Wisconsin relation of `size`. Raises ValueError."""

@@ -9,6 +9,8 @@ from typing import Literal
 
 from pydantic import BaseModel
 
+from tare.report.atomic import write
+
 
 def schema_text(
     model: type[BaseModel], name: str, title: str, mode: Literal["validation", "serialization"]
@@ -25,8 +27,6 @@ def schema_text(
 
 def publish(arguments: list[str], text: str, default: Path) -> int:
     """`[FILE]` writes the schema; `--check [FILE]` says whether the file is it: 0, or 1 if not."""
-    from tare.report.atomic import write
-
     check = arguments[:1] == ["--check"]
     rest = arguments[1:] if check else arguments
     target = Path(rest[0]) if rest else default

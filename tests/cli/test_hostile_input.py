@@ -139,6 +139,17 @@ def test_standard_output_on_a_full_disk_keeps_no_file_from_being_written(
         assert good.exists()
 
 
+@pytest.mark.parametrize(
+    "words", [("--version",), ("experiment", "new"), ("experiment", "new", "--json"), ("lab", "--help")]
+)
+def test_every_command_tells_that_its_output_could_not_be_written(words: tuple[str, ...]) -> None:
+    with Path("/dev/full").open("w") as full:
+        code, err = run_into(full.fileno(), *words)
+    assert code == RUN
+    assert "standard output could not be written: No space left" in err
+    assert "Traceback" not in err
+
+
 def test_a_reader_that_has_gone_keeps_no_file_from_being_written(sqlite_url: str, tmp_path: Path) -> None:
     good = tmp_path / "out.json"
     reading, writing = os.pipe()

@@ -2,6 +2,7 @@
 
 mod error;
 mod exits;
+mod held;
 mod instructions;
 mod machine;
 mod page_cache;
@@ -10,6 +11,7 @@ mod process;
 mod snapshot;
 mod timeline;
 mod trace;
+mod wisconsin;
 
 use pyo3::prelude::*;
 
@@ -35,6 +37,8 @@ mod _probe {
     use super::timeline::{Follower, Timeline};
     #[pymodule_export]
     use super::trace::{CpuParts, DiskParts, Recording, ThreadParts, Tracer, Weighed};
+    #[pymodule_export]
+    use super::wisconsin::{wisconsin_digest, write_wisconsin};
 
     use super::*;
 

@@ -1,10 +1,8 @@
 //! Timelines of followed threads.
 
-use std::sync::{Mutex, PoisonError};
-
 use pyo3::prelude::*;
 
-use crate::error::{closed, raise};
+use crate::held::Held;
 
 /// Where one thread's time went since `Probe.follow()`, up to `as_of_ns`.
 #[pyclass(module = "tare._probe", frozen, get_all)]
@@ -30,27 +28,24 @@ pub(crate) struct Timeline {
 /// A scheduler trace of few threads, summed in the kernel (BPF tier only).
 #[pyclass(module = "tare._probe", frozen)]
 pub(crate) struct Follower {
-    inner: Mutex<Option<tare_probe::probe::Follower>>,
+    inner: Held<tare_probe::probe::Follower>,
 }
 
 impl Follower {
     pub(crate) fn new(follower: tare_probe::probe::Follower) -> Self {
-        Self { inner: Mutex::new(Some(follower)) }
+        Self { inner: Held::new(follower) }
     }
 }
 
 #[pymethods]
 impl Follower {
     fn read(&self, py: Python<'_>) -> PyResult<Vec<Timeline>> {
-        py.detach(|| {
-            let mut inner = self.inner.lock().unwrap_or_else(PoisonError::into_inner);
-            inner.as_mut().ok_or_else(|| closed("follower"))?.read().map_err(raise)
-        })
-        .map(|lines| lines.into_iter().map(Timeline::from).collect())
+        let lines = self.inner.with(py, "follower", |follower| follower.read())?;
+        Ok(lines.into_iter().map(Timeline::from).collect())
     }
 
     fn stop(&self, py: Python<'_>) {
-        py.detach(|| drop(self.inner.lock().unwrap_or_else(PoisonError::into_inner).take()));
+        self.inner.let_go(py);
     }
 }
 

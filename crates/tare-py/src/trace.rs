@@ -1,16 +1,16 @@
 //! Traces of chosen processes and their reduction.
 
 use std::collections::BTreeMap;
-use std::sync::{Mutex, PoisonError};
 
 use pyo3::prelude::*;
 
-use crate::error::{closed, raise};
+use crate::error::raise;
+use crate::held::Held;
 
 /// A kernel trace of processes, their threads and the children they fork, with all block requests.
 #[pyclass(module = "tare._probe", frozen)]
 pub(crate) struct Tracer {
-    inner: Mutex<Option<tare_trace::Tracer>>,
+    inner: Held<tare_trace::Tracer>,
 }
 
 #[pymethods]
@@ -18,19 +18,15 @@ impl Tracer {
     #[new]
     fn new(py: Python<'_>, processes: Vec<i32>) -> PyResult<Self> {
         let tracer = py.detach(|| tare_trace::Tracer::start(&processes)).map_err(raise)?;
-        Ok(Self { inner: Mutex::new(Some(tracer)) })
+        Ok(Self { inner: Held::new(tracer) })
     }
 
     fn finish(&self, py: Python<'_>) -> PyResult<Recording> {
-        py.detach(|| {
-            let tracer = self.inner.lock().unwrap_or_else(PoisonError::into_inner).take();
-            tracer.ok_or_else(|| closed("trace"))?.finish().map_err(raise)
-        })
-        .map(|inner| Recording { inner })
+        self.inner.end(py, "trace", |tracer| tracer.finish()).map(|inner| Recording { inner })
     }
 
     fn stop(&self, py: Python<'_>) {
-        py.detach(|| drop(self.inner.lock().unwrap_or_else(PoisonError::into_inner).take()));
+        self.inner.let_go(py);
     }
 }
 

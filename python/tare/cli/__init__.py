@@ -6,7 +6,7 @@ import os
 import signal
 import sys
 from types import FrameType
-from typing import NoReturn
+from typing import NoReturn, TextIO, cast
 
 INTERRUPTED = 130
 """Exit code after Ctrl-C, as shells have it."""
@@ -33,11 +33,16 @@ def main() -> None:
             if signal.getsignal(number) is signal.SIG_DFL:  # nohup has SIGHUP ignored: leave it so
                 signal.signal(number, _end)
         from tare.cli.app import app
+        from tare.cli.printing import Output
         from tare.errors import TareError
     except KeyboardInterrupt as interrupt:
         _interrupted(interrupt)
+    sys.stdout = cast(TextIO, Output(sys.stdout))
     try:
-        app(standalone_mode=True)
+        try:
+            app(standalone_mode=True)
+        finally:
+            sys.stdout.flush()
     except TareError as error:
         print(f"tare: {error}", file=sys.stderr)
         sys.exit(error.exit_code)

@@ -10,6 +10,7 @@ from typing import Any, TextIO
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
+from tare.cli.run_json import run_json
 from tare.experiment.observer import Observer
 from tare.experiment.scenario.base import Range
 from tare.experiment.status import RunStatus
@@ -145,18 +146,12 @@ def observing(
 def as_json(status: RunStatus) -> dict[str, Any]:
     run, tally = status.run, status.tally
     return {
-        "run": run.id,
-        "uuid": run.uuid,
-        "experiment": run.experiment,
-        "scenario": run.scenario,
-        "dbms": run.dbms,
-        "dbms_version": run.dbms_version,
-        "state": status.shown_state,
-        "said": run.said,
-        "executor": run.executor if status.held else None,
-        "started_at": run.started_at,
-        "ended_at": run.ended_at,
-        "heartbeat_at": run.heartbeat_at,
+        **run_json(
+            run,
+            state=status.shown_state,
+            said=run.said,
+            executor=run.executor if status.held else None,
+        ),
         "qatcs": {
             "planned": tally.planned,
             "visited": tally.visited,

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Annotated
-
 import typer
 
 from tare.cli import options
 
-AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
-
-def status(runs: options.Runs, lab: options.Lab = "lab.db", json: AsJson = False) -> None:
+def status(runs: options.Runs, lab: options.Lab = "lab.db", json: options.AsJson = False) -> None:
     """Tell how runs stand: state, Q@Cs done of those planned, QEs, failures, missing queries, time to go.
 
     `planned` is what the scenario may visit at most. A run that is `stopped` is said to be running and nobody holds
@@ -25,6 +21,7 @@ def status(runs: options.Runs, lab: options.Lab = "lab.db", json: AsJson = False
     from tare.cli.experiment_show import as_json, lines
     from tare.dbms.url import redacted
     from tare.experiment.status import status as status_of
+    from tare.experiment.works import work_of
     from tare.lab.progress import progress
     from tare.lab.store import find_runs, open_lab
 
@@ -32,7 +29,7 @@ def status(runs: options.Runs, lab: options.Lab = "lab.db", json: AsJson = False
         found = []
         for run_id in find_runs(opened, runs):
             at = progress(opened, run_id)
-            found.append(status_of(opened, at, specification_of(at.run).variable.range))
+            found.append(status_of(opened, at, work_of(specification_of(at.run)).sizes))
         where = opened.where
     if json:
         typer.echo(dumps({"lab": where, "runs": [as_json(one) for one in found]}, indent=2))
@@ -41,13 +38,14 @@ def status(runs: options.Runs, lab: options.Lab = "lab.db", json: AsJson = False
         typer.echo("\n".join(lines(one, redacted(lab))))
 
 
-def list_(lab: options.Lab = "lab.db", json: AsJson = False) -> None:
+def list_(lab: options.Lab = "lab.db", json: options.AsJson = False) -> None:
     """List the lab's runs, oldest first.
 
     Exit code: 0 listed, 1 the lab cannot be read.
     """
     from json import dumps
 
+    from tare.cli.run_json import run_json
     from tare.experiment.status import shown_state
     from tare.lab.hold import is_held
     from tare.lab.progress import runs
@@ -59,16 +57,7 @@ def list_(lab: options.Lab = "lab.db", json: AsJson = False) -> None:
     if json:
         rows = [
             {
-                "run": one.run.id,
-                "uuid": one.run.uuid,
-                "experiment": one.run.experiment,
-                "scenario": one.run.scenario,
-                "dbms": one.run.dbms,
-                "dbms_version": one.run.dbms_version,
-                "state": state,
-                "started_at": one.run.started_at,
-                "ended_at": one.run.ended_at,
-                "heartbeat_at": one.run.heartbeat_at,
+                **run_json(one.run, state=state),
                 "queries": one.queries,
                 "missing_queries": one.failed_queries,
                 "qatcs": one.qatcs,

@@ -15,11 +15,9 @@ if TYPE_CHECKING:
 
 app = typer.Typer(help="Look into a lab, and take runs from one to another.", no_args_is_help=True)
 
-Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
-
 
 @app.command("list")
-def list_(lab: options.Lab = "lab.db", as_json: Json = False) -> None:
+def list_(lab: options.Lab = "lab.db", as_json: options.AsJson = False) -> None:
     """List the runs of a lab, oldest first.
 
     Exit code: 0 done, 1 the lab cannot be read.
@@ -44,7 +42,7 @@ def export(
         Path, typer.Option("--parquet", metavar="DIR", help="A new folder for the Parquet files.")
     ],
     lab: options.Lab = "lab.db",
-    as_json: Json = False,
+    as_json: options.AsJson = False,
 ) -> None:
     """Write runs to a folder of Parquet files, whole or not at all.
 
@@ -67,7 +65,7 @@ def export(
 def import_(
     folder: Annotated[Path, typer.Argument(metavar="DIR", help="What `tare lab export` wrote.")],
     lab: options.Lab = "lab.db",
-    as_json: Json = False,
+    as_json: options.AsJson = False,
 ) -> None:
     """Take the runs of an export into a lab, which is made if it is not there. All or nothing.
 
@@ -93,7 +91,7 @@ def import_(
 
 
 @app.command()
-def verify(run: options.Runs, lab: options.Lab = "lab.db", as_json: Json = False) -> None:
+def verify(run: options.Runs, lab: options.Lab = "lab.db", as_json: options.AsJson = False) -> None:
     """Compute every difference anew from the raw readings, and compare it with what the lab holds.
 
     Exit code: 0 all agree, 1 some do not, or the lab cannot be read, 2 no such run.
@@ -141,20 +139,11 @@ def _with_failed(count: int, failed: int) -> str:
 
 
 def _as_json(one: RunSummary) -> dict[str, Any]:
-    run = one.run
+    from tare.cli.run_json import run_json
+
     return {
-        "run": run.id,
-        "uuid": run.uuid,
-        "experiment": run.experiment,
-        "scenario": run.scenario,
-        "dbms": run.dbms,
-        "dbms_version": run.dbms_version,
-        "state": run.state.value,
-        "said": run.said,
-        "started_at": run.started_at,
-        "ended_at": run.ended_at,
-        "heartbeat_at": run.heartbeat_at,
-        "executor": run.executor,
+        **run_json(one.run, state=one.run.state.value, said=one.run.said),
+        "executor": one.run.executor,
         "queries": one.queries,
         "failed_queries": one.failed_queries,
         "qatcs": one.qatcs,

@@ -31,7 +31,7 @@ def model(
             help="With --retained: take a violation of this experiment-wide check as a deviation.",
         ),
     ] = None,
-    json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    json: options.AsJson = False,
 ) -> None:
     """Hold a causal model against the data: each predicted correlation, with r, p and a verdict.
 
@@ -40,7 +40,6 @@ def model(
     """
     from rich.console import Console
 
-    from tare.cli.printing import printing
     from tare.errors import UsageError
     from tare.lab.frames import open_frames
     from tare.protocol.model import hold, tables
@@ -57,8 +56,7 @@ def model(
 
         outcome = run_protocol(frames, model, accept=accept or ())
     result = hold(frames, model, retained=outcome, dbms=dbms)
-    with printing():
-        if json:
-            print(render(result), end="")
-        else:
-            print_model(result, Console())
+    if json:
+        print(render(result), end="")
+    else:
+        print_model(result, Console())

@@ -71,6 +71,7 @@ Values = Annotated[
     ),
 ]
 Json = Annotated[str | None, typer.Option("--json", metavar="FILE|-", help="Write the whole result as JSON.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 Markdown = Annotated[
     str | None, typer.Option("--markdown", metavar="FILE|-", help="Write the summary as Markdown.")
 ]

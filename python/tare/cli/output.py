@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,7 +10,7 @@ import typer
 
 from tare.cli import destinations, exit_code_of
 from tare.cli.weighing import Weighed
-from tare.errors import ExportFailed, TareError
+from tare.errors import TareError
 from tare.report.result import RunResult
 
 
@@ -82,19 +81,7 @@ def _print(result: RunResult, outputs: Outputs) -> None:
     from tare.report.text import print_report
 
     name = next((name for name, target in outputs.given().items() if target == "-"), None)
-    try:
-        if sys.stdout is None:
-            raise OSError(0, "it is closed")
-        if name is None:
-            print_report(result, Console())
-        else:
-            sys.stdout.write(EXPORTERS[name](result))
-        sys.stdout.flush()
-    except BrokenPipeError:
-        raise
-    except OSError as error:
-        # What is still in the buffer would fail once more, aloud, when Python ends.
-        sys.stdout = open(os.devnull, "w")  # noqa: PTH123, SIM115
-        raise ExportFailed(
-            f"standard output could not be written: {error.strerror}", "send it to a file on another disk"
-        ) from error
+    if name is None:
+        print_report(result, Console())
+    else:
+        sys.stdout.write(EXPORTERS[name](result))

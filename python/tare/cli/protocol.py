@@ -46,7 +46,7 @@ def protocol(
             help="Write why each QE and Q@C was dropped: .csv or .parquet.",
         ),
     ] = None,
-    json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    json: options.AsJson = False,
 ) -> None:
     """Judge runs by timing protocols: sanity checks, what each step drops, and the times that are left.
 
@@ -60,7 +60,6 @@ def protocol(
     from rich.console import Console
 
     from tare.cli import destinations
-    from tare.cli.printing import printing
     from tare.lab.frames import open_frames
     from tare.protocol.fewer import fewer as with_fewer
     from tare.protocol.run import METHODS, method_of, run_protocol
@@ -87,11 +86,10 @@ def protocol(
         write_times(outcomes, times)
     if excluded:
         write_exclusions(outcomes, excluded)
-    with printing():
-        if json:
-            print(render(outcomes, tables), end="")
-        else:
-            print_outcomes(outcomes, tables, Console())
+    if json:
+        print(render(outcomes, tables), end="")
+    else:
+        print_outcomes(outcomes, tables, Console())
     stopped = [one for one in outcomes if one.stopped]
     for one in stopped:
         print(

@@ -47,7 +47,6 @@ def report(
     Exit codes: 0 done; 1 the lab or a file failed; 2 the request was at fault.
     """
     from tare.cli import destinations
-    from tare.cli.printing import printing
     from tare.errors import UsageError
     from tare.report.experiment.make import PROTOCOLS, make
     from tare.report.experiment.write import deliver
@@ -64,5 +63,4 @@ def report(
                 "  next: mend the runs, or take the violation as a deviation: --accept CHECK",
                 err=True,
             )
-    with printing():
-        deliver(built, given)
+    deliver(built, given)

@@ -9,6 +9,7 @@ from typing import Annotated
 
 import typer
 
+from tare.cli import options
 from tare.dbms.servers import RunningServer, start_mariadb, start_postgresql
 from tare.dbms.servers import stop as stop_server
 from tare.errors import UsageError
@@ -36,7 +37,7 @@ def start(
     setting: Annotated[
         list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="A server setting; repeatable.")
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    as_json: options.AsJson = False,
 ) -> None:
     """Start a server (or the one in --dir again) and print its URL."""
     settings = dict(_pair(text) for text in setting or ())
@@ -54,7 +55,7 @@ def start(
 @app.command()
 def stop(
     dir_: Annotated[Path, typer.Option("--dir", help="The directory that `start` printed.")],
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    as_json: options.AsJson = False,
 ) -> None:
     """Stop a server; its data stay, unless the directory was a temporary one."""
     stop_server(dir_)

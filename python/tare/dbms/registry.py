@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from importlib import import_module
-from importlib.metadata import EntryPoint, entry_points
-
+from tare import entries
 from tare.dbms.base import Adapter
 from tare.dbms.url import scheme_of
 from tare.errors import MissingDriver, UnknownScheme
@@ -46,13 +44,4 @@ def find(url: str) -> Adapter:
 
 def _loaded() -> tuple[dict[str, Adapter], dict[str, str]]:
     """Adapters by name, and why the others (of other packages) could not be loaded."""
-    entries = {name: EntryPoint(name, target, GROUP) for name, target in _BUILT_IN.items()}
-    entries.update({entry.name: entry for entry in entry_points(group=GROUP)})
-    loaded: dict[str, Adapter] = {}
-    broken: dict[str, str] = {}
-    for name, entry in entries.items():
-        try:
-            loaded[name] = getattr(import_module(entry.module), entry.attr)()
-        except (ImportError, AttributeError) as error:
-            broken[name] = f"{entry.value}: {error}"
-    return loaded, broken
+    return entries.loaded(GROUP, _BUILT_IN)

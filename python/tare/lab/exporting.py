@@ -24,7 +24,6 @@ from tare.lab.parquet import (
     FileFacts,
     arrow_schema,
     file_of,
-    sha256,
     table_of,
 )
 from tare.lab.schema import qe, run
@@ -79,9 +78,8 @@ def _write(connection: Connection, table: Table, runs: Sequence[int], folder: Pa
         for group in _groups(_batches(connection, table, runs, schema)):
             rows += group.num_rows
             writer.write_table(group, row_group_size=_GROUP_ROWS)
-    with file.open("rb") as stream:
-        os.fsync(stream.fileno())
-        return FileFacts(rows, file.stat().st_size, sha256(stream))
+    _sync(file)
+    return FileFacts.of(file, rows)
 
 
 def _batches(
@@ -148,8 +146,9 @@ def _whole_or_not(target: Path) -> Iterator[Path]:
             shutil.rmtree(partial, ignore_errors=True)
 
 
-def _sync(folder: Path) -> None:
-    handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+def _sync(path: Path) -> None:
+    """A file's bytes, or a folder's names, are on the disk afterwards."""
+    handle = os.open(path, os.O_RDONLY)
     try:
         os.fsync(handle)
     finally:

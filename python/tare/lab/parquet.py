@@ -79,6 +79,12 @@ class FileFacts:
     bytes: int
     sha256: str
 
+    @classmethod
+    def of(cls, file: Path, rows: int) -> FileFacts:
+        """Of a file that has been written. Raises OSError."""
+        with file.open("rb") as stream:
+            return cls(rows, file.stat().st_size, sha256(stream))
+
 
 @dataclass(frozen=True, slots=True)
 class Description:

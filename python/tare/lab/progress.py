@@ -97,16 +97,14 @@ class Progress:
 def progress(lab: Lab, run_id: int) -> Progress:
     """One state of the run, whoever writes meanwhile. Raises NoSuchRun."""
     with lab.reading() as connection:
-        facts = [_facts(row) for row in connection.execute(_runs().where(run.c.id == run_id))]
-        if not facts:
-            raise NoSuchRun(f"the lab {lab.where} has no run {run_id}", "`tare lab list` names those it has")
+        facts = _facts_of(connection, lab, run_id)
         visits = _visits(connection, run_id)
         found = connection.execute(
             select(query).where(query.c.run_id == run_id).order_by(query.c.number)
         ).all()
         last = connection.scalar(select(func.max(qe.c.run_order)).where(qe.c.run_id == run_id))
     return Progress(
-        run=facts[0],
+        run=facts,
         queries=tuple(
             QueryDone(row.id, row.number, row.name, row.sql, row.error, tuple(visits.get(row.id, ())))
             for row in found
@@ -118,10 +116,7 @@ def progress(lab: Lab, run_id: int) -> Progress:
 def run_facts(lab: Lab, run_id: int) -> RunFacts:
     """The run's row alone. Raises NoSuchRun."""
     with lab.reading() as connection:
-        found = [_facts(row) for row in connection.execute(_runs().where(run.c.id == run_id))]
-    if not found:
-        raise NoSuchRun(f"the lab {lab.where} has no run {run_id}", "`tare lab list` names those it has")
-    return found[0]
+        return _facts_of(connection, lab, run_id)
 
 
 def runs(lab: Lab) -> list[RunSummary]:
@@ -183,6 +178,13 @@ def _runs() -> Select[Any]:
         .join(dbms, dbms.c.id == run.c.dbms_id)
         .join(machine, machine.c.id == run.c.machine_id)
     )
+
+
+def _facts_of(connection: Connection, lab: Lab, run_id: int) -> RunFacts:
+    row = connection.execute(_runs().where(run.c.id == run_id)).first()
+    if row is None:
+        raise NoSuchRun(f"the lab {lab.where} has no run {run_id}", "`tare lab list` names those it has")
+    return _facts(row)
 
 
 def _facts(row: Row[Any]) -> RunFacts:

@@ -13,16 +13,17 @@ from rich.table import Table
 from rich.text import Text
 
 from tare.protocol.model.groups import by_group, letters, tally
-from tare.protocol.model.result import Level, ModelResult, Observed, Verdict
+from tare.protocol.model.result import ModelResult, Observed, Verdict
+from tare.report.model_signs import LEVELS, SIGNS
 from tare.report.numbers import MINUS, fixed
 
-SIGNS = {
-    Verdict.EXACT: ("✓", "green"),
-    Verdict.CLOSE: ("~", "yellow"),
-    Verdict.OFF: ("✗", "red"),
-    Verdict.NOT_SIGNIFICANT: ("?", "dim"),
-    Verdict.NON_VARYING: ("=", "dim"),
-    Verdict.MISSING: ("–", "dim"),
+STYLES = {
+    Verdict.EXACT: "green",
+    Verdict.CLOSE: "yellow",
+    Verdict.OFF: "red",
+    Verdict.NOT_SIGNIFICANT: "dim",
+    Verdict.NON_VARYING: "dim",
+    Verdict.MISSING: "dim",
 }
 MEANINGS = {
     Verdict.EXACT: "exact",
@@ -33,7 +34,6 @@ MEANINGS = {
     Verdict.MISSING: "not measured",
 }
 MOST_WIDE = 7  # columns of a table with r as "0.920" in 80 columns of a terminal
-LEVELS = {Level.HIGH: "high", Level.MEDIUM: "med", Level.LOW: "low"}
 
 
 def print_model(result: ModelResult, console: Console) -> None:
@@ -61,7 +61,7 @@ def p_text(p: float) -> str:
 
 def cell_text(one: Observed, narrow: bool = False) -> str:
     """A sign and r, or the sign alone; narrow: without the 0 before the point."""
-    sign, _ = SIGNS[one.verdict]
+    sign = SIGNS[one.verdict]
     if one.r is None:
         return sign
     r = f"{one.r:.3f}".replace("-", MINUS)
@@ -83,14 +83,15 @@ def _scope(name: str, observed: Sequence[Observed], console: Console) -> None:
             group, *(Text(LEVELS[one.relationship.predicted], "dim") if one else "" for one in shown)
         )
         table.add_row(
-            "", *(Text(cell_text(one, narrow), SIGNS[one.verdict][1]) if one else "" for one in shown)
+            "", *(Text(cell_text(one, narrow), STYLES[one.verdict]) if one else "" for one in shown)
         )
     console.print(table)
     console.print()
     for verdict, count in tally(observed).items():
         if count or verdict in (Verdict.EXACT, Verdict.CLOSE, Verdict.OFF):
-            sign, style = SIGNS[verdict]
-            console.print(Text.assemble((sign, style), f" {count:3d} {MEANINGS[verdict]}"))
+            console.print(
+                Text.assemble((SIGNS[verdict], STYLES[verdict]), f" {count:3d} {MEANINGS[verdict]}")
+            )
     _remarks(observed, console)
 
 
@@ -105,7 +106,7 @@ def _remarks(observed: Sequence[Observed], console: Console) -> None:
     ):
         names = sorted({name for one in observed if one.verdict is verdict for name in one.measures})
         if names:
-            console.print(_hanging(SIGNS[verdict][0], f"{said}: {', '.join(names)}", "dim"))
+            console.print(_hanging(SIGNS[verdict], f"{said}: {', '.join(names)}", "dim"))
     reasons: dict[str, list[str]] = {}
     for one in observed:
         if one.reason and not one.measures:

@@ -53,8 +53,9 @@ def test_an_installed_package_brings_an_adapter_and_a_broken_one_does_no_harm(
     (metadata / "METADATA").write_text("Metadata-Version: 2.1\nName: other-dbms\nVersion: 1.0\n")
     (metadata / "entry_points.txt").write_text(
         "[tare.dbms]\nother = other_dbms:Other\nbroken = no_such_module:Nothing\n"
+        "unfinished = tare.dbms.base:Adapter\n"
     )
     monkeypatch.setattr(sys, "path", [str(tmp_path), *sys.path])
     assert find("other:///x").name == "other"
     assert find("sqlite:///x").name == "sqlite"
-    assert "broken" not in adapters()
+    assert not {"broken", "unfinished"} & set(adapters())

@@ -7,13 +7,13 @@ from collections.abc import Sequence
 
 import duckdb
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from tare.errors import UsageError
 from tare.experiment import estimate
 from tare.experiment.dialect import dialect_of
-from tare.experiment.generator import generate, queries_of
+from tare.experiment.generator import GROWTH, generate, queries_of
 from tare.experiment.rows import chunks
 from tare.experiment.specification import ColumnSpec, GenerateSpec, QuerySpec, TableSpec
 from tare.measure.answer import answer_hash
@@ -86,13 +86,16 @@ def test_written_queries_come_before_generated_ones() -> None:
     assert [query.name for query in queries_of(both)] == ["mine", "g1", "g2"]
 
 
+@example([(103, False, 2)], 1)
 @settings(max_examples=30, deadline=None)
 @given(
     st.lists(st.tuples(st.integers(20, 400), st.booleans(), st.integers(2, 1_000)), min_size=1, max_size=3),
     st.integers(0, 10**6),
 )
 def test_no_query_explodes_whatever_the_tables(shapes: list[tuple[int, bool, int]], seed: int) -> None:
-    """The bound is on estimates of twice the largest table; chance may treble it in tables this small."""
+    """The bound on estimates, plus what they leave out: they take joins as independent, and four names joined on one
+    column give Σ k⁴ rows, k of a value's rows Poisson(1): 15 a value in the mean where the estimate says 8, with a
+    standard deviation of 64."""
     tables = [
         TableSpec(
             name=f"ft_{number}",
@@ -112,7 +115,7 @@ def test_no_query_explodes_whatever_the_tables(shapes: list[tuple[int, bool, int
     largest = max(rows for rows, _, _ in shapes)
     for query in generate(GenerateSpec(count=5, seed=seed), tables):
         [(rows,)] = lite.execute(f"SELECT count(*) FROM {_from_and_where(query.sql)}").fetchall()
-        assert rows <= 6 * largest + 300, query.sql
+        assert rows <= GROWTH * largest * 15 / 8 + 5 * 64 * largest**0.5, query.sql
 
 
 def _from_and_where(sql: str) -> str:

@@ -1,20 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0 OR Apache-2.0
 /* A scheduler trace of a few threads, summed up here so that no event has to leave the kernel. */
-#include "kernel.h"
+#include "switching.h"
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
 
 #define MAX_THREADS 1024
 
-/* Order of enum State in timeline.rs; UNKNOWN until the first look or the first event. */
-enum { ON_CPU, RUN_QUEUE, SLEEP, BLOCK_IO, OTHER_WAIT, STATES, UNKNOWN = STATES, ENDED };
+/* Until the first look or the first event. */
+enum { UNKNOWN = ENDED + 1 };
 
 /* Added to a state that comes from the first look: no event yet, and the look's own fields hold. */
 #define LOOKED 8
-
-#define TASK_INTERRUPTIBLE 0x0001
-#define TASK_UNINTERRUPTIBLE 0x0002
-#define TASK_DEAD 0x0080
 
 /*
  * A writer raises `begun`, changes the rest, raises `done`. A reader that copies from front to back and finds
@@ -43,29 +39,6 @@ struct {
 	__type(key, __u32);
 	__type(value, struct line);
 } lines SEC(".maps");
-
-/*
- * The scheduler's account of what the hypervisor took from the task's CPU, ns; brought up to date before every
- * switch. 0 where the kernel keeps none.
- */
-static __always_inline __u64 stolen(struct task_struct *task)
-{
-	if (!bpf_core_field_exists(task->se.cfs_rq) || !bpf_core_field_exists(task->se.cfs_rq->rq) ||
-	    !bpf_core_field_exists(task->se.cfs_rq->rq->prev_steal_time_rq))
-		return 0;
-	return task->se.cfs_rq->rq->prev_steal_time_rq;
-}
-
-static __always_inline __u64 waiting(unsigned int state, bool iowait)
-{
-	if (state & TASK_DEAD)
-		return ENDED;
-	if (state & TASK_INTERRUPTIBLE)
-		return SLEEP;
-	if (state & TASK_UNINTERRUPTIBLE)
-		return iowait ? BLOCK_IO : OTHER_WAIT;
-	return OTHER_WAIT;
-}
 
 /* The caller holds the run queue's lock, so one thread's events come one after the other. */
 static __always_inline void enter(struct line *l, __u64 state, struct task_struct *task)
@@ -110,8 +83,7 @@ int BPF_PROG(on_switch, bool preempt, struct task_struct *prev, struct task_stru
 	struct line *l = bpf_map_lookup_elem(&lines, &tid);
 
 	if (l)
-		enter(l, preempt || !prev_state ? RUN_QUEUE : waiting(prev_state, BPF_CORE_READ_BITFIELD(prev, in_iowait)),
-		      prev);
+		enter(l, after_leaving(prev, preempt, prev_state), prev);
 	tid = next->pid;
 	l = bpf_map_lookup_elem(&lines, &tid);
 	if (l)
@@ -254,12 +226,7 @@ int first_look(struct bpf_iter__task *ctx)
 	if (!l || l->state != UNKNOWN)
 		return 0;
 	l->look_slices = task->sched_info.pcount;
-	if (task->on_cpu)
-		state = ON_CPU;
-	else if (task->on_rq && !(bpf_core_field_exists(task->se.sched_delayed) && task->se.sched_delayed))
-		state = RUN_QUEUE;
-	else
-		state = waiting(task->__state, BPF_CORE_READ_BITFIELD(task, in_iowait));
+	state = looked_at(task, BPF_CORE_READ_BITFIELD(task, in_iowait));
 	l->look_since = bpf_ktime_get_ns();
 	/* An event that came meanwhile knows better. */
 	__sync_val_compare_and_swap(&l->state, UNKNOWN, state | LOOKED);

@@ -9,8 +9,8 @@ use crate::procfs::task::TaskFiles;
 use crate::timeline::{Follow, State, Timeline};
 
 const STATES: [State; 5] = [State::OnCpu, State::RunQueue, State::Sleep, State::BlockIo, State::OtherWait];
-const UNKNOWN: u64 = 5;
-const ENDED: u64 = 6;
+const ENDED: u64 = 5;
+const UNKNOWN: u64 = 6;
 const LOOKED: u64 = 8;
 const PROGRAMS: [&str; 6] =
     ["on_switch", "on_wakeup", "on_irq", "on_irq_end", "on_softirq", "on_softirq_end"];

@@ -1,10 +1,8 @@
 //! Listening to taskstats: the kernel sends a record of every task that ends.
 
 use std::io;
-use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::thread::JoinHandle;
 
 use super::decode::Stats;
 use super::netlink::{Attributes, Messages, Socket};
@@ -12,6 +10,7 @@ use super::query::{TYPE_AGGR_PID, TYPE_STATS, refusal};
 use crate::clock::{monotonic_ns, tick_ns};
 use crate::error::{ProbeError, Result};
 use crate::exit::{Exit, Listen};
+use crate::poll::Listening;
 use crate::process::Process;
 use crate::split::scale;
 
@@ -28,12 +27,11 @@ struct Inbox {
     broken: Option<io::Error>,
 }
 
-/// Records exits until it is dropped.
+/// Records exits until it is dropped: closing the socket ends the registration.
 pub(crate) struct Listener {
     inbox: Arc<Mutex<Inbox>>,
     lost: Arc<AtomicU64>,
-    stop: Arc<OwnedFd>,
-    thread: Option<JoinHandle<()>>,
+    _listening: Listening,
 }
 
 impl Listener {
@@ -50,42 +48,16 @@ impl Listener {
         socket
             .command(TASKSTATS_CMD_GET, TASKSTATS_CMD_ATTR_REGISTER_CPUMASK, mask.as_bytes())
             .map_err(|e| refusal(&e))?;
-        // SAFETY: a non-negative result is a descriptor that we own.
-        let stop = unsafe {
-            let fd = libc::eventfd(0, libc::EFD_CLOEXEC);
-            if fd < 0 {
-                return Err(ProbeError::os(
-                    "cannot make an event descriptor",
-                    &io::Error::last_os_error(),
-                    "",
-                ));
-            }
-            Arc::new(OwnedFd::from_raw_fd(fd))
-        };
         let source = socket.as_raw_fd();
         let inbox = Inbox { socket, buffer: vec![0; 8192], exits: Vec::new(), broken: None };
-        let mut listener = Self {
-            inbox: Arc::new(Mutex::new(inbox)),
-            lost: Arc::new(AtomicU64::new(0)),
-            stop,
-            thread: None,
-        };
-        let (inbox, lost) = (Arc::clone(&listener.inbox), Arc::clone(&listener.lost));
-        let stop = Arc::clone(&listener.stop);
-        let thread = std::thread::Builder::new()
-            .name("tare-exits".to_owned())
-            .spawn(move || {
-                while crate::poll::either(source, stop.as_raw_fd()) {
-                    let mut inbox = inbox.lock().unwrap_or_else(PoisonError::into_inner);
-                    inbox.receive(&lost);
-                    if inbox.broken.is_some() {
-                        return;
-                    }
-                }
-            })
-            .map_err(|e| ProbeError::os("cannot start the listening thread", &e, ""))?;
-        listener.thread = Some(thread);
-        Ok(listener)
+        let (inbox, lost) = (Arc::new(Mutex::new(inbox)), Arc::new(AtomicU64::new(0)));
+        let (into, counted) = (Arc::clone(&inbox), Arc::clone(&lost));
+        let listening = Listening::start("tare-exits", source, move || {
+            let mut inbox = into.lock().unwrap_or_else(PoisonError::into_inner);
+            inbox.receive(&counted);
+            inbox.broken.is_none()
+        })?;
+        Ok(Self { inbox, lost, _listening: listening })
     }
 }
 
@@ -107,18 +79,6 @@ impl Listen for Listener {
 
     fn births(&self) -> Option<u64> {
         None
-    }
-}
-
-impl Drop for Listener {
-    fn drop(&mut self) {
-        let one = 1u64;
-        // SAFETY: eight bytes, as an eventfd wants them. Closing the socket ends the registration.
-        unsafe { libc::write(self.stop.as_raw_fd(), (&raw const one).cast(), 8) };
-        if let Some(thread) = self.thread.take() {
-            // A thread that panicked has nothing left to stop.
-            let _ = thread.join();
-        }
     }
 }
 

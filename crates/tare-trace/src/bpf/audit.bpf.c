@@ -3,7 +3,7 @@
  * Events for an audit: every switch of every CPU, wake-ups and births of the traced processes, every block request.
  * Nothing is judged here. What cannot be handed over is counted.
  */
-#include "kernel.h"
+#include "switching.h"
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
 
@@ -13,15 +13,9 @@ char LICENSE[] SEC("license") = "Dual BSD/GPL";
 /* Order of enum Kind in event.rs. */
 enum { SWITCH, WAKE, FORK, LOOK, SUBMIT, ISSUE, DONE, ARRIVE, MERGE };
 
-/* Low byte of `detail`: order of enum State in timeline.rs, then: */
-enum { ON_CPU, RUN_QUEUE, SLEEP, BLOCK_IO, OTHER_WAIT, ENDED };
-
-/* The rest of `detail`. */
+/* In `detail` above its low byte, which is the state. */
 enum { TRACED = 0x100, NEXT_TRACED = 0x200, KERNEL_THREAD = 0x400 };
 
-#define TASK_INTERRUPTIBLE 0x0001
-#define TASK_UNINTERRUPTIBLE 0x0002
-#define TASK_DEAD 0x0080
 #define PF_KTHREAD 0x00200000
 
 struct event {
@@ -112,25 +106,6 @@ static __always_inline bool traced(__u32 tgid)
 	return bpf_map_lookup_elem(&processes, &tgid) != NULL;
 }
 
-static __always_inline __u64 stolen(struct task_struct *task)
-{
-	if (!bpf_core_field_exists(task->se.cfs_rq) || !bpf_core_field_exists(task->se.cfs_rq->rq) ||
-	    !bpf_core_field_exists(task->se.cfs_rq->rq->prev_steal_time_rq))
-		return 0;
-	return task->se.cfs_rq->rq->prev_steal_time_rq;
-}
-
-static __always_inline __u32 waiting(unsigned int state, bool iowait)
-{
-	if (state & TASK_DEAD)
-		return ENDED;
-	if (state & TASK_INTERRUPTIBLE)
-		return SLEEP;
-	if (state & TASK_UNINTERRUPTIBLE)
-		return iowait ? BLOCK_IO : OTHER_WAIT;
-	return OTHER_WAIT;
-}
-
 SEC("tp_btf/sched_switch")
 int BPF_PROG(on_switch, bool preempt, struct task_struct *prev, struct task_struct *next, unsigned int prev_state)
 {
@@ -147,7 +122,7 @@ int BPF_PROG(on_switch, bool preempt, struct task_struct *prev, struct task_stru
 	e->next_pid = next->pid;
 	e->next_tgid = next->tgid;
 	e->count = next->sched_info.pcount;
-	e->detail = preempt || !prev_state ? RUN_QUEUE : waiting(prev_state, BPF_CORE_READ_BITFIELD(prev, in_iowait));
+	e->detail = after_leaving(prev, preempt, prev_state);
 	if (traced(e->tgid))
 		e->detail |= TRACED;
 	if (traced(e->next_tgid))
@@ -309,12 +284,7 @@ int look(struct bpf_iter__task *ctx)
 	iowait = BPF_CORE_READ_BITFIELD(task, in_iowait);
 	if (!ours && !iowait)
 		return 0;
-	if (task->on_cpu)
-		state = ON_CPU;
-	else if (task->on_rq && !(bpf_core_field_exists(task->se.sched_delayed) && task->se.sched_delayed))
-		state = RUN_QUEUE;
-	else
-		state = waiting(task->__state, iowait);
+	state = looked_at(task, iowait);
 	e = event(LOOK);
 	if (!e)
 		return 0;

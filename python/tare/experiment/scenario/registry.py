@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from importlib import import_module
-from importlib.metadata import EntryPoint, entry_points
-
+from tare import entries
 from tare.errors import UsageError
 from tare.experiment.scenario.base import Scenario
 
@@ -39,13 +37,4 @@ def find(name: str) -> Scenario:
 
 def _loaded() -> tuple[dict[str, Scenario], dict[str, str]]:
     """Scenarios by name, and why the others (of other packages) could not be loaded."""
-    entries = {name: EntryPoint(name, target, GROUP) for name, target in _BUILT_IN.items()}
-    entries.update({entry.name: entry for entry in entry_points(group=GROUP)})
-    loaded: dict[str, Scenario] = {}
-    broken: dict[str, str] = {}
-    for name, entry in entries.items():
-        try:
-            loaded[name] = getattr(import_module(entry.module), entry.attr)()
-        except (ImportError, AttributeError, TypeError) as error:  # TypeError: it is abstract still
-            broken[name] = f"{entry.value}: {error}"
-    return loaded, broken
+    return entries.loaded(GROUP, _BUILT_IN)

@@ -152,13 +152,17 @@ def _experiment_wide(outcome: Outcome, runs: Sequence[Run]) -> tuple[str, bool]:
         text = f"Of {of}, {counted(len(violated), 'was', 'were')} violated over {counted(len(runs), 'run')}: {listed}."
     if outcome.stopped:
         text += f" This stopped the analysis ({_unstopped(outcome.stopped)}), so no time is reported."
-    if unjudged:
-        listed = joined([f"{_named(one)} ({one.unjudged})" for one in unjudged])
-        text += " " + sentence(f"{counted(len(unjudged), 'check')} could not be judged: {listed}")
-    if partly:
-        listed = joined([f"{_named(one)} ({one.unjudged})" for one in partly])
-        text += " " + sentence(f"{counted(len(partly), 'check')} could be judged only in part: {listed}")
+    text += _unjudged(unjudged, "check", "could not be judged")
+    text += _unjudged(partly, "check", "could be judged only in part")
     return text, not unjudged
+
+
+def _unjudged(checks: Sequence[CheckCount], what: str, how: str) -> str:
+    """One more sentence, if there are any."""
+    if not checks:
+        return ""
+    listed = joined([f"{_named(one)} ({one.unjudged})" for one in checks])
+    return " " + sentence(f"{counted(len(checks), what)} {how}: {listed}")
 
 
 def _named(check: CheckCount) -> str:
@@ -185,9 +189,7 @@ def _dropped(outcome: Outcome) -> tuple[str, bool]:
     unjudged = [
         one for one in outcome.checks if one.level != Level.EXPERIMENT and one.unjudged and not one.judged
     ]
-    if unjudged:
-        listed = joined([f"{_named(one)} ({one.unjudged})" for one in unjudged])
-        text += " " + sentence(f"{counted(len(unjudged), 'such check')} could not be judged: {listed}")
+    text += _unjudged(unjudged, "such check", "could not be judged")
     return text, not unjudged
 
 

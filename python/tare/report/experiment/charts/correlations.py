@@ -5,13 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 from tare.protocol.model.groups import letters, tally
-from tare.protocol.model.result import Level, ModelResult, Observed
+from tare.protocol.model.result import ModelResult, Observed
 from tare.report.experiment.charts.chart import Chart
 from tare.report.experiment.charts.theme import choice, spec
-from tare.report.experiment.charts.verdicts import SIGNS, TOOLTIP, pooled_name, row, scale
+from tare.report.experiment.charts.verdicts import TOOLTIP, pooled_name, row, scale
+from tare.report.model_signs import LEVELS, SIGNS
 from tare.report.numbers import MINUS
-
-_LEVELS = {Level.HIGH: "high", Level.MEDIUM: "med", Level.LOW: "low"}
 
 
 def chart(result: ModelResult) -> Chart:
@@ -88,6 +87,6 @@ def _cell(result: ModelResult, one: Observed) -> dict[str, Any]:
         **row(result, one),
         "group": one.relationship.group,
         "letter": one.relationship.letter,
-        "level": _LEVELS[one.relationship.predicted],
+        "level": LEVELS[one.relationship.predicted],
         "found": SIGNS[one.verdict] + ("" if one.r is None else f" {one.r:.3f}".replace("-", MINUS)),
     }

@@ -1,4 +1,4 @@
-"""How a verdict looks in a chart: a colour and a sign, and what its tooltip says."""
+"""How a verdict looks in a chart: its colour, and what its tooltip says."""
 
 from __future__ import annotations
 
@@ -14,14 +14,6 @@ COLOURS = {
     Verdict.NOT_SIGNIFICANT: GREY,
     Verdict.NON_VARYING: GREY,
     Verdict.MISSING: GREY,
-}
-SIGNS = {
-    Verdict.EXACT: "✓",
-    Verdict.CLOSE: "~",
-    Verdict.OFF: "✗",
-    Verdict.NOT_SIGNIFICANT: "?",
-    Verdict.NON_VARYING: "=",
-    Verdict.MISSING: "–",
 }
 TOOLTIP = [
     {"field": "name", "title": "cell"},

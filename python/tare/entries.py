@@ -1,0 +1,22 @@
+"""What a group of entry points offers: what is built in, and over it what other packages bring."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from importlib import import_module
+from importlib.metadata import EntryPoint, entry_points
+from typing import Any
+
+
+def loaded(group: str, built_in: Mapping[str, str]) -> tuple[dict[str, Any], dict[str, str]]:
+    """An instance of each by its name, and why the others could not be loaded: one that is broken does no harm."""
+    entries = {name: EntryPoint(name, target, group) for name, target in built_in.items()}
+    entries.update({entry.name: entry for entry in entry_points(group=group)})
+    made: dict[str, Any] = {}
+    broken: dict[str, str] = {}
+    for name, entry in entries.items():
+        try:
+            made[name] = getattr(import_module(entry.module), entry.attr)()
+        except (ImportError, AttributeError, TypeError) as error:  # TypeError: it is abstract still
+            broken[name] = f"{entry.value}: {error}"
+    return made, broken
