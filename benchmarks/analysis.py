@@ -59,6 +59,7 @@ def main() -> None:
 
 def _protocol(frames: Frames, name: str) -> dict[str, Any]:
     """What a report says of it, with every Q@C's time computed."""
+    from tare.lab.answers import row
     from tare.protocol import run_protocol
 
     outcome = run_protocol(frames, name)
@@ -69,9 +70,9 @@ def _protocol(frames: Frames, name: str) -> dict[str, Any]:
         qatcs=times.count(), retained=times.retained.cast("int64").sum(), ms=times.time_ms.sum()
     )
     return {
-        "remaining": [[row.step, row.qes, row.qatcs] for row in outcome.remaining],
+        "remaining": [[left.step, left.qes, left.qatcs] for left in outcome.remaining],
         "checks": [[one.level, one.number, one.judged, one.violations] for one in outcome.checks],
-        "times": summed.to_pyarrow().to_pylist()[0],
+        "times": row(summed),
     }
 
 

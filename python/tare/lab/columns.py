@@ -1,7 +1,8 @@
 """Which columns of the lab an analysis is given, and their types there, whatever the source calls them.
 
 What only a reader of single QEs asks for stays in the lab: command lines, plans, each CPU by itself, raw
-readings, and the counters of bytes that no protocol and no model uses (TTPv2 §6.1 tells why it left them out).
+readings, and the counters that no protocol and no model uses: of bytes (TTPv2 §6.1 tells why it left them out),
+minor faults, forks and context switches of the whole machine.
 """
 
 from __future__ import annotations
@@ -20,14 +21,15 @@ LEFT_OUT: Mapping[str, frozenset[str]] = {
     "qatc": frozenset({"plan"}),
     "qe": frozenset(
         {
-            "error", "started_at", "row_count", "answer_hash", "leader_how", "instructions", "births", "exits",
-            "page_cache_bytes", "file_bytes", "buffer_bytes", "page_cache_how", "buffer_how",
+            "error", "started_at", "row_count", "answer_hash", "leader_user_ns", "leader_system_ns",
+            "leader_interrupt_ns", "leader_how", "instructions", "overall_forks", "overall_context_switches",
+            "births", "exits", "page_cache_bytes", "file_bytes", "buffer_bytes", "page_cache_how", "buffer_how",
             "buffers_emptied", "own_cpu_ns", "own_snapshots_ns", "own_rss_bytes",
         }
     ),
     "process": frozenset(
         {
-            "ppid", "cmdline", "kernel", "cpu", "user_ns", "system_ns", "slices",
+            "ppid", "cmdline", "kernel", "cpu", "user_ns", "system_ns", "slices", "min_faults",
             "read_chars", "write_chars", "read_bytes", "write_bytes",
         }
     ),

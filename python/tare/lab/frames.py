@@ -22,6 +22,7 @@ from tare.lab.collector import seldom_collected
 from tare.lab.columns import TABLES, columns, ibis_type
 from tare.lab.copied import copied
 from tare.lab.exported import exported, exported_runs, is_export
+from tare.lab.kept import kept
 from tare.lab.schema import run as run_table
 from tare.lab.store import Lab, find_runs, open_lab
 from tare.measure.records import Outcome
@@ -76,12 +77,12 @@ def frames_of(
     experiment = raw["experiment"].select(experiment_id="id", experiment="name", scenario="scenario")
     dbms = raw["dbms"].select(dbms_id="id", dbms="name", dbms_version="version")
     chosen = raw["run"] if runs is None else raw["run"].filter(raw["run"].id.isin(list(runs)))
-    run = view(chosen.inner_join(experiment, "experiment_id").inner_join(dbms, "dbms_id"))
+    run = kept(chosen.inner_join(experiment, "experiment_id").inner_join(dbms, "dbms_id"))
     of_run = run.select(run_id="id", dbms="dbms", tick_ns="tick_ns", cache="cache")
 
-    query = view(raw["query"].semi_join(of_run, "run_id"))
+    query = kept(raw["query"].semi_join(of_run, "run_id"))
     of_query = query.select(query_id="id", query="name", query_number="number")
-    qatc = view(
+    qatc = kept(
         raw["qatc"].inner_join(of_query, "query_id").inner_join(of_run.select("run_id", "dbms"), "run_id")
     )
     of_qatc = qatc.select(qatc_id="id", attempt="attempt", query_id="query_id", cardinality="cardinality")

@@ -72,7 +72,9 @@ def _by_place(column: sa.Column[Any], words: Sequence[str]) -> Passage:
     name, into = f'"{column.name}"', _enum(words)
     places = " ".join(f"WHEN {_quoted(word)} THEN {place}" for place, word in enumerate(words))
     back = " ".join(f"WHEN {place} THEN CAST({_quoted(word)} AS {into})" for place, word in enumerate(words))
-    leaving = f"CASE WHEN {name} IS NULL THEN NULL ELSE CASE {name} {places} ELSE -1 END END"
+    leaving = f"CASE {name} {places} ELSE -1 END"
+    if column.nullable:
+        leaving = f"CASE WHEN {name} IS NULL THEN NULL ELSE {leaving} END"
     arriving = f"CASE CAST({name} AS UTINYINT) {back} END"  # -1 is no UTINYINT
     return Passage(column.name, f"{leaving} AS {name}", arriving, into)
 

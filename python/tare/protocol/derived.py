@@ -7,26 +7,26 @@ NULL where any process of the type lacks the counter.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
 from typing import Any
 from weakref import WeakKeyDictionary
 
 import ibis
 import ibis.expr.types as ir
 
+from tare.lab.columns import LEFT_OUT
 from tare.lab.frames import Frames
+from tare.lab.kept import kept
 from tare.lab.schema import ELAPSED_PARTS, OVERALL_TICKS, PROCESS_COUNTERS
 from tare.measure.records import Fate
 from tare.protocol.identify import query_processes
-from tare.protocol.kept import kept
-from tare.protocol.named import Columns, Defined
+from tare.protocol.named import Columns
 from tare.protocol.quantities import COUNTS, DEFINED, EXACT, PER_TYPE, TICK_COUNTERS, TYPES
 
 _OF_QE = (
     "qatc_id", "run_id", "query_id", "dbms", "cardinality", "number", "run_order", "attempt", "outcome",
     "plan_fingerprint", "wall_ns", "tick_ns", "online_cpus", "unaccounted_births", "leader_pid",
-    *(f"leader_{part}" for part in ELAPSED_PARTS),
-    *(f"overall_{mode}" for mode in OVERALL_TICKS), "overall_forks", "overall_context_switches",
+    *(f"leader_{part}" for part in ELAPSED_PARTS if f"leader_{part}" not in LEFT_OUT["qe"]),
+    *(f"overall_{mode}" for mode in OVERALL_TICKS),
 )  # fmt: skip
 
 _made: WeakKeyDictionary[Frames, dict[bool, ir.Table]] = WeakKeyDictionary()
@@ -45,7 +45,7 @@ def derived(frames: Frames, *, by_paper: bool = False) -> ir.Table:
 
 
 def _derive(frames: Frames, by_paper: bool) -> ir.Table:
-    who = query_processes(frames, by_paper)
+    who = kept(query_processes(frames, by_paper))
     of_processes = _sums(_typed(frames, who))
     qe = frames.qe
     own = qe.select(
@@ -56,26 +56,15 @@ def _derive(frames: Frames, by_paper: bool) -> ir.Table:
     )
     joined = own.left_join(of_processes, own.qe_id == of_processes.of_qe).drop("of_qe")
     joined = joined.left_join(who, joined.qatc_id == who.of_qatc).drop("of_qatc", "query_pid")
-    whole = joined.mutate(
+    made: dict[str, Any] = {
+        **{name: joined[name] for name in joined.columns},
         **_sums_of_each(joined, of_processes),
-        told=joined.told.fill_null(False),
-        tied=joined.tied.fill_null(0),
-    )
-    for ready in _in_turns(whole.columns):
-        whole = whole.mutate(**{one.name: one.formula(Columns(whole)) for one in ready})
-    return whole
-
-
-def _in_turns(known: Sequence[str]) -> Iterator[list[Defined]]:
-    """What is defined, as many at once as need nothing of each other: each turn is compiled anew."""
-    there, left = set(known), list(DEFINED)
-    while left:
-        ready = [one for one in left if there.issuperset(one.needs)]
-        if not ready:
-            raise LookupError(f"nothing gives what {left[0].name} needs")
-        yield ready
-        there.update(one.name for one in ready)
-        left = [one for one in left if one not in ready]
+        "told": joined.told.fill_null(False),
+        "tied": joined.tied.fill_null(0),
+    }
+    for one in DEFINED:  # out of what is above them: a selection out of a selection is compiled anew
+        made[one.name] = one.formula(Columns(made))
+    return joined.select(**made)
 
 
 def _trace(qe: ir.Table) -> dict[str, Any]:
@@ -154,7 +143,7 @@ def _sums(p: ir.Table) -> ir.Table:
     for kind in TYPES:
         of_type = p[f"is_{kind}"]
         sums[f"{kind}_processes"] = _number(of_type)
-        for name in PER_TYPE:
+        for name in PER_TYPE[kind]:
             sums[f"{kind}_{name}"] = _total(p[name], of_type)
     for name in EXACT:
         sums[f"query_{name}"] = _total(p[name], p.is_query)

@@ -8,9 +8,10 @@ from typing import Any
 import ibis
 import ibis.expr.types as ir
 
+from tare.lab.answers import row
+from tare.lab.kept import kept
 from tare.protocol import judge
 from tare.protocol.check import Check
-from tare.protocol.kept import kept
 from tare.protocol.method import Method
 from tare.protocol.outcome import Remaining
 from tare.protocol.qatcs import of_qes
@@ -46,7 +47,7 @@ def remaining(qes: ir.Table, qatcs: ir.Table, method: Method) -> tuple[Remaining
     left = {f"left_{p}": _left(qatcs, p) for p in range(1, len(method.qatc_drops) + 2)}
     held: Any = {name: qatcs.retained_qes.sum(where=still).fill_null(0) for name, still in left.items()}
     of_qatcs = _tally(qatcs, left) | {
-        f"held_{name}": value for name, value in _one_row(qatcs.aggregate(**held)).items()
+        f"held_{name}": value for name, value in row(qatcs.aggregate(**held)).items()
     }
     return _rows(of_qes, of_qatcs, method)
 
@@ -75,12 +76,7 @@ def _left(qatcs: ir.Table, place: int) -> Any:
 
 def _tally(table: ir.Table, conditions: dict[str, Any]) -> dict[str, int]:
     counts = {name: condition.cast("int64").sum().fill_null(0) for name, condition in conditions.items()}
-    return _one_row(table.aggregate(all=table.count(), **counts))
-
-
-def _one_row(table: ir.Table) -> dict[str, int]:
-    row: dict[str, int] = table.to_pyarrow().to_pylist()[0]
-    return row
+    return row(table.aggregate(all=table.count(), **counts))
 
 
 def _any(checks: Sequence[Check], table: ir.Table) -> Any:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from tare.lab.answers import value
 from tare.lab.frames import Frames
 from tare.protocol.dropping import remaining
 from tare.protocol.run import Analysis, method_of
@@ -33,7 +34,7 @@ def fewer(
     `numbers`: by default what the runs had, and up to three fewer, while Step 3 needs less than that.
     """
     if numbers is None:
-        had = int(frames.run.qes_per_qatc.max().to_pyarrow().as_py() or 0)
+        had = int(value(frames.run.qes_per_qatc.max()) or 0)
         numbers = range(had, max(had - 4, min_qes), -1)
     rows = []
     for number in numbers:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import ibis
 import ibis.expr.types as ir
 
+from tare.lab.answers import value
 from tare.lab.frames import Frames
 
 
@@ -20,7 +21,7 @@ def query_processes(frames: Frames, by_paper: bool = False) -> ir.Table:
     ways = qe.group_by(of_qatc=qe.qatc_id).aggregate(
         qes=qe.count(), told=ibis.literal(False) if by_paper else (qe.leader_pid.count() == qe.count())
     )
-    if not by_paper and int(qe.leader_pid.isnull().sum().to_pyarrow().as_py() or 0) == 0:
+    if not by_paper and not value(qe.leader_pid.isnull().sum()):
         return ways.select(
             "of_qatc",
             "told",

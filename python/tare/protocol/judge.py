@@ -10,6 +10,7 @@ from typing import Any
 import ibis
 import ibis.expr.types as ir
 
+from tare.lab.answers import row
 from tare.protocol.check import Check, Ground
 from tare.protocol.named import Columns, Defined, say
 from tare.protocol.outcome import CheckCount
@@ -58,7 +59,7 @@ def count(checks: Sequence[Check], table: ir.Table) -> tuple[CheckCount, ...]:
         name: judged[name].min() if name.startswith("why") else judged[name].sum().fill_null(0)
         for name in verdicts
     }
-    found = judged.aggregate(cases=judged.count(), **asked).to_pyarrow().to_pylist()[0]
+    found = row(judged.aggregate(cases=judged.count(), **asked))
     return tuple(
         CheckCount(
             number=check.number,

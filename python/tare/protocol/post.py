@@ -8,6 +8,7 @@ from typing import Any, Final
 import ibis
 import ibis.expr.types as ir
 
+from tare.lab.answers import row
 from tare.protocol import judge
 from tare.protocol.check import Check, Ground
 from tare.protocol.monotonicity import RELAXED, STRICT, adjacent
@@ -78,10 +79,10 @@ def _share(check: Check, table: ir.Table) -> Found:
 def _difference(timed: ir.Table) -> Found:
     """Mean over the Q@Cs of |measured - calculated| / measured."""
     share = (timed.measured_ms - timed.time_ms).abs() / timed.measured_ms
-    row = timed.aggregate(value=share.mean(), n=share.count()).to_pyarrow().to_pylist()[0]
-    if not row["n"]:
+    found = row(timed.aggregate(value=share.mean(), n=share.count()))
+    if not found["n"]:
         return None, "share", "no such Q@C has both times", ()
-    return row["value"], "share", None, (f"{row['n']} Q@Cs",)
+    return found["value"], "share", None, (f"{found['n']} Q@Cs",)
 
 
 def non_varying(qes: ir.Table) -> Found:
@@ -89,9 +90,9 @@ def non_varying(qes: ir.Table) -> Found:
     asked: dict[str, Any] = {}
     for name in MODEL:
         asked[f"{name}_low"], asked[f"{name}_high"] = qes[name].min(), qes[name].max()
-    row = qes.aggregate(**asked).to_pyarrow().to_pylist()[0]
-    unknown = [name for name in MODEL if row[f"{name}_low"] is None]
-    same = tuple(n for n in MODEL if n not in unknown and row[f"{n}_low"] == row[f"{n}_high"])
+    found = row(qes.aggregate(**asked))
+    unknown = [name for name in MODEL if found[f"{name}_low"] is None]
+    same = tuple(n for n in MODEL if n not in unknown and found[f"{n}_low"] == found[f"{n}_high"])
     reason = f"never measured: {', '.join(unknown)}" if unknown else None
     return float(len(same)), "count", reason, same
 
@@ -99,14 +100,12 @@ def non_varying(qes: ir.Table) -> Found:
 def precision(timed: ir.Table) -> Precision:
     """Standard deviation over the median, of measured and of calculated time, averaged over the retained."""
     kept_ones = timed.dropped_at == 0
-    row = (
+    found = row(
         timed.aggregate(
             share=kept_ones.cast("float64").mean(),
             qes=timed.n.mean(where=kept_ones),
             measured=(timed.measured_sd / timed.measured_median).mean(where=kept_ones),
             calculated=(timed.time_sd / timed.time_ms).mean(where=kept_ones & (timed.time_ms > 0)),
         )
-        .to_pyarrow()
-        .to_pylist()[0]
     )
-    return Precision(row["share"], row["qes"], row["measured"], row["calculated"])
+    return Precision(found["share"], found["qes"], found["measured"], found["calculated"])

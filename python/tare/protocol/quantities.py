@@ -12,15 +12,16 @@ from tare.protocol.named import Defined, greatest, least
 
 NS_PER_MS: Final = 1_000_000
 
-TYPES: Final = ("query", "utility", "daemon", "executor")
-
 TICK_COUNTERS: Final = ("user_ticks", "system_ticks")
 WHOLE_TICKS: Final = {"block_io_ticks": "block_io_ns", "guest_ticks": "guest_ns"}
 """Counters in ns that TTPv2 has in ticks: the whole ticks of each process, as /proc/PID/stat would show."""
-COUNTS: Final = (
-    "min_faults", "maj_faults", "voluntary_switches", "involuntary_switches", "read_calls", "write_calls",
-)  # fmt: skip
-PER_TYPE: Final = (*TICK_COUNTERS, *WHOLE_TICKS, *COUNTS)
+COUNTS: Final = ("maj_faults", "voluntary_switches", "involuntary_switches", "read_calls", "write_calls")
+PER_TYPE: Final = {
+    **dict.fromkeys(("query", "utility", "daemon"), (*TICK_COUNTERS, *WHOLE_TICKS, *COUNTS)),
+    "executor": (*TICK_COUNTERS, "guest_ticks", "maj_faults"),
+}
+"""Of the executor only what sums over the whole machine need."""
+TYPES: Final = tuple(PER_TYPE)
 EXACT: Final = ("run_ns", "run_queue_ns", "block_io_ns")
 """Of the query processes only: what the exact protocol adds up."""
 

@@ -10,8 +10,10 @@ import ibis
 import ibis.expr.types as ir
 
 from tare.errors import UsageError
+from tare.lab.answers import row, rows, value
 from tare.lab.collector import seldom_collected
 from tare.lab.frames import Frames
+from tare.lab.kept import kept
 from tare.protocol import judge, step1
 from tare.protocol.derived import derived
 from tare.protocol.dropping import drop_qatcs, drop_qes, remaining
@@ -65,7 +67,7 @@ class Analysis:
             "protocol": self.method.name,
             "title": self.method.title,
             "citation": self.method.citation,
-            "tick_ns": int(self.frames.run.tick_ns.max().to_pyarrow().as_py() or 0),
+            "tick_ns": int(value(self.frames.run.tick_ns.max()) or 0),
             "min_qes": self.min_qes,
             "checks": (*found, *self._checks()),
             "accepted": accepted,
@@ -80,7 +82,7 @@ class Analysis:
         method = self.method
         coefficients = method.fit(self._retained_qes()) if method.fit else {}
         qes = timed_qes(self.judged, method, coefficients)
-        timed = self._timed(qes)
+        timed = kept(self._timed(qes))
         return Outcome(
             **common,
             remaining=remaining(self.judged, self.qatcs, method),
@@ -168,21 +170,21 @@ class Analysis:
 
     def _deviations(self) -> tuple[str, ...]:
         said: list[str] = []
-        for text in self.frames.run.deviations.to_pyarrow().to_pylist():
-            said += json.loads(text) if text else []
-        row = self.qatcs.aggregate(
+        for run in rows(self.frames.run.select("deviations")):
+            said += json.loads(run["deviations"]) if run["deviations"] else []
+        found = row(self.qatcs.aggregate(
             qatcs=self.qatcs.count(),
             several=(self.qatcs.cpus > 1).cast("int64").sum(),
             told=self.qatcs.told.cast("int64").sum(),
-        ).to_pyarrow().to_pylist()[0]  # fmt: skip
-        if self.method.several_cpus and row["several"]:
+        ))  # fmt: skip
+        if self.method.several_cpus and found["several"]:
             said.append(
-                f"{row['several']} of {row['qatcs']} Q@Cs were measured on more than one CPU: "
+                f"{found['several']} of {found['qatcs']} Q@Cs were measured on more than one CPU: "
                 f"{self.method.several_cpus}"
             )
-        if self.method.told_is_deviation and row["told"]:
+        if self.method.told_is_deviation and found["told"]:
             said.append(
-                f"in {row['told']} of {row['qatcs']} Q@Cs the query process is known from the server, "
+                f"in {found['told']} of {found['qatcs']} Q@Cs the query process is known from the server, "
                 "not inferred from its use of the processor"
             )
         return tuple(dict.fromkeys(said))

@@ -10,7 +10,9 @@ import ibis
 import ibis.expr.types as ir
 
 from tare.errors import UsageError
+from tare.lab.answers import row
 from tare.lab.frames import Frames
+from tare.lab.kept import kept
 from tare.lab.schema import OVERALL_TICKS
 from tare.lab.states import QatCState
 from tare.measure.records import Outcome
@@ -23,12 +25,12 @@ ALL: Final = "all"
 
 
 def experiment_wide(frames: Frames, qes: ir.Table, method: Method) -> tuple[CheckCount, ...]:
-    """The experiment-wide checks, in their order. `qes`: the derived measures of every QE."""
+    """The experiment-wide checks, in their order. `qes`: `of_experiment`, every QE."""
     of_qatc = [c for c in method.experiment if set(c.needs) & {"missing_qes", "plans"}]
     of_qe = [c for c in method.experiment if c not in of_qatc]
-    planned = planned_qatcs(frames, qes)
+    planned = kept(planned_qatcs(frames, qes))
     found = {one.name: one for one in judge.count(of_qatc, planned)}
-    found |= {one.name: one for one in judge.count(of_qe, of_experiment(qes, method.needed))}
+    found |= {one.name: one for one in judge.count(of_qe, qes)}
     if "missing queries" in found:
         found["missing queries"] = _missing(frames, planned, found["missing queries"])
     return tuple(found[check.name] for check in method.experiment)
@@ -65,7 +67,7 @@ def _missing(frames: Frames, planned: ir.Table, found: CheckCount) -> CheckCount
         table.aggregate(**{name: table[name].sum().fill_null(0) for name in names})
         for table, names in ((planned, ("planned_qes", "missing_qes")), (refused, ("planned_qes",)))
     ]
-    of_qatcs, of_refused = (one.to_pyarrow().to_pylist()[0] for one in asked)
+    of_qatcs, of_refused = (row(one) for one in asked)
     lacking = of_refused["planned_qes"]
     return replace(
         found,

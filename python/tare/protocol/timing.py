@@ -5,9 +5,10 @@ from __future__ import annotations
 import ibis
 import ibis.expr.types as ir
 
+from tare.lab.answers import value
+from tare.lab.kept import kept
 from tare.measure.records import Outcome
 from tare.protocol import judge
-from tare.protocol.kept import kept
 from tare.protocol.method import Coefficients, Method
 from tare.protocol.order_statistics import bounds, median, placed
 
@@ -38,7 +39,7 @@ def time_qatcs(qes: ir.Table, qatcs: ir.Table) -> ir.Table:
     )
     narrow = joined.select("qe_id", "qatc_id", "time_ms", "measured_ms")
     rows = placed(placed(narrow, "qatc_id", "time_ms"), "qatc_id", "measured_ms")
-    low, high = bounds(rows, "time_ms", int(qatcs.qes.max().to_pyarrow().as_py() or 0))
+    low, high = bounds(rows, "time_ms", int(value(qatcs.qes.max()) or 0))
     return kept(
         rows.group_by("qatc_id").aggregate(
             n=rows.count(),

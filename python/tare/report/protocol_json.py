@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
+from tare.lab.answers import rows
 from tare.protocol.fewer import Fewer
 from tare.protocol.outcome import Outcome
 
@@ -44,5 +45,4 @@ def _outcome(outcome: Outcome, fewer: Sequence[Fewer]) -> Mapping[str, Any]:
 
 def _rows(outcome: Outcome) -> list[dict[str, Any]]:
     assert outcome.times is not None
-    rows: list[dict[str, Any]] = outcome.times.order_by("qatc_id").to_pyarrow().to_pylist()
-    return rows
+    return rows(outcome.times.order_by("qatc_id"))

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from rich.console import Console
 from rich.rule import Rule
 from rich.table import Table
 from rich.text import Text
 
+from tare.lab.answers import rows
 from tare.protocol.fewer import Fewer
 from tare.protocol.outcome import CheckCount, Level, Outcome, PostCheck
 from tare.report.numbers import MINUS, decimals, fixed
@@ -137,13 +137,13 @@ def _post(checks: Sequence[PostCheck], console: Console) -> None:
 def _times(outcome: Outcome, console: Console) -> None:
     assert outcome.times is not None
     listed = outcome.times.order_by("run_id", "query_number", "cardinality").limit(MOST_TIMES + 1)
-    rows: list[dict[str, Any]] = listed.to_pyarrow().to_pylist()
-    several = len({row["dbms"] for row in rows}) > 1
+    found = rows(listed)
+    several = len({row["dbms"] for row in found}) > 1
     table = _new(
         *((("DBMS", False),) if several else ()), ("query", False), ("rows", True), ("QEs", True),
         ("time, ms", True), ("sd", True), ("measured", True), ("", False),
     )  # fmt: skip
-    for row in rows[:MOST_TIMES]:
+    for row in found[:MOST_TIMES]:
         if row["time_ms"] is None:
             time, sd, note = "–", "–", f"{row['step']}: {row['rule']}"
         else:
@@ -156,7 +156,7 @@ def _times(outcome: Outcome, console: Console) -> None:
         table.add_row(*names, fixed(row["cardinality"], 0), str(row["qes"]), time, sd, measured, note)
     console.print()
     console.print(table)
-    if len(rows) > MOST_TIMES:
+    if len(found) > MOST_TIMES:
         console.print(Text(f"the first {MOST_TIMES} Q@Cs; --times FILE.csv writes them all", style="dim"))
 
 

@@ -161,7 +161,7 @@ def test_text_that_begins_with_a_batch_of_nothing_is_still_text(sqlite_lab: Lab)
 @pytest.mark.parametrize(
     ("column", "value"),
     [
-        ("min_faults", 2**31),
+        ("maj_faults", 2**31),
         ("read_calls", 2**62),
         ("dbms", "a DBMS of which Tare never heard"),
         ("pid", 2**40),

@@ -13,6 +13,7 @@ from typing import Any
 
 import ibis.expr.types as ir
 
+from tare.lab.answers import rows
 from tare.protocol.model.correlation import Moments
 
 Pair = tuple[str, str]
@@ -54,7 +55,7 @@ def spreads(table: ir.Table, measures: Sequence[str]) -> dict[str, Spreads]:
             f"high_{name}": column.max(),
             f"mean_{name}": column.mean(),
         }
-    found = table.group_by("dbms").aggregate(**wanted).to_pyarrow().to_pylist()
+    found = rows(table.group_by("dbms").aggregate(**wanted))
     return {
         row["dbms"]: Spreads(
             row["qes"],
@@ -105,8 +106,8 @@ class _Sums:
         self._asked[f"products_{a}_{b}"] = (self._deviation(a) * self._deviation(b)).sum()
 
     def answers(self) -> dict[str, dict[str, Any]]:
-        rows = self._table.group_by("dbms").aggregate(**self._asked).to_pyarrow().to_pylist()
-        return {row["dbms"]: row for row in rows}
+        found = rows(self._table.group_by("dbms").aggregate(**self._asked))
+        return {row["dbms"]: row for row in found}
 
     def moments(self, answer: Mapping[str, Any], of: Spreads, a: str, b: str) -> Moments:
         n = answer[f"n_{self._given(a, b) or a}"]

@@ -8,8 +8,8 @@ from operator import or_
 import ibis
 import ibis.expr.types as ir
 
+from tare.lab.kept import kept
 from tare.protocol import judge
-from tare.protocol.kept import kept
 from tare.protocol.order_statistics import median, placed
 from tare.protocol.qatcs import computation
 from tare.protocol.ttp1.checks import OF_ITS_QATC, QE_CHECKS, STOPPED_OR_PHANTOM, TIMED_OUT

@@ -13,6 +13,7 @@ from typing import Any, Final
 import ibis.expr.types as ir
 import numpy as np
 
+from tare.lab.answers import rows
 from tare.protocol.ttp1.profiles import IOWAIT_SHARE
 
 REGRESSORS: Final = {
@@ -35,10 +36,10 @@ def regression(qes: ir.Table) -> dict[str, dict[str, float]]:
     sums: dict[str, Any] = {"n": known.count(), **{name: known[name].sum() for name in names}}
     for one, two in combinations_with_replacement(names, 2):
         sums[f"{one}*{two}"] = (known[one] * known[two]).sum()
-    rows = known.group_by("dbms").aggregate(**sums).order_by("dbms").to_pyarrow().to_pylist()
+    found = rows(known.group_by("dbms").aggregate(**sums).order_by("dbms"))
     return {
         row["dbms"]: {"b": 0.0} if row["dbms"] in IOWAIT_SHARE else from_sums(row)
-        for row in rows
+        for row in found
     }  # fmt: skip
 
 

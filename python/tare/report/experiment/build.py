@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from importlib.metadata import version
 
+from tare.lab.answers import rows
 from tare.lab.frames import Frames
 from tare.protocol.model.result import ModelResult, Verdict
 from tare.protocol.outcome import Outcome
@@ -27,7 +28,7 @@ from tare.report.experiment.document import (
 )
 from tare.report.experiment.facts import Facts
 from tare.report.experiment.paper import CHECKS, POST
-from tare.report.experiment.sources import parts_of, rows
+from tare.report.experiment.sources import parts_of
 from tare.report.experiment.statement import statement
 from tare.report.experiment.times import times
 from tare.report.experiment.words import label

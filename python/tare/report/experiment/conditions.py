@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from tare.lab.answers import rows
 from tare.lab.frames import Frames
 from tare.lab.states import QatCState
 from tare.report.experiment.document import Machine, Missing, Reproduction, Run
 from tare.report.experiment.facts import Facts
-from tare.report.experiment.sources import rows
 
 
 def machines(facts: Sequence[Facts]) -> list[Machine]:

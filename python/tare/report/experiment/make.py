@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from tare.errors import UsageError
+from tare.lab.answers import rows
 from tare.lab.frames import Frames, is_export, open_frames
 from tare.report.experiment.build import Built, build
 from tare.report.experiment.facts import facts_of
@@ -59,7 +60,7 @@ def _accepted(accept: Sequence[str]) -> dict[str, list[str]]:
 
 
 def _ids(frames: Frames) -> list[int]:
-    return [int(one) for one in frames.run.order_by("id").id.to_pyarrow().to_pylist()]
+    return [run["id"] for run in rows(frames.run.select("id").order_by("id"))]
 
 
 def _shown(where: str) -> str:

@@ -2,23 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import ibis.expr.types as ir
 
 from tare.lab.frames import Frames
 from tare.protocol.outcome import Outcome
 
 RETAINED = "retained"
-
-
-def rows(table: ir.Table) -> list[dict[str, Any]]:
-    found: list[dict[str, Any]] = table.to_pyarrow().to_pylist()
-    return found
-
-
-def count(table: ir.Table) -> int:
-    return int(table.count().to_pyarrow().as_py())
 
 
 def parts_of(qes: ir.Table) -> tuple[str, ...]:

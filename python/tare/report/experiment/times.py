@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from tare.lab.answers import rows
 from tare.lab.frames import Frames
 from tare.protocol.outcome import Outcome
 from tare.report.experiment.document import QatC, Timed
-from tare.report.experiment.sources import places, rows
+from tare.report.experiment.sources import places
 
 
 def times(outcomes: Sequence[Outcome], primary: str, frames: Frames) -> list[QatC]:

@@ -8,6 +8,7 @@ from typing import Any
 
 import ibis.expr.types as ir
 
+from tare.lab.answers import rows, value
 from tare.lab.frames import Frames
 from tare.report.experiment.charts.chart import MOST_MARKS, Chart, NoChart, Spec
 from tare.report.experiment.charts.theme import (
@@ -21,7 +22,7 @@ from tare.report.experiment.charts.theme import (
     choice,
     spec,
 )
-from tare.report.experiment.sources import RETAINED, rows
+from tare.report.experiment.sources import RETAINED
 
 TITLE = "What the wall time is made of"
 _CLASSES = 10
@@ -51,7 +52,7 @@ def sums(qes: ir.Table, frames: Frames) -> tuple[list[dict[str, Any]], str]:
         found = rows(kept.group_by(by).agg(**means, **more).order_by(by))
         if len(found) * (len(PARTS) + 1) <= MOST_MARKS:
             return found, "Q@C" if len(by) == 3 else "query and DBMS, over all cardinalities"
-    top = kept.cardinality.max().to_pyarrow().as_py()
+    top = value(kept.cardinality.max())
     kept = kept.mutate(cardinality=((kept.cardinality * _CLASSES // (top + 1) + 1) * top) // _CLASSES)
     means = {part: kept[part].fill_null(0.0).mean() for part in PARTS}
     more = {"time_ms": kept.time_ms.mean(), "qes": kept.count()}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from tare.lab.frames import Frames
-from tare.protocol.kept import kept
+from tare.lab.kept import kept
 from tare.protocol.model.result import ModelResult
 from tare.protocol.outcome import Outcome
 from tare.report.experiment import sources

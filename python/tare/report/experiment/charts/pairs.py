@@ -8,9 +8,10 @@ from typing import Any
 
 import ibis.expr.types as ir
 
+from tare.lab.answers import rows
 from tare.report.experiment.charts.chart import MOST_POINTS, Chart, NoChart
 from tare.report.experiment.charts.theme import BLUE, NUMBER, spec
-from tare.report.experiment.sources import RETAINED, rows
+from tare.report.experiment.sources import RETAINED
 
 TITLE = "Does a QE depend on the one before it?"
 _CELLS_ACROSS = 48
@@ -29,7 +30,9 @@ def pairs(qes: ir.Table) -> ir.Table:
     second = kept.filter(kept.number % 2 == 0)
     second = second.select(qatc_id=second.qatc_id, before=second.number - 1, y=second.ratio)
     joined = first.join(second, [first.qatc_id == second.qatc_id, first.number == second.before])
-    return joined.select("query", "dbms", "cardinality", "number", "of", x=joined.ratio, y=joined.y)
+    return joined.select(
+        "qatc_id", "query", "dbms", "cardinality", "number", "of", x=joined.ratio, y=joined.y
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +50,8 @@ def found_of(table: ir.Table) -> Found:
     n = told["n"]
     r = told["r"] if n > 2 and told["r"] is not None and math.isfinite(told["r"]) else None
     if n <= MOST_POINTS:
-        drawn = rows(table.drop("of").order_by(["dbms", "query", "cardinality", "number"]))
+        inorder = table.order_by(["dbms", "query", "cardinality", "qatc_id", "number"])
+        drawn = rows(inorder.drop("of", "qatc_id"))
     else:
         drawn = _cells(table)
     return Found(drawn, n, r, told["expected"])
@@ -67,7 +71,7 @@ def _cells(table: ir.Table) -> list[dict[str, Any]]:
             "y2": low + (row["y"] + 1) * width,
             "n": row["n"],
         }
-        for row in rows(cells.group_by(["x", "y"]).agg(n=cells.count()))
+        for row in rows(cells.group_by(["x", "y"]).agg(n=cells.count()).order_by(["x", "y"]))
     ]
 
 

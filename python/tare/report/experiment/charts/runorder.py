@@ -9,9 +9,10 @@ from typing import Any
 import ibis
 import ibis.expr.types as ir
 
+from tare.lab.answers import rows, value
 from tare.report.experiment.charts.chart import MOST_POINTS, Chart, Row, Spec
 from tare.report.experiment.charts.theme import BLUE, GREY, NUMBER, PALETTE, SHAPES, spec
-from tare.report.experiment.sources import RETAINED, count, rows
+from tare.report.experiment.sources import RETAINED
 
 TITLE = "Every QE in run order"
 _MOST_RULES = 7
@@ -24,7 +25,7 @@ def points(qes: ir.Table) -> tuple[list[dict[str, Any]], int]:
 
     The runs stand one after the other: `at` counts QEs over all of them.
     """
-    total = count(qes)
+    total = value(qes.count())
     first = qes.group_by("run_id").agg(qes_of_run=qes.count(), least=qes.run_order.min())
     first = first.mutate(
         before=first.qes_of_run.sum().over(ibis.cumulative_window(order_by=first.run_id)) - first.qes_of_run

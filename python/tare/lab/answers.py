@@ -1,0 +1,31 @@
+"""Answers of a page's length, out of whatever engine computed them, as plain values."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import ibis.expr.operations as ops
+import ibis.expr.types as ir
+
+
+def rows(table: ir.Table) -> list[dict[str, Any]]:
+    """By column, in the table's order."""
+    backend = table.get_backend()
+    if backend.name == "duckdb" and not table.op().find(ops.InMemoryTable):
+        # Ibis' own way, by Arrow, loads pandas: a fifth of a second.
+        found = backend.con.sql(backend.compile(table)).fetchall()
+        return [dict(zip(table.columns, values, strict=True)) for values in found]
+    listed: list[dict[str, Any]] = table.to_pyarrow().to_pylist()
+    return listed
+
+
+def row(table: ir.Table) -> dict[str, Any]:
+    """Of a table that has one."""
+    (found,) = rows(table)
+    return found
+
+
+def value(scalar: ir.Scalar) -> Any:
+    """Of an aggregate over a whole table."""
+    (found,) = row(scalar.as_table()).values()
+    return found
