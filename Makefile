@@ -4,10 +4,10 @@ PY := .venv/bin/python
 STAMP := .venv/.tare
 
 .DEFAULT_GOAL := help
-.PHONY: help demo build test lint format bench lock clean
+.PHONY: help demo build test lint format bench bench-wisconsin lock clean
 
 help: ## List the targets
-	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 17
 
 demo: build ## Start a throw-away PostgreSQL, load data, weigh three queries
 	@$(PY) examples/demo.py
@@ -28,6 +28,7 @@ lint: $(STAMP)/built-for-tests ## Formatting, clippy, ruff, mypy, stubtest
 	$(PY) -m tare.report.schema --check schemas/result-v1.json
 	$(PY) -m tare.experiment.schema --check schemas/experiment-v1.json
 	$(PY) -m tare.report.experiment.schema --check schemas/report-v1.json
+	$(PY) -m tare.report.wisconsin.schema --check schemas/wisconsin-v1.json
 
 format: $(STAMP)/built-for-tests ## Format Rust and Python
 	cargo fmt --all
@@ -36,6 +37,9 @@ format: $(STAMP)/built-for-tests ## Format Rust and Python
 
 bench: $(STAMP)/built-for-tests ## Run every benchmark of Tare itself and print its figure
 	@$(PY) -m benchmarks.run_all
+
+bench-wisconsin: $(STAMP)/built-for-tests ## Run the Wisconsin benchmark on four DBMSes; its report: target/wisconsin
+	@$(PY) -m benchmarks.wisconsin
 
 lock: ## Renew requirements/*.txt from their .in files and pyproject.toml
 	scripts/lock

@@ -8,9 +8,12 @@ import math
 import os
 import platform
 import statistics
+import subprocess
+import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 
 from tare.dbms.registry import find
 from tare.dbms.servers import start_postgresql
@@ -65,6 +68,16 @@ def report(figures: Sequence[Figure], as_json: bool) -> None:
     print(f"{platform.release()}, {os.cpu_count()} CPUs, load {os.getloadavg()[0]:.2f}")
     for figure in figures:
         print(figure)
+
+
+def tare(*arguments: str | Path) -> str:
+    """What a command of Tare prints. Ends the benchmark if it fails."""
+    done = subprocess.run(
+        [sys.executable, "-m", "tare", *map(str, arguments)], stdout=subprocess.PIPE, text=True, check=False
+    )
+    if done.returncode != 0:
+        raise SystemExit(f"tare {arguments[0]} {arguments[1]} ended with {done.returncode}\n{done.stdout}")
+    return done.stdout
 
 
 @contextmanager

@@ -7,14 +7,12 @@ from __future__ import annotations
 
 import json
 import re
-import subprocess
-import sys
 import tempfile
 import time
 from pathlib import Path
 from typing import Any
 
-from benchmarks.common import Figure, arguments, report
+from benchmarks.common import Figure, arguments, report, tare
 
 EXAMPLES = Path(__file__).parent.parent / "examples"
 SPECIFICATIONS = ("twenty_postgresql.toml", "twenty_mariadb.toml")
@@ -28,15 +26,6 @@ SMALL = (
 )
 OUTPUTS = Path("target")  # of the full run: the report as it came out
 PAPER_RETAINED, PAPER_ERROR = 96.0, 2.1  # percent
-
-
-def tare(*arguments: str | Path) -> str:
-    done = subprocess.run(
-        [sys.executable, "-m", "tare", *map(str, arguments)], stdout=subprocess.PIPE, text=True, check=False
-    )
-    if done.returncode != 0:
-        raise SystemExit(f"tare {arguments[0]} {arguments[1]} ended with {done.returncode}\n{done.stdout}")
-    return done.stdout
 
 
 def main() -> None:

@@ -16,6 +16,7 @@ NAMES = (
     "scale",
     "spark",
     "experiment",
+    "wisconsin_data",
     "aa",
     "aa_real",
 )

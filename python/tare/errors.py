@@ -65,6 +65,10 @@ class AnswerChanged(TareError):
     """A QE gave another answer than the Q@C's first."""
 
 
+class WrongAnswer(TareError):
+    """A statement did not give what its definition says, or what it changed was not put back."""
+
+
 class CacheNotCleared(TareError):
     """The cache state that was asked for could not be reached or proved."""
 
@@ -141,3 +145,7 @@ class Undelivered(TareError):
 
 class DatabaseInUse(UsageError):
     """Another run of this machine makes its tables in the same database."""
+
+
+class NotEnoughDisk(UsageError):
+    """What was asked for does not fit on the disk that it would go to."""

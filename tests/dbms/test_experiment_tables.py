@@ -60,7 +60,7 @@ def generated(table: TableSpec, cardinality: int) -> list[tuple[int, ...]]:
 
 
 def test_tables_hold_the_generated_rows_in_their_order(tables: Tables, writer: Session) -> None:
-    tables.set_cardinality(2_000)
+    tables.settle(2_000)
     assert rows(writer, "SELECT * FROM ft_HT1") == generated(VARIABLE, 2_000)
     assert rows(writer, "SELECT * FROM ft_HT2") == generated(PLAIN, 3_000)
 
@@ -68,10 +68,10 @@ def test_tables_hold_the_generated_rows_in_their_order(tables: Tables, writer: S
 def test_a_cardinality_made_again_is_identical_in_rows_order_and_bytes(tables: Tables) -> None:
     first = {}
     for cardinality in (5_000, 3_000, 1_000):
-        tables.set_cardinality(cardinality)
+        tables.settle(cardinality)
         first[cardinality] = tables.signature()["ft_HT1"]
     for cardinality in (3_000, 5_000, 1_000):
-        tables.set_cardinality(cardinality)
+        tables.settle(cardinality)
         assert tables.signature()["ft_HT1"] == first[cardinality]
     assert len({signature.content for signature in first.values()}) == 3
 
@@ -79,7 +79,7 @@ def test_a_cardinality_made_again_is_identical_in_rows_order_and_bytes(tables: T
 def test_fewer_rows_occupy_fewer_bytes_where_the_dbms_tells(tables: Tables, dbms: str) -> None:
     found = []
     for cardinality in (5_000, 1_000):
-        tables.set_cardinality(cardinality)
+        tables.settle(cardinality)
         found.append(tables.signature()["ft_HT1"].bytes)
     large, small = found
     if dbms == "duckdb":
@@ -93,18 +93,18 @@ def test_fewer_rows_occupy_fewer_bytes_where_the_dbms_tells(tables: Tables, dbms
 
 def test_the_primary_key_is_made_again_and_others_have_none(tables: Tables, writer: Session) -> None:
     for cardinality in (5_000, 1_000):
-        tables.set_cardinality(cardinality)
+        tables.settle(cardinality)
         with pytest.raises(StatementFailed):
             writer.run("INSERT INTO ft_HT1 VALUES (7, 1, 1, 1)")
     writer.run("INSERT INTO ft_HT2 VALUES (1, 1), (1, 1)")
 
 
 def test_what_is_there_is_left_alone(tables: Tables, writer: Session) -> None:
-    tables.set_cardinality(1_000)
+    tables.settle(1_000)
     loaded: list[str] = []
-    again = Tables(writer, SPECIFICATION)
-    again.prepare(lambda table, done, of: loaded.append(table))
-    again.set_cardinality(1_000)
+    again = Tables(writer, SPECIFICATION, lambda table, done, of: loaded.append(table))
+    again.prepare()
+    again.settle(1_000)
     assert loaded == []
     assert again.signature() == tables.signature()
 
@@ -114,15 +114,15 @@ def test_a_load_that_crashed_is_made_anew(writer: Session) -> None:
         if table == "ft_HT1" and done >= 2_000:
             raise Crash
 
-    first = Tables(writer, SPECIFICATION)
+    first = Tables(writer, SPECIFICATION, crash)
     first._dialect.insert_rows = 1_000
     with pytest.raises(Crash):
-        first.prepare(crash)
+        first.prepare()
     assert 2_000 <= int(str(rows(writer, "SELECT count(*) FROM tare_all_ft_HT1")[0][0])) < 5_000
     told: list[tuple[str, int, int]] = []
-    second = Tables(writer, SPECIFICATION)
-    second.prepare(lambda *progress: told.append(progress))
-    second.set_cardinality(5_000)
+    second = Tables(writer, SPECIFICATION, lambda *progress: told.append(progress))
+    second.prepare()
+    second.settle(5_000)
     assert ("ft_HT1", 5_000, 5_000) in told
     assert rows(writer, "SELECT * FROM ft_HT1") == generated(VARIABLE, 5_000)
 
@@ -138,11 +138,11 @@ DAMAGE = {
 
 @pytest.mark.parametrize("damage", DAMAGE.values(), ids=DAMAGE.keys())
 def test_a_table_that_somebody_changed_is_made_anew(damage: str, tables: Tables, writer: Session) -> None:
-    tables.set_cardinality(1_000)
+    tables.settle(1_000)
     writer.run(damage)
     again = Tables(writer, SPECIFICATION)
     again.prepare()
-    again.set_cardinality(1_000)
+    again.settle(1_000)
     assert rows(writer, "SELECT * FROM ft_HT1") == generated(VARIABLE, 1_000)
 
 
@@ -151,10 +151,10 @@ def test_a_source_that_somebody_changed_is_never_copied_from_unnoticed(
 ) -> None:
     writer.run("UPDATE tare_all_ft_HT1 SET id2 = 0 WHERE tare_row = 500")
     with pytest.raises(TableDiffers, match="ft_HT1 does not hold the 1,000 rows"):
-        tables.set_cardinality(1_000)
+        tables.settle(1_000)
     again = Tables(writer, SPECIFICATION)
     again.prepare()
-    again.set_cardinality(1_000)
+    again.settle(1_000)
     assert rows(writer, "SELECT * FROM ft_HT1") == generated(VARIABLE, 1_000)
 
 
@@ -162,7 +162,7 @@ def test_a_change_of_the_specification_makes_the_table_anew(tables: Tables, writ
     other = VARIABLE.model_copy(update={"seed": 9})
     again = Tables(writer, experiment(other, PLAIN))
     again.prepare()
-    again.set_cardinality(1_000)
+    again.settle(1_000)
     assert rows(writer, "SELECT * FROM ft_HT1") == generated(other, 1_000) != generated(VARIABLE, 1_000)
 
 
@@ -176,9 +176,9 @@ def test_a_table_that_tare_did_not_make_is_never_touched(writer: Session) -> Non
 
 @pytest.mark.parametrize("cardinality", [0, -1, 5_001])
 def test_a_cardinality_beyond_the_table_is_refused(cardinality: int, tables: Tables, writer: Session) -> None:
-    tables.set_cardinality(1_000)
+    tables.settle(1_000)
     with pytest.raises(NoSuchCardinality, match="5,000"):
-        tables.set_cardinality(cardinality)
+        tables.settle(cardinality)
     assert len(rows(writer, "SELECT id1 FROM ft_HT1")) == 1_000
 
 
@@ -194,7 +194,7 @@ def test_postgresqls_statistics_are_the_same_each_time(
         tables = Tables(session, experiment(large))
         tables.prepare()
         for _ in range(2):
-            tables.set_cardinality(40_000)
+            tables.settle(40_000)
             seen.append(
                 rows(
                     session,
@@ -203,14 +203,14 @@ def test_postgresqls_statistics_are_the_same_each_time(
                 )
             )
             assert rows(session, "SELECT count(*) FROM pg_statistic_ext") == [(0,)]
-            tables.set_cardinality(20_000)
+            tables.settle(20_000)
         session.close()
     assert len(seen[0]) == 4
     assert seen[0] == seen[1]
 
 
 def test_the_statistics_know_the_cardinality(tables: Tables, writer: Session, dbms: str) -> None:
-    tables.set_cardinality(3_000)
+    tables.settle(3_000)
     known = {
         "postgresql": "SELECT reltuples FROM pg_class WHERE relname = 'ft_ht1'",
         "postgresql15": "SELECT reltuples FROM pg_class WHERE relname = 'ft_ht1'",

@@ -27,7 +27,7 @@ ASKED = GenerateSpec(count=max(QUERIES.values()), seed=11)
 def answers(session: Session, cardinality: int, count: int) -> list[str]:
     tables = Tables(session, SPECIFICATION)
     tables.prepare()
-    tables.set_cardinality(cardinality)
+    tables.settle(cardinality)
     return [answer_hash(rows(session, query.sql)) for query in generate(ASKED, SPECIFICATION.tables)[:count]]
 
 
@@ -78,7 +78,7 @@ def test_a_hundred_queries_have_a_plan_on_sqlite(tmp_path) -> None:  # type: ign
         session = find(url).connect(url, allow_writes=True)
         tables = Tables(session, SPECIFICATION)
         tables.prepare()
-        tables.set_cardinality(CARDINALITY)
+        tables.settle(CARDINALITY)
         prints = {session.explain(query.sql).fingerprint for query in generate(ASKED, SPECIFICATION.tables)}
         session.close()
     assert len(prints) > 40

@@ -10,7 +10,9 @@ import typer
 from typer.core import TyperGroup
 
 from tare.cli import (
+    bench,
     compare,
+    data,
     doctor,
     exit_code_of,
     experiment,
@@ -79,6 +81,8 @@ app.command(context_settings={"allow_interspersed_args": False})(isolate.isolate
 app.command()(model.model)
 app.command()(protocol.protocol)
 app.command()(report.report)
+app.add_typer(bench.app, name="bench")
 app.add_typer(server.app, name="server")
 app.add_typer(experiment.app, name="experiment")
 app.add_typer(lab.app, name="lab")
+app.add_typer(data.app, name="data")

@@ -99,14 +99,22 @@ def _show(specification: Specification, seen: dict[str, Any], queries: bool) -> 
                 f"{table['name']}: {table['cardinality']:,} rows, {kind}, {len(table['columns'])} columns, {key}",
             )
         )
+    if walk["step"] is None:
+        sizes = f"{walk['count']:,}: {walk['maximum']:,} down to {walk['minimum']:,}"
+    else:
+        sizes = (
+            f"{walk['count']:,} of {seen['variable']}: {walk['maximum']:,} down to {walk['minimum']:,} "
+            f"by {walk['step']:,}"
+        )
+    queries_said = f"{count['written']:,} written, {count['generated']:,} generated"
+    if specification.wisconsin:
+        queries_said = (
+            f"{count['of_a_workload']:,} of the Wisconsin benchmark, {specification.wisconsin.generation}"
+        )
     timeout = f", at most {seen['timeout_s']:g} s each" if seen["timeout_s"] else ""
     lines += [
-        (
-            "cardinalities",
-            f"{walk['count']:,} of {seen['variable']}: {walk['maximum']:,} down to {walk['minimum']:,} "
-            f"by {walk['step']:,}",
-        ),
-        ("queries", f"{count['written']:,} written, {count['generated']:,} generated"),
+        ("cardinalities", sizes),
+        ("queries", queries_said),
         (
             "Q@Cs",
             f"{seen['qatcs_at_most']['per_dbms']:,} at most for each DBMS, "

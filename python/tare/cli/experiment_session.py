@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,12 +18,12 @@ from tare.dbms.registry import find
 from tare.dbms.url import redacted
 from tare.errors import LabError, TareError, UsageError
 from tare.experiment.conduct import Conductor, End, begin, meet
-from tare.experiment.generator import queries_of
 from tare.experiment.interrupts import Interrupted, Interrupts
 from tare.experiment.read import read_specification
 from tare.experiment.specification import Specification
 from tare.experiment.status import status
 from tare.experiment.target import Target, home, target_of
+from tare.experiment.works import work_of
 from tare.lab.progress import RunFacts, progress, run_facts
 from tare.lab.recorder import Recorder
 from tare.lab.store import Lab, find_runs, open_lab
@@ -47,25 +47,38 @@ class Session:
 
     def run(self, file: Path, names: Sequence[str] | None) -> int:
         """The exit code. Raises what is wrong before the first run begins."""
-        specification, text = read_specification(file)
-        chosen = self._targets(specification, names)
-        for target in chosen:
+        return self.run_each([read_specification(file)], names)[0]
+
+    def run_each(
+        self,
+        asked: Sequence[tuple[Specification, str]],
+        names: Sequence[str] | None = None,
+        first: Callable[[Specification, Target], None] | None = None,
+    ) -> tuple[int, list[int]]:
+        """Specifications, each with its TOML, one after the other: the exit code, and the runs that were begun.
+
+        `first` is called with each DBMS before anything is begun. Raises what is wrong until then."""
+        chosen = [(spec, text, target) for spec, text in asked for target in self._targets(spec, names)]
+        for _, _, target in chosen:
             if target.starts is None:
                 find(target.url)  # an unknown scheme is said before anything is touched
-        queries = queries_of(specification)
         with self._set_up(create=True) as (lab, interrupts, events), ExitStack() as stack:
             with interrupts.at_once():  # every DBMS is met before the first of them is weighed for hours
                 if len(chosen) == 1:  # it need not be started twice
-                    stack.enter_context(chosen[0])
-                met = [meet(target, self.tier) for target in chosen]
+                    stack.enter_context(chosen[0][2])
+                if first is not None:
+                    for specification, _, target in chosen:
+                        first(specification, target)
+                met = [meet(target, self.tier) for _, _, target in chosen]
             recorder = Recorder(lab)
-            begun = [
-                (begin(recorder, specification, text, one, queries), target)
-                for one, target in zip(met, chosen, strict=True)
-            ]
-            conductor = self._conductor(lab, specification, interrupts, events)
-            ends = _in_turn([(conductor, run_id, target) for run_id, target in begun])
-            return self._tell(lab, [(run_id, specification) for run_id, _ in begun], ends)
+            turns: list[tuple[Conductor, int, Target]] = []
+            runs: list[tuple[int, Specification]] = []
+            for (specification, text, target), one in zip(chosen, met, strict=True):
+                queries = work_of(specification).queries()
+                run_id = begin(recorder, specification, text, one, queries)
+                turns.append((self._conductor(lab, specification, interrupts, events), run_id, target))
+                runs.append((run_id, specification))
+            return self._tell(lab, runs, _in_turn(turns)), [run_id for run_id, _ in runs]
 
     def resume(self, asked: Sequence[str]) -> int:
         """The exit code."""
@@ -115,21 +128,22 @@ class Session:
     def _conductor(
         self, lab: Lab, specification: Specification, interrupts: Interrupts, events: TextIO | None
     ) -> Conductor:
-        cardinalities = specification.variable.range
+        work = work_of(specification)
         return Conductor(
             lab,
             specification,
+            work,
             self.tier,
             steady,
             interrupts,
-            lambda run, walks: observing(run, walks, cardinalities, events),
+            lambda run, walks: observing(run, walks, work.sizes, events),
         )
 
     def _tell(self, lab: Lab, runs: Sequence[tuple[int, Specification]], ends: Sequence[End]) -> int:
         shown = redacted(self.lab) + (f" --dir {self.dir}" if self.dir else "")
         stopped = [end.stopped_by for end in ends if end.stopped_by is not None]
         try:
-            found = [status(lab, progress(lab, run_id), spec.variable.range) for run_id, spec in runs]
+            found = [status(lab, progress(lab, run_id), work_of(spec).sizes) for run_id, spec in runs]
         except LabError:
             for end in ends:
                 if end.stopped_by is not None:

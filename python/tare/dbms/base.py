@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from tare.errors import StatementFailed
 
 if TYPE_CHECKING:  # adapters, and the engines' host process, run without the extension
     from tare._probe import Exit, Process
@@ -62,6 +65,15 @@ class PlanNode:
             "children": [child.as_json() for child in self.children],
         }
 
+    def renamed(self, names: Mapping[str, str]) -> PlanNode:
+        """With words of `detail` replaced."""
+        word = re.compile(rf"\b(?:{'|'.join(map(re.escape, names))})\b")
+        return PlanNode(
+            self.operator,
+            {key: word.sub(lambda found: names[found.group()], text) for key, text in self.detail.items()},
+            tuple(child.renamed(names) for child in self.children),
+        )
+
 
 @dataclass(frozen=True, slots=True)
 class Plan:
@@ -73,6 +85,10 @@ class Plan:
         """16 hex digits; equal for plans that differ only in costs and literals."""
         canonical = json.dumps(self.root.as_json(), sort_keys=True)
         return hashlib.sha256(canonical.encode()).hexdigest()[:16]
+
+    def renamed(self, names: Mapping[str, str]) -> Plan:
+        """The plan with relations called otherwise; the DBMS's own text stays as it is."""
+        return Plan(self.root.renamed(names), self.text) if names else self
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,6 +161,22 @@ class Session(ABC):
     @abstractmethod
     def run(self, sql: str) -> None:
         """A set-up statement, outside all clocks (also several, split by the DBMS)."""
+
+    def load(self, table: str, file: Path) -> int:
+        """Fills a table from CSV by the DBMS's fastest door, in one transaction; how many rows it took.
+
+        `file`, which may be a pipe, is read once from its start to its end, here and not by the server: UTF-8, no
+        header, commas between values, a line feed behind each line, `"` around values that hold a comma, a quote or a
+        line's end, and around the word NULL. Empty, in quotes or not: NULL.
+        The session must have been opened with `allow_writes`. Raises StatementFailed or ServerLost, perhaps before
+        `file` was opened; no row was taken then."""
+        raise StatementFailed(
+            f"Tare knows no way to load files into {self.server.dbms}", "load the table by other means"
+        )
+
+    def door(self) -> str:
+        """What `load` goes through, for a reader; where the fastest way is shut, also why."""
+        return "none"
 
     # Caches -------------------------------------------------------------
     @abstractmethod

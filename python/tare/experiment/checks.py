@@ -29,6 +29,8 @@ from tare.experiment.specification import (
     WatchSpec,
 )
 from tare.experiment.table_checks import table_mistakes, twice
+from tare.workload.wisconsin.mistakes import wisconsin_mistakes
+from tare.workload.wisconsin.specification import WisconsinSpec
 
 _Model = TypeVar("_Model", bound=BaseModel)
 
@@ -56,13 +58,10 @@ def mistakes_of(document: dict[str, Any], whole: Specification | None) -> list[F
             (("audit",), f"a Q@C has {whole.qes} QEs: there is no number {max(whole.audit)} to audit")
         )
     found += _watch(document)
-    given = document.get("tables")
-    if isinstance(given, list) and len(tables) == len(given):
-        found += _variable(tables)
-    if "queries" not in document and "generate" not in document:
-        found.append(
-            ((), "there is no query: write [[queries]] with `name` and `sql`, or [generate] with `count`")
-        )
+    if "wisconsin" in document:
+        found += _beside_wisconsin(document)
+    else:
+        found += _own_work(document, tables)
     if whole is not None and not found:
         found += _generated(whole)
     return found
@@ -170,6 +169,27 @@ def _variable(tables: Sequence[tuple[int, TableSpec]]) -> Iterator[Finding]:
             ("tables", number, "step"),
             f"{variable[0][1].name} is the variable table already: only one may have a step, so {table.name} may not",
         )
+
+
+def _own_work(document: dict[str, Any], tables: Sequence[tuple[int, TableSpec]]) -> Iterator[Finding]:
+    given = document.get("tables")
+    if given is None:
+        yield (), "`tables` is missing in the file's first part, above all [tables]"
+    elif given == []:
+        yield ("tables",), "`tables` must not be empty"
+    elif isinstance(given, list) and len(tables) == len(given):
+        yield from _variable(tables)
+    if "queries" not in document and "generate" not in document:
+        yield (), "there is no query: write [[queries]] with `name` and `sql`, or [generate] with `count`"
+
+
+def _beside_wisconsin(document: dict[str, Any]) -> Iterator[Finding]:
+    for key in ("tables", "queries", "generate"):
+        if key in document:
+            yield (key,), f"[wisconsin] brings tables and queries of its own: leave `{key}` out"
+    asked = _taken(document["wisconsin"], WisconsinSpec)
+    if asked is not None:
+        yield from ((("wisconsin", *path), said) for path, said in wisconsin_mistakes(asked))
 
 
 def _generated(specification: Specification) -> Iterator[Finding]:

@@ -8,8 +8,8 @@ from dataclasses import asdict, dataclass
 
 from tare import _probe
 from tare.dbms.base import Server
-from tare.errors import LabError, RunHeld, TareError, UsageError
-from tare.experiment.deviations import deviations, joined, usable_cpus
+from tare.errors import LabError, RunHeld, TareError, UsageError, WrongAnswer
+from tare.experiment.deviations import deviations, usable_cpus
 from tare.experiment.executor import Executor
 from tare.experiment.interrupts import Interrupted, Interrupts
 from tare.experiment.lab_keeper import LabKeeper
@@ -21,6 +21,7 @@ from tare.experiment.scenario.registry import find as find_scenario
 from tare.experiment.specification import Specification
 from tare.experiment.target import Target
 from tare.experiment.walk import QueryWalk
+from tare.experiment.work import Work
 from tare.lab.hold import Hold, held
 from tare.lab.progress import Progress, RunFacts, progress
 from tare.lab.recorder import Recorder
@@ -100,6 +101,7 @@ class Conductor:
 
     lab: Lab
     specification: Specification
+    work: Work
     tier: Tier | None
     steady: Callable[[Sequence[QE]], bool]
     interrupts: Interrupts
@@ -120,9 +122,10 @@ class Conductor:
             except RunHeld:
                 raise  # another executor has it by now: its state is that one's to write
             except (TareError, Interrupted) as error:
+                state = RunState.FAILED if isinstance(error, WrongAnswer) else RunState.PAUSED
                 with suppress(LabError):  # it keeps saying "running", and nobody holds the run
-                    recorder.state(run_id, RunState.PAUSED, _reason(error))
-                return End(run_id, RunState.PAUSED, error)
+                    recorder.state(run_id, state, _reason(error))
+                return End(run_id, state, error)
         return End(run_id, RunState.DONE, None)
 
     def _execute(
@@ -135,8 +138,17 @@ class Conductor:
         observer: Observer,
     ) -> None:
         lab = LabKeeper(recorder, hold, self.interrupts, observer.say)
-        rigs = RigKeeper(target, self.tier, self.interrupts, observer.say)
+        rigs = RigKeeper(
+            target,
+            self.tier,
+            self.interrupts,
+            observer.say,
+            writes=self.work.writes,
+            twins=self.work.twins,
+        )
         terms = Terms(
+            work=self.work,
+            dbms=at.run.dbms,
             scenario=find_scenario(self.specification.scenario),
             qes=at.run.qes_per_qatc,
             cache=self.specification.cache,
@@ -147,11 +159,9 @@ class Conductor:
         try:
             if at.next_run_order > 0:  # resumed, perhaps after something was changed
                 found = rigs.with_rig(lambda rig: _changes(rig, at.run))
-                lab.write(lambda to: to.deviations(at.run.id, joined(at.run.deviations, found)))
+                lab.write(lambda to: to.departs(at.run.id, found))
             qatcs = QatCs(terms, rigs, lab, self.interrupts, observer, at.next_run_order)
-            executor = Executor(
-                self.specification, terms.scenario, qatcs, rigs, lab, self.interrupts, observer
-            )
+            executor = Executor(self.work, terms.scenario, qatcs, rigs, lab, self.interrupts, observer)
             executor.run(at.run.id, walks)
             lab.write(lambda to: to.state(at.run.id, RunState.DONE))
         finally:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 from tare.measure.environment import MachineFacts
 from tare.measure.machine.doctor import neighbours, processor, timekeeping
@@ -30,11 +30,6 @@ def usable_cpus(rig: Rig) -> int:
 def deviations(rig: Rig, machine: MachineFacts) -> list[str]:
     """Sentences without a full stop, in the order of importance."""
     return [*_of_machine(rig, machine), *_of_reading(rig), *_of_setup()]
-
-
-def joined(recorded: Iterable[str], found: Iterable[str]) -> list[str]:
-    """What is recorded already, then what is new since the run was begun."""
-    return list(dict.fromkeys([*recorded, *found]))
 
 
 def _of_machine(rig: Rig, machine: MachineFacts) -> Iterator[str]:

@@ -14,9 +14,8 @@ from tare.experiment.observer import Observer
 from tare.experiment.qatc import QatCs
 from tare.experiment.rig_keeper import RigKeeper
 from tare.experiment.scenario.base import Scenario
-from tare.experiment.specification import Specification
-from tare.experiment.tables import Tables
-from tare.experiment.walk import QueryWalk, next_halt
+from tare.experiment.walk import Halt, QueryWalk, next_halt
+from tare.experiment.work import Work
 
 
 class Executor:
@@ -24,7 +23,7 @@ class Executor:
 
     def __init__(
         self,
-        specification: Specification,
+        work: Work,
         scenario: Scenario,
         qatcs: QatCs,
         rigs: RigKeeper,
@@ -32,7 +31,7 @@ class Executor:
         interrupts: Interrupts,
         observer: Observer,
     ) -> None:
-        self._specification = specification
+        self._work = work
         self._scenario = scenario
         self._qatcs = qatcs
         self._rigs = rigs
@@ -42,23 +41,33 @@ class Executor:
         self._prepared = False
 
     def run(self, run_id: int, walks: Sequence[QueryWalk]) -> None:
-        cardinalities = self._specification.variable.range
-        while (halt := next_halt(walks, self._scenario, cardinalities)) is not None:
-            self._observer.say(f"making the tables for {halt.cardinality:,} rows")
-            with self._interrupts.at_once():
-                self._rigs.with_writer(lambda session: self._make(session, halt.cardinality))
-            self._lab.write(lambda recorder: recorder.heartbeat(run_id))
+        self._qatcs.miss_lacking(walks)
+        while (halt := next_halt(walks, self._scenario, self._work.sizes, self._work.setting)) is not None:
+            self._observer.say(f"making the tables for {_shown(halt)}")
+            self._halt(run_id, halt)
             for walk in halt.queries:
                 self._interrupts.check()
                 self._observer.say(f"{walk.name} at {halt.cardinality:,}")
                 self._qatcs.come_to(walk, halt.cardinality)
 
-    def _make(self, session: Session, cardinality: int) -> None:
-        tables = Tables(session, self._specification)
+    def _halt(self, run_id: int, halt: Halt) -> None:
+        with self._interrupts.at_once():
+            facts = self._rigs.with_writer(lambda session: self._made(session, halt))
+        self._lab.write(lambda recorder: recorder.departs(run_id, facts))
+        self._lab.write(lambda recorder: recorder.heartbeat(run_id))
+
+    def _made(self, session: Session, halt: Halt) -> Sequence[str]:
+        """What the run's reader must know of the tables."""
+        tables = self._work.tables(session, self._told)
         if not self._prepared:
-            tables.prepare(self._told)
+            tables.prepare()
             self._prepared = True
-        tables.set_cardinality(cardinality)
+        tables.settle(halt.cardinality, halt.setting)
+        return tables.facts()
 
     def _told(self, table: str, loaded: int, rows: int) -> None:
         self._observer.say(f"loading {table}: {loaded:,} of {rows:,} rows")
+
+
+def _shown(halt: Halt) -> str:
+    return f"{halt.cardinality:,} rows" + (f", {halt.setting}" if halt.setting else "")

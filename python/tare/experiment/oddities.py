@@ -11,6 +11,18 @@ FEWEST_QES = 6  # TTPv2 Step 3(iv); fewer carry no interval of a median
 
 def warnings_of(specification: Specification) -> list[Finding]:
     """Of a specification without mistakes."""
+    found = _of_tables(specification) if specification.tables else []
+    if specification.qes < FEWEST_QES:
+        found.append(
+            (
+                ("qes",),
+                f"TTPv2 drops a Q@C with fewer than {FEWEST_QES} QEs: {specification.qes} leave it none",
+            )
+        )
+    return found
+
+
+def _of_tables(specification: Specification) -> list[Finding]:
     found: list[Finding] = []
     known = {table.name.lower() for table in specification.tables}
     number, variable = next((n, table) for n, table in enumerate(specification.tables) if table.variable)
@@ -40,13 +52,6 @@ def warnings_of(specification: Specification) -> list[Finding]:
                 ("tables", number, "minimum"),
                 f"steps of {variable.step:,} from {variable.cardinality:,} end at {least:,}, "
                 f"not at the minimum of {variable.minimum:,}",
-            )
-        )
-    if specification.qes < FEWEST_QES:
-        found.append(
-            (
-                ("qes",),
-                f"TTPv2 drops a Q@C with fewer than {FEWEST_QES} QEs: {specification.qes} leave it none",
             )
         )
     return found

@@ -5,18 +5,17 @@ from __future__ import annotations
 from typing import Any
 
 from tare.dbms.url import redacted
-from tare.experiment.generator import queries_of
-from tare.experiment.scenario.base import Range
+from tare.experiment.scenario.base import Listed, Range
 from tare.experiment.scenario.registry import find
 from tare.experiment.specification import Specification, TableSpec
+from tare.experiment.works import work_of
 
 
 def outlook(specification: Specification) -> dict[str, Any]:
     """For people and as JSON. The Q@Cs are those a scenario may time *at most*, of one DBMS and of all."""
-    variable = specification.variable
-    walk = variable.range
-    cardinalities = walk.cardinalities
-    queries = queries_of(specification)
+    work = work_of(specification)
+    cardinalities = work.sizes.cardinalities
+    queries, to_load = work.queries(), work.to_load()
     per_dbms = len(queries) * len(cardinalities)
     scenario = find(specification.scenario)
     return {
@@ -31,11 +30,12 @@ def outlook(specification: Specification) -> dict[str, Any]:
             for one in specification.dbms
         ],
         "tables": [_table(table) for table in specification.tables],
-        "variable": variable.name,
-        "cardinalities": _walk(walk),
+        "variable": next((table.name for table in specification.tables if table.variable), None),
+        "cardinalities": _walk(work.sizes),
         "queries": {
             "written": len(specification.queries),
-            "generated": len(queries) - len(specification.queries),
+            "generated": specification.generate.count if specification.generate else 0,
+            "of_a_workload": len(queries) if specification.wisconsin else 0,
             "names": [query.name for query in queries],
             "sql": [query.sql for query in queries],
         },
@@ -45,8 +45,8 @@ def outlook(specification: Specification) -> dict[str, Any]:
             "at_most": per_dbms * len(specification.dbms) * specification.qes,
         },
         "rows_to_load": {
-            "per_dbms": sum(table.cardinality for table in specification.tables),
-            "total": sum(table.cardinality for table in specification.tables) * len(specification.dbms),
+            "per_dbms": sum(to_load.values()),
+            "total": sum(to_load.values()) * len(specification.dbms),
         },
     }
 
@@ -62,11 +62,11 @@ def _table(table: TableSpec) -> dict[str, Any]:
     }
 
 
-def _walk(walk: Range) -> dict[str, int]:
+def _walk(walk: Range) -> dict[str, int | None]:
     cardinalities = walk.cardinalities
     return {
         "maximum": cardinalities[0],
         "minimum": cardinalities[-1],
-        "step": walk.step,
+        "step": None if isinstance(walk, Listed) else walk.step,
         "count": len(cardinalities),
     }

@@ -16,13 +16,16 @@ from tare.errors import (
     ServerLost,
     StatementFailed,
     TareError,
+    WrongAnswer,
 )
 from tare.experiment.interrupts import Interrupts
 from tare.experiment.lab_keeper import LabKeeper
 from tare.experiment.observer import Observer
 from tare.experiment.rig_keeper import FIRST_PAUSE_S, RigKeeper
 from tare.experiment.scenario.base import Scenario
+from tare.experiment.trial import conducted
 from tare.experiment.walk import QatC, QueryWalk
+from tare.experiment.work import Trial, Work
 from tare.lab.states import QatCState
 from tare.measure.audit import Auditor
 from tare.measure.backoff import MAX_TRIES, pause_s
@@ -37,6 +40,8 @@ from tare.measure.weigh import MAX_RESTARTS, MAX_TIMEOUTS, most_warmup
 class Terms:
     """What every Q@C of a run has in common."""
 
+    work: Work
+    dbms: str
     scenario: Scenario
     qes: int  # per Q@C
     cache: CacheState
@@ -69,6 +74,14 @@ class QatCs:
             None  # the Q@C, attempt and rig that the caches are warm for
         )
 
+    def miss_lacking(self, walks: Sequence[QueryWalk]) -> None:
+        """Lists as missing the queries that this DBMS cannot run at all."""
+        for walk in walks:
+            why = self._terms.work.lacking(walk.name, self._terms.dbms)
+            if why is not None and walk.error is None:
+                self._miss(walk, why)
+                self._observer.visited(walk)
+
     def come_to(self, walk: QueryWalk, cardinality: int) -> None:
         """The next visit of a walk; the variable table has this cardinality."""
         try:
@@ -86,7 +99,7 @@ class QatCs:
         self._observer.visited(walk)
 
     def _entered(self, walk: QueryWalk, cardinality: int) -> QatC:
-        plan = self._plan(walk)
+        plan = self._plan(walk, cardinality)
         if (pending := walk.pending) is not None:
             if pending.plan_fingerprint != plan.fingerprint:
                 self._restart(walk, pending, plan)
@@ -104,9 +117,9 @@ class QatCs:
         while (number := qatc.next_number(self._terms.qes)) is not None:
             if not self._warmed_up(walk, qatc):
                 continue
-            qe = self._weigh(walk, qatc, number)
+            qe = self._weigh(walk, qatc, number, number)
             if qe.outcome is Outcome.PLAN_CHANGED:
-                self._restart(walk, qatc, self._plan(walk))
+                self._restart(walk, qatc, self._plan(walk, qatc.cardinality))
                 timeouts = 0
                 continue
             qatc.done.add(number)
@@ -121,9 +134,9 @@ class QatCs:
         done: list[QE] = []
         while len(done) < most_warmup(self._terms.cache) and self._warm != self._warmth(qatc):
             self._observer.say(f"{walk.name} at {qatc.cardinality:,}: warm-up")
-            qe = self._weigh(walk, qatc, None)
+            qe = self._weigh(walk, qatc, None, len(done) + 1)
             if qe.outcome is Outcome.PLAN_CHANGED:
-                self._restart(walk, qatc, self._plan(walk))
+                self._restart(walk, qatc, self._plan(walk, qatc.cardinality))
                 return False
             done.append(qe)
             if qe.outcome is not Outcome.OK or self._terms.steady(done):
@@ -135,15 +148,15 @@ class QatCs:
         return (qatc.id, qatc.attempt, self._rigs.opened)
 
     # One QE ------------------------------------------------------------------------
-    def _weigh(self, walk: QueryWalk, qatc: QatC, number: int | None) -> QE:
-        """One QE that ended, durable; tried again where server or statement failed. None: a warm-up.
+    def _weigh(self, walk: QueryWalk, qatc: QatC, number: int | None, turn: int) -> QE:
+        """One QE that ended, durable; tried again where server or statement failed. No number: a warm-up.
 
-        Raises AnswerChanged; StatementFailed if it has never worked, or failed ten times in a row."""
+        Raises AnswerChanged and WrongAnswer; StatementFailed if it has never worked, or failed ten times in a row."""
         for failures in itertools.count(1):
             self._interrupts.check()
             opened = self._rigs.opened
             try:
-                qe = self._rigs.with_rig(lambda rig: self._time(rig, walk, number))
+                qe = self._rigs.with_rig(lambda rig: self._time(rig, walk, qatc, number, turn))
             except StatementFailed as error:
                 failure: TareError = error
             else:
@@ -164,32 +177,40 @@ class QatCs:
             self._interrupts.sleep(pause_s(failures, FIRST_PAUSE_S))
         raise AssertionError("unreachable")
 
-    def _time(self, rig: Rig, walk: QueryWalk, number: int | None) -> QE:
+    def _time(self, rig: Rig, walk: QueryWalk, qatc: QatC, number: int | None, turn: int) -> QE:
         """The one place where an experiment's query is executed. An audit that cannot be had is recorded as
         refused, with the reason: it is beside the counters, and the QE stands without it."""
         rig.auditor = self._auditor if number in self._terms.audit else None
         try:
-            return time_single_qe(
-                rig,
-                Query(walk.name, walk.sql),
-                index=self._next_run_order,
-                query_index=walk.number,
-                warmup=number is None,
-                cache=self._terms.cache,
-                timeout_s=self._terms.timeout_s,
+            return conducted(
+                lambda: rig.session,
+                self._trial(walk, qatc.cardinality, turn),
+                lambda sql: time_single_qe(
+                    rig,
+                    Query(walk.name, sql),
+                    index=self._next_run_order,
+                    query_index=walk.number,
+                    warmup=number is None,
+                    cache=self._terms.cache,
+                    timeout_s=self._terms.timeout_s,
+                ),
             )
         finally:
             rig.auditor = None
 
+    def _trial(self, walk: QueryWalk, cardinality: int, turn: int) -> Trial:
+        return self._terms.work.trial(walk.name, walk.sql, self._terms.dbms, cardinality, turn)
+
     def _recorded(self, walk: QueryWalk, qatc: QatC, number: int | None, qe: QE) -> QE:
         """The QE as it is in the lab: one under another plan, or with another answer, does not count.
 
-        Raises AnswerChanged, after it was recorded."""
+        Raises AnswerChanged or WrongAnswer, after it was recorded."""
         answer = (qe.row_count, qe.answer_hash)
         changed = None
+        wrong = qe.error if qe.outcome is Outcome.FAILED and qe.answer_hash is not None else None
         if qe.outcome is Outcome.OK and qe.plan_fingerprint != qatc.plan_fingerprint:
             qe = dataclasses.replace(qe, outcome=Outcome.PLAN_CHANGED)
-        elif qe.outcome is Outcome.OK and qatc.answer not in (None, answer):
+        elif qe.outcome is Outcome.OK and self._terms.work.one_answer and qatc.answer not in (None, answer):
             changed = (
                 f"gave {qe.row_count} rows (hash {qe.answer_hash}) after "
                 + " rows (hash ".join(map(str, qatc.answer or ()))
@@ -204,12 +225,18 @@ class QatCs:
         self._observer.recorded(walk, qatc, counts, qe, qe_id)
         if changed is not None:
             raise AnswerChanged(f"{walk.name} {changed}")
+        if wrong is not None:
+            raise WrongAnswer(
+                f"{walk.name} at {qatc.cardinality:,} {wrong}",
+                "see the DBMS's list of known errors: its answer is not the query's",
+            )
         return qe
 
     # What goes wrong with it -----------------------------------------------------------
-    def _plan(self, walk: QueryWalk) -> Plan:
+    def _plan(self, walk: QueryWalk, cardinality: int) -> Plan:
         self._interrupts.check()
-        return self._rigs.with_rig(lambda rig: rig.plan(walk.sql))
+        sql = self._trial(walk, cardinality, turn=1).sql
+        return self._rigs.with_rig(lambda rig: rig.plan(sql))
 
     def _restart(self, walk: QueryWalk, qatc: QatC, plan: Plan) -> None:
         if qatc.attempt > MAX_RESTARTS:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from typing import TypeVar
 
@@ -29,7 +29,11 @@ class RigKeeper:
         interrupts: Interrupts,
         say: Say,
         first_pause_s: float = FIRST_PAUSE_S,
+        *,
+        writes: bool = False,
+        twins: Mapping[str, str] | None = None,
     ) -> None:
+        """`writes`: the rig's session may change data. `twins`: see Rig."""
         self.opened = 0
         """How often a rig has been opened: with each, caches are cold and what was prepared is gone."""
         self._target = target
@@ -37,6 +41,8 @@ class RigKeeper:
         self._interrupts = interrupts
         self._say = say
         self._first_pause_s = first_pause_s
+        self._writes = writes
+        self._twins = twins
         self._rig: Rig | None = None
 
     def with_rig(self, act: Callable[[Rig], T]) -> T:
@@ -75,7 +81,9 @@ class RigKeeper:
 
     def _opened(self) -> Rig:
         if self._rig is None:
-            self._rig = Rig(self._target.connect, self._tier)
+            self._rig = Rig(
+                lambda: self._target.connect(allow_writes=self._writes), self._tier, twins=self._twins
+            )
             self.opened += 1
         return self._rig
 

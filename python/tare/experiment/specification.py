@@ -6,18 +6,12 @@ import hashlib
 import json
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
+from tare.experiment.part import Name, Part
 from tare.experiment.scenario.base import Range
 from tare.measure.records import CacheState
-
-Name = Annotated[str, Field(pattern=r"^[A-Za-z][A-Za-z0-9_]{0,59}$")]
-
-
-class Part(BaseModel):
-    """Unknown keys are mistakes."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
+from tare.workload.wisconsin.specification import WisconsinSpec
 
 
 class ColumnSpec(Part):
@@ -101,9 +95,12 @@ class Specification(Part):
         default=(), description="numbers of the QEs of each Q@C that a kernel trace audits"
     )
     dbms: tuple[DbmsSpec, ...] = Field(min_length=1)
-    tables: tuple[TableSpec, ...] = Field(min_length=1)
+    tables: tuple[TableSpec, ...] = ()
     queries: tuple[QuerySpec, ...] = ()
     generate: GenerateSpec | None = None
+    wisconsin: WisconsinSpec | None = Field(
+        default=None, description="the benchmark's tables and queries, in the place of one's own"
+    )
     watch: WatchSpec | None = None
 
     @property

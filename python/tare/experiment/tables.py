@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 
@@ -22,9 +22,7 @@ from tare.experiment.dialect import dialect_of
 from tare.experiment.ledger import Entry, Ledger
 from tare.experiment.rows import chunks
 from tare.experiment.specification import Specification, TableSpec
-
-Told = Callable[[str, int, int], None]
-"""table, rows loaded so far, rows in all"""
+from tare.experiment.work import Told
 
 _FORMAT = 1  # of how rows become tables: another one makes every table anew
 
@@ -41,30 +39,31 @@ class Signature:
 class Tables:
     """`session` must have been opened with `allow_writes`. Not for two executors at a time."""
 
-    def __init__(self, session: Session, specification: Specification) -> None:
+    def __init__(self, session: Session, specification: Specification, told: Told | None = None) -> None:
         self._session = session
+        self._told = told
         self._specification = specification
         self._dialect = dialect_of(session.server.dbms)
         self._ledger = Ledger(session)
         self._signatures: dict[str, Signature] = {}
 
-    def prepare(self, told: Told | None = None) -> None:
+    def prepare(self) -> None:
         """Makes what is missing, unfinished or different; leaves alone what is there and verified.
 
-        The variable table itself is made by `set_cardinality`. Raises ForeignTable before anything
+        The variable table itself is made by `settle`. Raises ForeignTable before anything
         is touched, TableDiffers, StatementFailed or ServerLost."""
         for table in self._specification.tables:
             for name in (table.name, _source(table)):
                 self._refuse_foreign(name)
         for table in self._specification.tables:
             if table.variable:
-                self._load(table, told)
+                self._load(table)
             elif not self._is_there(table, table.cardinality):
-                self._load(table, told)
+                self._load(table)
                 self._make(table, table.cardinality)
                 self._drop(_source(table))
 
-    def set_cardinality(self, cardinality: int) -> None:
+    def settle(self, cardinality: int, setting: str = "") -> None:
         """The variable table has so many rows; nothing is done if it has them already.
 
         Raises NoSuchCardinality beyond the table, TableDiffers if the table made is not the one of
@@ -81,6 +80,9 @@ class Tables:
             return
         if not self._is_there(table, cardinality):
             self._make(table, cardinality)
+
+    def facts(self) -> Sequence[str]:
+        return ()
 
     def signature(self) -> dict[str, Signature]:
         """Of each table that queries see, by name."""
@@ -106,7 +108,7 @@ class Tables:
             and ledger.exists(self._session, name)
         )
 
-    def _load(self, table: TableSpec, told: Told | None) -> None:
+    def _load(self, table: TableSpec) -> None:
         """The source table, all rows."""
         source, digest = _source(table), self._digest(table)
         expected = fingerprint.expected(table, table.cardinality)
@@ -117,8 +119,8 @@ class Tables:
         self._session.run(self._dialect.create_source(source, table))
         for start, columns in chunks(table, table.cardinality, self._dialect.insert_rows):
             self._session.run(self._dialect.insert(source, start + 1, columns))
-            if told:
-                told(table.name, start + len(columns[0]), table.cardinality)
+            if self._told:
+                self._told(table.name, start + len(columns[0]), table.cardinality)
         for sql in self._dialect.settle_source(source):
             self._session.run(sql)
         self._ledger.enter(

@@ -5,7 +5,7 @@ The walk is made again from what the lab holds, so a run that was cut short goes
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
 from tare.experiment.scenario.base import Range, Scenario, Visit
@@ -74,21 +74,28 @@ class QueryWalk:
 
 @dataclass(frozen=True, slots=True)
 class Halt:
-    """A cardinality, and the queries whose walks stand before it."""
+    """A cardinality and a setting of the tables, and the queries whose walks stand before it."""
 
     cardinality: int
+    setting: str
     queries: tuple[QueryWalk, ...]
 
 
-def next_halt(walks: Iterable[QueryWalk], scenario: Scenario, cardinalities: Range) -> Halt | None:
-    """The largest cardinality that any walk goes to next, with all that go there: the variable table
-    is made once for them. None: the run is complete."""
+def next_halt(
+    walks: Iterable[QueryWalk],
+    scenario: Scenario,
+    cardinalities: Range,
+    setting_of: Callable[[str], str] = lambda query: "",
+) -> Halt | None:
+    """The largest cardinality that any walk goes to next, in the setting of the first that does, with all
+    that go there: the tables are made once for them. None: the run is complete."""
     nexts = [(walk.next_cardinality(scenario, cardinalities), walk) for walk in walks]
-    wanted = [cardinality for cardinality, _ in nexts if cardinality is not None]
-    if not wanted:
+    largest = max((cardinality for cardinality, _ in nexts if cardinality is not None), default=None)
+    if largest is None:
         return None
-    largest = max(wanted)
-    return Halt(largest, tuple(walk for cardinality, walk in nexts if cardinality == largest))
+    there = [walk for cardinality, walk in nexts if cardinality == largest]
+    setting = setting_of(there[0].name)
+    return Halt(largest, setting, tuple(walk for walk in there if setting_of(walk.name) == setting))
 
 
 @dataclass(frozen=True, slots=True)

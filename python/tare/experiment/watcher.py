@@ -66,7 +66,7 @@ class Watch:
         )  # fmt: skip
 
     def _event(self, run: RunFacts, silent_s: float, *, was_running: bool) -> Event | None:
-        if run.state is RunState.PAUSED:
+        if run.state in (RunState.PAUSED, RunState.FAILED):
             return Event.PAUSED if self.told is not Event.PAUSED and (was_running or self.told) else None
         if run.state is RunState.RUNNING and silent_s > self.silent_after_s:
             return Event.SILENT if self.told is not Event.SILENT else None

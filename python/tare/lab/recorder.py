@@ -186,9 +186,12 @@ class Recorder:
     def heartbeat(self, run_id: int) -> None:
         self._change(run, run_id, heartbeat_at=_now())
 
-    def deviations(self, run_id: int, deviations: Sequence[str]) -> None:
-        """All of them: the list is replaced."""
-        self._change(run, run_id, deviations=list(deviations))
+    def departs(self, run_id: int, found: Sequence[str]) -> None:
+        """Deviations beside those that are recorded already, each once."""
+        with self._lab.writing() as connection:
+            known = _told(connection, select(run.c.deviations).where(run.c.id == run_id), f"run {run_id}")
+            joined = list(dict.fromkeys([*known, *found]))
+            connection.execute(update(run).where(run.c.id == run_id).values(deviations=joined))
 
     # Inside ------------------------------------------------------------------------
     def _record(self, qatc_id: int, attempt: int, row: rows.Row, qe_: QE, encoded: bytes | None) -> int:
@@ -277,10 +280,14 @@ def _insert(connection: Connection, table: Table, row: rows.Row) -> int:
 
 
 def _one(connection: Connection, statement: Any, what: str) -> int:
+    return int(_told(connection, statement, what))
+
+
+def _told(connection: Connection, statement: Any, what: str) -> Any:
     found = connection.scalar(statement)
     if found is None:
         raise LabError(f"the lab has no {what}", "see that it is the right lab")
-    return int(found)
+    return found
 
 
 def _now() -> str:

@@ -9,6 +9,7 @@ class RunState(StrEnum):
     RUNNING = "running"
     PAUSED = "paused"  # can be resumed: by the user, after ten tries, or on a full disk
     DONE = "done"
+    FAILED = "failed"  # a statement gave a wrong answer, or left something wrong behind
 
 
 class QatCState(StrEnum):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from enum import StrEnum
 from types import TracebackType
@@ -59,14 +59,21 @@ def reason(error: OSError) -> tuple[str, str]:
 class Rig:
     """A probe, a session, and the instruments attached to the session's leader.
 
-    `connect` opens the session; it is called again after a server was lost.
+    `connect` opens the session; it is called again after a server was lost. `twins` are relations that
+    are alike, and what either is called in a plan: then a query that goes from one to the other keeps its plan.
     """
 
-    def __init__(self, connect: Callable[[], Session], tier: Tier | None = None) -> None:
+    def __init__(
+        self,
+        connect: Callable[[], Session],
+        tier: Tier | None = None,
+        twins: Mapping[str, str] | None = None,
+    ) -> None:
         self.probe = open_probe(tier)
         self.no_trace = self.no_listener = self.no_instructions = ""
         self.auditor: Auditor | None = None  # see tare.measure.audit
         self._connect = connect
+        self._twins = twins or {}
         self._listener: ExitListener | None = None
         self._follower: Follower | None = None
         self._instructions: Instructions | None = None
@@ -129,7 +136,7 @@ class Rig:
 
     def plan(self, sql: str) -> Plan:
         """The plan that the prepared statement of `sql` runs."""
-        return self.session.plan_of(self.prepared(sql), sql)
+        return self.session.plan_of(self.prepared(sql), sql).renamed(self._twins)
 
     def role(self, life: Life) -> Role:
         """What a process is to this QE; ours is whatever descends from us and is not the DBMS's."""

@@ -7,7 +7,7 @@ import copy
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tare.experiment.scenario.base import Range, Scenario
+from tare.experiment.scenario.base import Range, Scenario, listed
 from tare.experiment.scenario.exhaustive import Exhaustive
 from tare.experiment.scenario.onepass import OnePass
 from tare.experiment.walk import QatC, QueryWalk, next_halt, tally
@@ -36,6 +36,29 @@ def test_all_queries_halt_together_at_the_largest_cardinality_first() -> None:
         for one in halt.queries:
             come_to(one, Exhaustive(), halt.cardinality, "p").state = QatCState.TIMED
     assert halts == [(cardinality, [0, 1]) for cardinality in (500, 400, 300, 200, 100)]
+
+
+def test_queries_of_one_setting_halt_together_before_those_of_the_next() -> None:
+    """The tables are organised anew as seldom as can be."""
+    walks = [walk(0), walk(1), walk(2)]
+    settings = {"q0": "heap", "q1": "indexed", "q2": "heap"}
+    halts = []
+    while (halt := next_halt(walks, Exhaustive(), listed([10, 1000]), settings.__getitem__)) is not None:
+        halts.append((halt.cardinality, halt.setting, [one.number for one in halt.queries]))
+        for one in halt.queries:
+            come_to(one, Exhaustive(), halt.cardinality, "p").state = QatCState.TIMED
+    assert halts == [
+        (1000, "heap", [0, 2]),
+        (1000, "indexed", [1]),
+        (10, "heap", [0, 2]),
+        (10, "indexed", [1]),
+    ]
+
+
+def test_listed_cardinalities_are_walked_from_the_largest_each_once() -> None:
+    sizes = listed([10_000, 1_000_000, 10_000, 100_000])
+    assert list(sizes.cardinalities) == [1_000_000, 100_000, 10_000]
+    assert (sizes.maximum, sizes.minimum) == (1_000_000, 10_000)
 
 
 def test_one_pass_times_a_query_only_where_its_plan_is_another_than_before() -> None:

@@ -273,10 +273,16 @@ def test_a_run_goes_through_its_states(lab: Lab) -> None:
     recorder.state(run_id, RunState.RUNNING)
     recorder.timed(qatc_id)
     recorder.fail_query(progress(lab, run_id).queries[1].id, "no such function")
-    recorder.deviations(run_id, ["one", "two"])
+    recorder.departs(run_id, ["one"])
+    recorder.departs(run_id, ["one", "two"])
+    recorder.departs(run_id, ["two"])
     recorder.state(run_id, RunState.DONE)
     done = progress(lab, run_id)
-    assert (done.run.state, done.run.said, done.run.deviations) == (RunState.DONE, None, ("one", "two"))
+    assert (done.run.state, done.run.said, done.run.deviations) == (
+        RunState.DONE,
+        None,
+        ("one thing is otherwise", "one", "two"),
+    )
     assert done.run.ended_at is not None
     assert [query.error for query in done.queries] == [None, "no such function"]
     assert done.queries[0].visits[0].state is QatCState.TIMED

@@ -24,6 +24,7 @@ class DuckDB(Adapter):
             engine_module="tare.dbms.duckdb.engine",
             companions=(".wal",),
             memory_how="duckdb_memory()",
+            door="COPY FROM, in the engine's process",
             timeout_s=timeout_s,
             allow_writes=allow_writes,
         )

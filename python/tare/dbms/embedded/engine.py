@@ -57,6 +57,10 @@ class Engine(ABC):
     def run(self, sql: str) -> None: ...
 
     @abstractmethod
+    def load(self, table: str, file: str) -> int:
+        """As `Session.load`."""
+
+    @abstractmethod
     def flush(self) -> None: ...
 
     @abstractmethod

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 from tare.dbms.base import BufferResidency, Fetched, Leader, Plan, PlanNode, Prepared, Role, Server, Session
 from tare.dbms.embedded.client import HostClient
 from tare.dbms.embedded.engine import Explained, Facts
+from tare.dbms.loading import loading
 from tare.dbms.url import file_path, redacted
 from tare.errors import ConnectionFailed, QueryTimeout, TareError
 
@@ -70,6 +71,7 @@ class EmbeddedSession(Session):
         engine_module: str,
         companions: Sequence[str],
         memory_how: str,
+        door: str,
         timeout_s: float,
         allow_writes: bool,
     ) -> None:
@@ -77,6 +79,7 @@ class EmbeddedSession(Session):
         self._path = file_path(url).absolute()
         self._companions = companions
         self._memory_how = memory_how
+        self._door = door
         self._numbers = itertools.count(1)
         self._allow_writes = allow_writes
         self._arguments = (str(self._path), allow_writes, timeout_s)
@@ -124,6 +127,13 @@ class EmbeddedSession(Session):
 
     def run(self, sql: str) -> None:
         self._host.request("run", sql)
+
+    def load(self, table: str, file: Path) -> int:
+        with loading(table, file):
+            return int(self._host.request("load", table, str(file.absolute())))
+
+    def door(self) -> str:
+        return self._door
 
     def data_files(self) -> Sequence[Path]:
         candidates = [self._path, *(Path(f"{self._path}{suffix}") for suffix in self._companions)]

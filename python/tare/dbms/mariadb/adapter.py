@@ -37,9 +37,9 @@ class MariaDB(Adapter):
         driver = _driver()
         arguments = _arguments(parts, url, timeout_s)
 
-        def opened() -> Any:
+        def opened(**more: Any) -> Any:
             try:
-                return driver.connect(**arguments, client_flag=_MULTI_STATEMENTS)
+                return driver.connect(**arguments, **more, client_flag=_MULTI_STATEMENTS)
             except driver.Error as error:
                 message, number = scrubbed(str(error).strip(), parts.password), error.errno
             # Raised outside the handler, apart from the driver's own exception.

@@ -10,11 +10,13 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tare.dbms.base import BufferResidency, Fetched, Leader, Plan, PlanNode, Prepared, Role, Server, Session
-from tare.dbms.mariadb import caches, plan, roles, settings
+from tare.dbms.loading import loading
+from tare.dbms.mariadb import caches, load, plan, roles, settings
 from tare.dbms.mariadb.wire import Wire
 from tare.dbms.statement import first_word, may_be_measured
 from tare.errors import BadStatement, StatementFailed, TareError
@@ -56,7 +58,7 @@ class MariaDBSession(Session):
     def __init__(
         self,
         driver: Any,
-        opened: Callable[[], Any],
+        opened: Callable[..., Any],
         *,
         url: str,
         near: bool,
@@ -163,6 +165,25 @@ class MariaDBSession(Session):
 
     def run(self, sql: str) -> None:
         self._wire.script(sql)
+
+    def load(self, table: str, file: Path) -> int:
+        """Over a connection of its own: a session's settings do not reach it, and this one outlives an interrupt."""
+        if not self._allow_writes:
+            raise BadStatement("loading changes data", "give --allow-writes if it is meant to")
+        with loading(table, file):
+            wire = Wire(self._driver, partial(self._opened, local_infile=True), self._password)
+            try:
+                return load.load(wire, table, file)
+            finally:
+                wire.close()
+
+    def door(self) -> str:
+        if load.takes_files(self._wire):
+            return "LOAD DATA LOCAL INFILE"
+        return (
+            f"INSERT of {load.INSERT_ROWS:,} rows at a time, since the server takes no local files "
+            "(SET GLOBAL local_infile = ON lets it)"
+        )
 
     def _explained(self, sql: str) -> list[Sequence[Any]]:
         """Through PREPARE: the server then refuses a second statement behind the first."""

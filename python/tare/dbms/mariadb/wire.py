@@ -13,7 +13,7 @@ import math
 import os
 import re
 import socket
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from concurrent.futures import TimeoutError as WaitTimeout
 from contextlib import suppress
@@ -59,6 +59,14 @@ class Wire:
         """One or more statements, split by the server; results are thrown away."""
         self._lift_limit()
         self._answer(self._submit(self._script, sql), None, sql)
+
+    def load(self, sql: str) -> int:
+        """LOAD DATA, however long it takes; how many rows it took."""
+        return int(self._answer(self._submit(self._change, sql), None, sql))
+
+    def insert(self, sql: str, rows: Sequence[Sequence[object]]) -> int:
+        """One INSERT for many rows; how many it took."""
+        return int(self._answer(self._submit(self._change_many, sql, rows), None, sql))
 
     def prepare(self, name: str, sql: str) -> None:
         """The text travels in hexadecimal: nothing in it needs quoting, and several are refused."""
@@ -134,6 +142,16 @@ class Wire:
             cursor.execute(sql)
             while cursor.nextset():
                 pass
+
+    def _change(self, sql: str) -> int:
+        with self._connection.cursor() as cursor:
+            cursor.execute(sql)
+            return int(cursor.affected_rows)
+
+    def _change_many(self, sql: str, rows: Sequence[Sequence[object]]) -> int:
+        with self._connection.cursor() as cursor:
+            cursor.executemany(sql, rows)
+            return int(cursor.rowcount)
 
     def _execute(self, sql: str, timeout_s: float | None) -> Any:
         if timeout_s != self._limit_s:

@@ -22,6 +22,7 @@ from psycopg.pq.abc import PGresult
 
 from tare.dbms import local
 from tare.dbms.base import BufferResidency, Fetched, Leader, Plan, PlanNode, Prepared, Role, Server, Session
+from tare.dbms.loading import loading
 from tare.dbms.postgresql import caches, plan, roles, settings
 from tare.dbms.postgresql.wire import Wire
 from tare.dbms.statement import first_word, may_be_measured
@@ -32,6 +33,12 @@ if TYPE_CHECKING:
 
 CLIENT_CHECKED = 140000  # server_version_num: client_connection_check_interval (Linux)
 CLIENT_CHECK_S = 10  # one timer and one poll() of the backend's in so many seconds of a query
+
+_LOAD_BYTES = 1 << 18  # read and sent at once
+_COLUMNS = (
+    "SELECT string_agg(quote_ident(attname), ', ' ORDER BY attnum) FROM pg_attribute "
+    "WHERE attrelid = '{table}'::regclass AND attnum > 0 AND NOT attisdropped AND attgenerated = ''"
+)
 
 _TICK_NS = 1_000_000_000 // os.sysconf("SC_CLK_TCK")
 
@@ -206,6 +213,17 @@ class PostgreSQLSession(Session):
 
     def run(self, sql: str) -> None:
         self._wire.script(sql)
+
+    def load(self, table: str, file: Path) -> int:
+        with loading(table, file):
+            columns = str(self.value(_COLUMNS.format(table=table.replace("'", "''"))))
+            options = f"FORMAT csv, ENCODING 'UTF8', FORCE_NULL ({columns})"
+            with file.open("rb") as stream:
+                parts = iter(lambda: stream.read(_LOAD_BYTES), b"")
+                return self._wire.copy_in(f"COPY {table} FROM STDIN WITH ({options})", parts)
+
+    def door(self) -> str:
+        return "COPY FROM STDIN"
 
     def _plan(self, name: str) -> Plan:
         lines = self._wire.query(f'EXPLAIN EXECUTE "{name}"')

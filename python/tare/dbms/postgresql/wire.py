@@ -11,7 +11,7 @@ import logging
 import math
 import select
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 import psycopg
 from psycopg.pq import ConnStatus, DiagnosticField, ExecStatus
@@ -71,6 +71,12 @@ class Wire:
         self._limit(None)
         self._own(lambda: self._pgconn.send_prepare(name.encode(), sql.encode()))
 
+    def copy_in(self, sql: str, parts: Iterable[bytes]) -> int:
+        """`COPY … FROM STDIN`, fed from `parts`; how many rows it took. What `parts` raises cancels it."""
+        self._limit(None)
+        result = self._round_trip(lambda: self._pgconn.send_query(sql.encode()), None, parts=parts)
+        return result.command_tuples or 0
+
     def execute(self, name: str, timeout_s: float | None) -> PGresult:
         """What is clocked. A timeout other than the last one's costs one `SET` before it."""
         if self._replaced:
@@ -100,14 +106,18 @@ class Wire:
         return self._round_trip(send, None, OWN_S)
 
     def _round_trip(
-        self, send: Callable[[], None], timeout_s: float | None, lost_after_s: float | None = None
+        self,
+        send: Callable[[], None],
+        timeout_s: float | None,
+        lost_after_s: float | None = None,
+        parts: Iterable[bytes] | None = None,
     ) -> PGresult:
         limit_s = lost_after_s if timeout_s is None else timeout_s + GRACE_S
         deadline = None if limit_s is None else time.monotonic() + limit_s
         try:
             send()
             self._flush(deadline)
-            result = self._receive(deadline)
+            result = self._receive(deadline, parts)
         except _DeadlinePassed:
             if lost_after_s is None:
                 raise self._cancelled_by_us(timeout_s) from None
@@ -134,7 +144,7 @@ class Wire:
             if ready[0][1] & select.POLLIN:
                 self._pgconn.consume_input()
 
-    def _receive(self, deadline: float | None) -> PGresult:
+    def _receive(self, deadline: float | None, parts: Iterable[bytes] | None = None) -> PGresult:
         """The first error, or else the last result, once the server is ready for the next."""
         poller = select.poll()
         poller.register(self._pgconn.socket, select.POLLIN)
@@ -152,7 +162,7 @@ class Wire:
             if result is None:
                 break
             if result.status == ExecStatus.COPY_IN:
-                self._pgconn.put_copy_end(b"Tare sends no data")
+                self._feed(parts)
             elif result.status == ExecStatus.COPY_OUT:
                 while self._pgconn.get_copy_data(0)[0] > 0:
                     pass
@@ -161,6 +171,18 @@ class Wire:
         if kept is None:
             raise psycopg.OperationalError("the server sent no result")
         return kept
+
+    def _feed(self, parts: Iterable[bytes] | None) -> None:
+        """A server that has refused a line takes the others as well, and says so at the end."""
+        if parts is None:
+            self._pgconn.put_copy_end(b"Tare sends no data")
+            return
+        for part in parts:
+            while not self._pgconn.put_copy_data(part):
+                self._flush(None)
+            self._flush(None)
+        self._pgconn.put_copy_end()
+        self._flush(None)
 
     def _cancelled_by_us(self, timeout_s: float | None) -> TareError:
         """The server did not stop by itself in time: cancel, and give up the connection if that fails."""
@@ -214,6 +236,9 @@ class Wire:
                 "give one statement at a time; put set-up statements into --setup or --prepare",
             )
         detail = (result.error_field(DiagnosticField.MESSAGE_DETAIL) or b"").decode(errors="replace")
+        context = (result.error_field(DiagnosticField.CONTEXT) or b"").decode(errors="replace")
+        if context.startswith("COPY "):  # the line
+            detail = f"{detail}; {context}" if detail else context
         hint = (result.error_field(DiagnosticField.MESSAGE_HINT) or b"").decode(errors="replace")
         return StatementFailed(
             f"PostgreSQL refused the statement: {message}{f' ({detail})' if detail else ''} [{state}]",

@@ -19,6 +19,7 @@ class SQLite(Adapter):
             engine_module="tare.dbms.sqlite.engine",
             companions=("-wal", "-journal"),
             memory_how="",
+            door="one prepared INSERT, executed for each row in one transaction",
             timeout_s=timeout_s,
             allow_writes=allow_writes,
         )

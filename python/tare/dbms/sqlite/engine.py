@@ -9,12 +9,15 @@ from __future__ import annotations
 
 import itertools
 import sqlite3
+import threading
 from pathlib import Path
 
 from tare.dbms.embedded.engine import Engine, Explained, Facts, Result, forgotten
+from tare.dbms.sqlite.failure import failure
+from tare.dbms.sqlite.load import load
 from tare.dbms.sqlite.plan import explained
 from tare.dbms.statement import first_word, may_be_measured
-from tare.errors import BadStatement, ConnectionFailed, StatementFailed, TareError
+from tare.errors import BadStatement, ConnectionFailed
 
 _PRAGMAS = (
     "page_size", "page_count", "cache_size", "mmap_size", "journal_mode", "synchronous", "temp_store",
@@ -36,6 +39,7 @@ class SQLiteEngine(Engine):
         self._statements: dict[int, str] = {}
         self._allow_writes = False
         self._explained = itertools.count()
+        self._interrupted = threading.Event()
 
     def open(self, path: str, allow_writes: bool, timeout_s: float) -> Facts:
         mode = "rw" if allow_writes else "ro"
@@ -87,7 +91,7 @@ class SQLiteEngine(Engine):
             cursor = self._open.execute(sql)
             rows = cursor.fetchall()
         except sqlite3.Error as error:
-            raise _failure(error) from None
+            raise failure(error) from None
         return Result(max(0, cursor.rowcount) if cursor.description is None else len(rows), rows)
 
     def release(self, number: int) -> None:
@@ -99,19 +103,24 @@ class SQLiteEngine(Engine):
         try:
             return explained(self._open.execute(f"EXPLAIN {self._fresh()} QUERY PLAN {sql}").fetchall())
         except sqlite3.Error as error:
-            raise _failure(error) from None
+            raise failure(error) from None
 
     def run(self, sql: str) -> None:
         try:
             self._open.executescript(sql)
         except sqlite3.Error as error:
-            raise _failure(error) from None
+            raise failure(error) from None
+
+    def load(self, table: str, file: str) -> int:
+        self._interrupted.clear()
+        return load(self._open, table, Path(file), self._interrupted.is_set)
 
     def flush(self) -> None:
         if self._allow_writes:
             self.run("PRAGMA wal_checkpoint(TRUNCATE)")
 
     def interrupt(self) -> None:
+        self._interrupted.set()
         if self._connection:
             self._connection.interrupt()
 
@@ -126,7 +135,7 @@ class SQLiteEngine(Engine):
         try:
             program = self._open.execute(f"EXPLAIN {self._fresh()} {sql}").fetchall()
         except sqlite3.Error as error:
-            raise _failure(error) from None
+            raise failure(error) from None
         finally:
             self._open.text_factory = str
         return any(
@@ -145,30 +154,8 @@ class SQLiteEngine(Engine):
             self._open.execute(sql)
         except sqlite3.OperationalError as error:
             if getattr(error, "sqlite_errorcode", None) != sqlite3.SQLITE_INTERRUPT:
-                raise _failure(error) from None
+                raise failure(error) from None
         except sqlite3.Error as error:
-            raise _failure(error) from None
+            raise failure(error) from None
         finally:
             self._open.set_progress_handler(None, 0)
-
-
-def _failure(error: sqlite3.Error) -> TareError:
-    name = getattr(error, "sqlite_errorname", "") or ""
-    if name.startswith("SQLITE_READONLY"):
-        return BadStatement(
-            f"the statement would change data: {error}", "give --allow-writes if it is meant to"
-        )
-    if "one statement at a time" in str(error):  # ProgrammingError, from the driver itself
-        return BadStatement(
-            "the SQL holds several statements",
-            "give one statement at a time; put set-up statements into --setup or --prepare",
-        )
-    step = "end the other process that holds the database" if name.startswith("SQLITE_BUSY") else ""
-    if "Could not decode to UTF-8" in str(error):  # the driver's own: SQLite stores any bytes as text
-        return StatementFailed(
-            f"{error}: write CAST(… AS BLOB) around that column", "or correct the text: it is not UTF-8"
-        )
-    return StatementFailed(
-        f"SQLite refused the statement: {error}" + (f" [{name}]" if name else ""),
-        step or "correct the statement; `.schema` in the sqlite3 shell shows the tables",
-    )

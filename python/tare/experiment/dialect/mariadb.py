@@ -13,7 +13,7 @@ from tare.experiment.fingerprint import PLACE
 from tare.experiment.specification import TableSpec
 
 _ALL_PAGES = 65_535  # the most that can be asked for; 1 GiB of leaves
-_OPTIONS = f"ENGINE=InnoDB STATS_PERSISTENT=1 STATS_AUTO_RECALC=0 STATS_SAMPLE_PAGES={_ALL_PAGES}"
+OPTIONS = f"ENGINE=InnoDB STATS_PERSISTENT=1 STATS_AUTO_RECALC=0 STATS_SAMPLE_PAGES={_ALL_PAGES}"
 
 
 class MariaDBDialect(Dialect):
@@ -21,12 +21,12 @@ class MariaDBDialect(Dialect):
         return f"CAST({expression} AS SIGNED)"
 
     def create_source(self, source: str, table: TableSpec) -> str:
-        return f"CREATE TABLE {source} ({ROW} INTEGER PRIMARY KEY, {declared(table, 'INTEGER')}) {_OPTIONS}"
+        return f"CREATE TABLE {source} ({ROW} INTEGER PRIMARY KEY, {declared(table, 'INTEGER')}) {OPTIONS}"
 
     def copy(self, source: str, table: TableSpec, cardinality: int) -> Sequence[str]:
         key = f", PRIMARY KEY ({table.primary_key})" if table.primary_key else ""
         return (
-            f"CREATE TABLE {table.name} ({declared(table, 'INTEGER')}{key}) {_OPTIONS} "
+            f"CREATE TABLE {table.name} ({declared(table, 'INTEGER')}{key}) {OPTIONS} "
             f"AS {selected(source, table, cardinality)}",
         )
 

@@ -55,18 +55,22 @@ class PostgreSQLDialect(Dialect):
         return made
 
     def settle(self, table: TableSpec, cardinality: int) -> Sequence[str]:
-        vacuum = f"VACUUM (FREEZE, ANALYZE) {table.name}"
-        target = min(_MOST_TARGET, math.ceil(cardinality / _ROWS_A_TARGET))
-        if target <= _DEFAULT_TARGET or len(table.columns) < 2:
-            return (vacuum,)
-        sample = f"tare_sample_{table.name}"
-        return (
-            f"CREATE STATISTICS {sample} (ndistinct) ON {table.columns[0].name}, {table.columns[1].name} "
-            f"FROM {table.name}",
-            f"ALTER STATISTICS {sample} SET STATISTICS {target}",
-            vacuum,
-            f"DROP STATISTICS {sample}",
-        )
+        return settled(table.name, [column.name for column in table.columns], cardinality)
 
     def occupied(self, table: str) -> str:
         return f"SELECT pg_relation_size('{table}') + pg_indexes_size('{table}')"
+
+
+def settled(table: str, columns: Sequence[str], rows: int) -> Sequence[str]:
+    """Vacuumed and analysed, from all of its rows where these are not too many."""
+    vacuum = f"VACUUM (FREEZE, ANALYZE) {table}"
+    target = min(_MOST_TARGET, math.ceil(rows / _ROWS_A_TARGET))
+    if target <= _DEFAULT_TARGET or len(columns) < 2:
+        return (vacuum,)
+    sample = f"tare_sample_{table}"
+    return (
+        f"CREATE STATISTICS {sample} (ndistinct) ON {columns[0]}, {columns[1]} FROM {table}",
+        f"ALTER STATISTICS {sample} SET STATISTICS {target}",
+        vacuum,
+        f"DROP STATISTICS {sample}",
+    )

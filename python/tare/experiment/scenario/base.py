@@ -7,7 +7,7 @@ was. Found by name through the entry-point group `tare.scenario`.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 
@@ -20,8 +20,25 @@ class Range:
     step: int
 
     @property
-    def cardinalities(self) -> range:
+    def cardinalities(self) -> Sequence[int]:
         return range(self.maximum, self.minimum - 1, -self.step)
+
+
+@dataclass(frozen=True, slots=True)
+class Listed(Range):
+    """Cardinalities that were named one by one; the steps between them are not alike."""
+
+    listed: tuple[int, ...]
+
+    @property
+    def cardinalities(self) -> Sequence[int]:
+        return self.listed
+
+
+def listed(cardinalities: Iterable[int]) -> Listed:
+    """From the largest down, each once."""
+    falling = tuple(sorted(set(cardinalities), reverse=True))
+    return Listed(falling[0], falling[-1], 1, falling)
 
 
 @dataclass(frozen=True, slots=True)

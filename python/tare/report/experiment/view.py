@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from tare.report.experiment.build import Built
@@ -11,6 +11,7 @@ from tare.report.experiment.paper import NOTE, TTP1, TTP2
 from tare.report.experiment.safe import short
 from tare.report.experiment.words import gigabytes, two_digits
 from tare.report.numbers import decimals, fixed
+from tare.report.page import conditions
 
 if TYPE_CHECKING:
     from tare.report.experiment.html import Limits
@@ -72,7 +73,7 @@ def _dropped(n: int, before: int) -> str:
     return f"{thousands(n)} ({two_digits(n / before)})" if n and before else thousands(n)
 
 
-FILTERS = {
+FILTERS: Mapping[str, Callable[..., Any]] = {
     "thousands": thousands, "of_unit": of_unit, "significant": significant, "day": day, "instant": instant,
     "fact": fact, "capital": capital, "steps": steps,
 }  # fmt: skip
@@ -112,17 +113,8 @@ def context(built: Built, limits: Limits) -> dict[str, Any]:
             ],
             "left": max(0, len(report.times) - limits.times),
         },
-        "missing": {
-            "rows": report.missing[: limits.missing],
-            "left": max(0, len(report.missing) - limits.missing),
-        },
         "models": [model_view(one) for one in report.models],
-        "machine_facts": list(dict.fromkeys(name for one in report.machines for name in one.facts)),
-        "settings": _settings(report),
-        "means": _means(report),
-        "deviations": deviations(report, primary),
-        "versions": sorted({run.tare for run in report.runs}),
-        "specifications": _specifications(report, limits),
+        **conditions.context(report, primary.deviations, limits),
     }
 
 
@@ -242,55 +234,3 @@ def _cell(one: Any) -> dict[str, Any]:
         "published": None if one.published is None else f"{one.published:.2f}",
         "reason": one.reason,
     }
-
-
-def _settings(report: Report) -> list[dict[str, Any]]:
-    found: list[dict[str, Any]] = []
-    for run in report.runs:
-        one = {"name": f"{run.dbms} {run.version}", "settings": run.settings}
-        if run.settings and one not in found:
-            found.append(one)
-    return found
-
-
-def _means(report: Report) -> list[dict[str, str]]:
-    runs: dict[tuple[str, str], list[str]] = {}
-    for run in report.runs:
-        for measure, why in run.means.items():
-            runs.setdefault((measure, why), []).append(str(run.id))
-    return [{"measure": m, "why": why, "runs": ", ".join(of)} for (m, why), of in runs.items()]
-
-
-def deviations(report: Report, primary: Protocol) -> list[str]:
-    """The protocol's, and those of single runs with which."""
-    of_runs: dict[str, list[str]] = {}
-    for run in report.runs:
-        for one in run.deviations:
-            of_runs.setdefault(one, []).append(str(run.id))
-    return [
-        *(one for one in primary.deviations if one not in of_runs),
-        *(f"{one} (run {', '.join(of)})" for one, of in of_runs.items()),
-    ]
-
-
-def _specifications(report: Report, limits: Limits) -> list[dict[str, Any]]:
-    found = []
-    for one in report.reproduction:
-        queries, room = [], limits.characters
-        for name, sql in one.queries[: limits.queries]:
-            room -= len(sql)
-            if room < 0:
-                break
-            queries.append((name, sql))
-        found.append(
-            {
-                "name": one.experiment,
-                "hash": one.hash,
-                "toml": one.toml[: limits.characters],
-                "cut": len(one.toml) > limits.characters,
-                "queries": queries,
-                "of": len(one.queries),
-                "left": len(one.queries) - len(queries),
-            }
-        )
-    return found

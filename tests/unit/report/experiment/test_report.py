@@ -20,6 +20,7 @@ from tare.report.experiment.charts.theme import PALETTE
 from tare.report.experiment.document import QatC, Report
 from tare.report.experiment.facts import Facts, facts_of
 from tare.report.experiment.safe import short
+from tare.report.page.markdown import fenced
 from tests.unit.report.experiment import sample_outcome
 from tests.unit.report.experiment.sample_lab import make_lab
 
@@ -253,7 +254,7 @@ def test_markdown_cannot_be_broken_out_of(built: Built) -> None:
     text = markdown.render(report)
     assert "<script>" not in text.replace("\\<script\\>", "")
     assert "\n# z" not in text
-    assert markdown.fenced("a\n```\nb", "").startswith("````")
+    assert fenced("a\n```\nb", "").startswith("````")
 
 
 def test_a_lab_and_its_export_give_the_same_facts(lab: Path, tmp_path: Path) -> None:

@@ -1,0 +1,97 @@
+"""`tare bench`: whole benchmarks, run as experiments of the lab."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from tare.cli import options
+from tare.cli.bench_report import report
+from tare.cli.experiment_run import AsJson, Dir, Events
+from tare.workload.wisconsin.kinds import Generation
+
+app = typer.Typer(help="Whole benchmarks, weighed as experiments.", no_args_is_help=True)
+
+Dbs = Annotated[
+    list[str],
+    typer.Option(
+        "--db",
+        metavar="URL|NAME",
+        help="A database, best an empty one; or postgresql, mariadb, sqlite, duckdb: Tare makes and starts it. "
+        "Repeatable.",
+    ),
+]
+
+
+@app.command()
+def wisconsin(
+    db: Dbs,
+    generation: Annotated[
+        list[Generation] | None,
+        typer.Option("--generation", help="1983: the paper's own; 1993: the 32 queries. Default: both."),
+    ] = None,
+    rows: Annotated[
+        str,
+        typer.Option(
+            metavar="N[,N…]", help="Tuples of the large relations of 1993; 1983 has 10,000 and no other."
+        ),
+    ] = "10000",
+    organisation: Annotated[
+        str,
+        typer.Option(
+            metavar="NAME[,NAME…]", help="heap, clustered, nonclustered, hash: how tuples are found."
+        ),
+    ] = "heap,clustered,nonclustered,hash",
+    query: Annotated[
+        list[str] | None,
+        typer.Option("--query", metavar="NAME", help="Only this query, or class of them. Repeatable."),
+    ] = None,
+    qes: Annotated[
+        int, typer.Option("--qes", min=1, max=10_000, help="Executions of each query; it has ten variants.")
+    ] = 10,
+    cold: options.Cold = False,
+    timeout: options.Timeout = None,
+    replace: Annotated[
+        bool, typer.Option("--replace", help="Drop tables of the benchmark's names that Tare did not make.")
+    ] = False,
+    lab: options.Lab = "lab.db",
+    dir_: Dir = None,
+    progress_json: Events = None,
+    json: AsJson = False,
+    allow_restart: options.AllowRestart = False,
+    connect_timeout: options.ConnectTimeout = 10.0,
+    tier: options.TierFlag = None,
+    machine_settings: options.Settings = True,
+) -> None:
+    """Run the Wisconsin benchmark: one run for each DBMS and generation, every execution kept in the lab.
+
+    Each answer is held against the query's definition, and what an update changed is put back; a wrong answer
+    fails the run. A run that was paused goes on with: tare experiment resume RUN
+
+    Exit code: 0 done, 1 a run paused or failed, 2 the request was at fault, 130 Ctrl-C, 143 SIGTERM.
+    """
+    from tare.cli.experiment_session import Session
+    from tare.cli.wisconsin_request import Request, foreign_dropped
+    from tare.measure.records import CacheState
+
+    request = Request(
+        databases=db,
+        generations=generation or list(Generation),
+        rows=rows,
+        organisations=organisation,
+        queries=query or [],
+        qes=qes,
+        cache=CacheState.COLD if cold else CacheState.WARM,
+        timeout_s=timeout,
+    )
+    session = Session(lab, dir_, progress_json, json, allow_restart, connect_timeout, tier, machine_settings)
+    code, runs = session.run_each(request.specifications(), first=foreign_dropped if replace else None)
+    if code == 0 and not json:
+        numbers = " ".join(map(str, runs))
+        where = f" --lab {lab}" if lab != "lab.db" else ""
+        typer.echo(f"its tables and charts: tare bench report {numbers}{where} --html wisconsin.html")
+    raise typer.Exit(code)
+
+
+app.command()(report)

@@ -1,0 +1,30 @@
+"""The usual work: the specification's own tables, one of them variable, and its queries (TTPv2 §3.4)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from tare.dbms.base import Session
+from tare.experiment.generator import queries_of
+from tare.experiment.specification import Specification
+from tare.experiment.tables import Tables
+from tare.experiment.work import Told, Trial, Work
+from tare.measure.query import Query
+
+
+class Written(Work):
+    def __init__(self, specification: Specification) -> None:
+        self._specification = specification
+        self.sizes = specification.variable.range
+
+    def queries(self) -> Sequence[Query]:
+        return queries_of(self._specification)
+
+    def to_load(self) -> Mapping[str, int]:
+        return {table.name: table.cardinality for table in self._specification.tables}
+
+    def tables(self, session: Session, told: Told | None = None) -> Tables:
+        return Tables(session, self._specification, told)
+
+    def trial(self, query: str, sql: str, dbms: str, cardinality: int, turn: int) -> Trial:
+        return Trial(sql)

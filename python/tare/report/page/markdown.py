@@ -1,0 +1,92 @@
+"""Markdown for every report: tables, code, text kept from being markup, and the conditions that end each."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from tare.report.experiment import view
+from tare.report.experiment.document import Reproduction
+from tare.report.experiment.safe import printable, short
+from tare.report.page.conditions import Conditions, deviations
+
+MOST_MISSING = 500  # rows
+
+
+def missing(report: Conditions) -> list[str]:
+    if not report.missing:
+        return ["## Missing queries and failed Q@Cs", "None."]
+    rows = (
+        [str(one.run), one.dbms, short(one.query),
+         "all" if one.cardinality is None else view.thousands(one.cardinality), short(one.why, 400)]
+        for one in report.missing[:MOST_MISSING]
+    )  # fmt: skip
+    return [
+        "## Missing queries and failed Q@Cs",
+        table(("run", "DBMS", "query", "cardinality", "why"), rows),
+    ]
+
+
+def conditions(report: Conditions, of_protocol: Sequence[str]) -> list[str]:
+    names = list(dict.fromkeys(name for one in report.machines for name in one.facts))
+    machines = (
+        [name.replace("_", " "), *(view.fact(one.facts.get(name), name) for one in report.machines)]
+        for name in names
+    )
+    runs = (
+        [f"{run.id} ({run.uuid[:8]})", f"{run.dbms} {run.version}", str(run.machine + 1), str(run.online_cpus),
+         run.cache, str(run.qes_per_qatc), view.thousands(run.qes), run.tier, view.instant(run.started_at), run.state]
+        for run in report.runs
+    )  # fmt: skip
+    head = (
+        "run",
+        "DBMS",
+        "machine",
+        "CPUs",
+        "caches",
+        "QEs a Q@C",
+        "QEs",
+        "kernel read by",
+        "begun",
+        "state",
+    )
+    found = deviations(report, of_protocol)
+    return [
+        "## Conditions",
+        table(head, runs),
+        table(("fact", *(f"machine {place}" for place in range(1, len(report.machines) + 1))), machines),
+        "\n".join(f"- deviation: {plain(one)}" for one in found) if found else "No deviation was recorded.",
+    ]
+
+
+def reproduce(commands: Sequence[str], reproduction: Sequence[Reproduction]) -> list[str]:
+    blocks = ["## How to do it again", fenced("\n".join(commands), "")]
+    for one in reproduction:
+        blocks += [
+            f"Specification of {plain(one.experiment)}, SHA-256 `{one.hash}`:",
+            fenced(one.toml, "toml"),
+        ]
+    return blocks
+
+
+def fenced(text: str, language: str) -> str:
+    """A code block that no fence within it can end."""
+    fence = "```"
+    while fence in text:
+        fence += "`"
+    return f"{fence}{language}\n{printable(text).rstrip()}\n{fence}"
+
+
+def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    lines = [head, ["---", *("---:" for _ in head[1:])], *rows]
+    return "\n".join(
+        f"| {' | '.join(cell if at == 1 else plain(cell) for cell in line)} |"
+        for at, line in enumerate(lines)
+    )
+
+
+def plain(text: object) -> str:
+    """Kept from being read as markup."""
+    kept = printable(text)
+    for sign in "\\|*_`<>[]":
+        kept = kept.replace(sign, "\\" + sign)
+    return " ".join(kept.split())

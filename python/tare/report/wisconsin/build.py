@@ -1,0 +1,162 @@
+"""The benchmark's report of some runs: any number of DBMSes, both generations, any sizes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from importlib.metadata import version
+
+from tare.lab.frames import Frames
+from tare.lab.states import QatCState, RunState
+from tare.protocol.outcome import Outcome
+from tare.report.experiment import conditions
+from tare.report.experiment.charts.chart import Chart, NoChart
+from tare.report.experiment.document import Missing
+from tare.report.experiment.facts import Facts
+from tare.report.wisconsin.answers import answers
+from tare.report.wisconsin.charts.draw import charts
+from tare.report.wisconsin.document import Left, Query, WisconsinReport
+from tare.report.wisconsin.headline import headline
+from tare.report.wisconsin.measured import measurements
+from tare.report.wisconsin.paper_tables import paper_tables
+from tare.report.wisconsin.questions import questions
+from tare.report.wisconsin.slopes import slopes
+from tare.report.wisconsin.speed_ups import speed_ups
+from tare.report.wisconsin.stored import StoredQatC
+from tare.report.wisconsin.systems import Named, named
+from tare.workload.wisconsin.catalogue import catalogue
+from tare.workload.wisconsin.kinds import Generation
+from tare.workload.wisconsin.query import WisconsinQuery
+
+
+@dataclass(frozen=True)
+class Built:
+    """`report` is all that is said in numbers; the charts are drawn beside it, in HTML only."""
+
+    report: WisconsinReport
+    charts: Sequence[Chart | NoChart] = field(default=())
+
+
+def build(
+    frames: Frames,
+    facts: Sequence[Facts],
+    stored: Sequence[StoredQatC],
+    exact: Outcome,
+    *,
+    lab: str,
+    title: str | None = None,
+) -> Built:
+    """`exact`: the exact protocol over these frames; `lab`: its name without a password.
+
+    Raises UsageError for a run of another experiment."""
+    names = named(facts, stored)
+    known = [query for generation in Generation for query in catalogue(generation)]
+    measured = measurements(names, known, stored, exact)
+    ran = [query for query in known if any(one.query is query for one in measured.seen)]
+    same = answers(measured)
+    faster = list(speed_ups(measured))
+    report = WisconsinReport(
+        title=title or "The Wisconsin benchmark",
+        written_at=datetime.now(UTC).isoformat(timespec="seconds"),
+        written_by=version("tare-db"),
+        lab=lab,
+        headline=list(headline(measured, same, faster)),
+        unfinished=list(_unfinished(facts)),
+        systems=list(names.systems),
+        queries=[_query(query) for query in ran],
+        times=[one.timed for one in measured.seen],
+        tables=list(paper_tables()),
+        questions=list(questions(measured)),
+        speed_ups=faster,
+        slopes=list(slopes(measured)),
+        answers=same,
+        missing=[*conditions.missing(frames), *_incomplete(names, stored), *_unknown(names, known, stored)],
+        exact=_left(exact),
+        machines=conditions.machines(facts),
+        runs=conditions.runs(facts, frames),
+        reproduction=conditions.reproduction(facts, frames),
+        commands=_commands(facts, exact),
+    )
+    return Built(report, charts(measured, report))
+
+
+def _query(query: WisconsinQuery) -> Query:
+    return Query(
+        name=query.name,
+        generation=query.generation.value,
+        number=query.number,
+        kind=query.klass.value,
+        organisation=query.organisation.value,
+        operation=query.operation,
+        title=query.title,
+        published=f"Table {query.published[0]}, {query.published[1]}" if query.published else None,
+    )
+
+
+def _unfinished(facts: Sequence[Facts]) -> Iterator[str]:
+    for one in facts:
+        run = one.run
+        if run["state"] != RunState.DONE.value:
+            said = f": {run['said']}" if run["said"] else ""
+            yield f"Run {run['id']} on {one.dbms['name']} {one.dbms['version']} is {run['state']}{said}"
+
+
+def _incomplete(names: Named, stored: Sequence[StoredQatC]) -> Iterator[Missing]:
+    """Q@Cs whose QEs are not all there."""
+    dbms = {run: system.dbms for system in names.systems for run in system.runs}
+    for one in stored:
+        if one.state is QatCState.PENDING:
+            yield Missing(
+                run=one.run,
+                dbms=dbms[one.run],
+                query=one.query,
+                cardinality=one.size,
+                why=f"its run was left after {len(one.qes)} of its QEs",
+            )
+
+
+def _unknown(
+    names: Named, known: Sequence[WisconsinQuery], stored: Sequence[StoredQatC]
+) -> Iterator[Missing]:
+    """What another version of Tare ran."""
+    dbms = {run: system.dbms for system in names.systems for run in system.runs}
+    keys = {(query.generation, query.name) for query in known}
+    for one in stored:
+        if (names.generations[one.run], one.query) not in keys:
+            yield Missing(
+                run=one.run,
+                dbms=dbms[one.run],
+                query=one.query,
+                cardinality=one.size,
+                why="this version of Tare does not know the query; the version that ran it does",
+            )
+
+
+def _left(exact: Outcome) -> Left:
+    first, last = (exact.remaining[0], exact.remaining[-1]) if exact.remaining else (None, None)
+    return Left(
+        title=exact.title,
+        citation=exact.citation,
+        accepted=list(exact.accepted),
+        stopped=exact.stopped,
+        qes_at_start=first.qes if first else 0,
+        qes_retained=last.qes if last else 0,
+        qatcs_at_start=first.qatcs if first else 0,
+        qatcs_retained=last.qatcs if last else 0,
+        deviations=list(exact.deviations),
+    )
+
+
+def _commands(facts: Sequence[Facts], exact: Outcome) -> list[str]:
+    names = dict.fromkeys(one.experiment["name"] for one in facts)
+    accept = "".join(f' --accept "{name}"' for name in exact.accepted if name not in ALWAYS_ACCEPTED)
+    return [
+        *(f"tare experiment run {name}.toml --lab lab.db" for name in names),
+        "tare lab list --lab lab.db",
+        f"tare bench report RUN… --lab lab.db --html wisconsin.html{accept}",
+    ]
+
+
+ALWAYS_ACCEPTED = ("missing queries",)
+"""A DBMS without hash indexes cannot run what asks for one: that is listed, and stops nothing."""

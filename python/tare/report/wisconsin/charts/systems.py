@@ -1,0 +1,53 @@
+"""How systems look, alike in every chart of the benchmark: a colour and a shape each."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from tare.report.experiment.charts.theme import PALETTE
+from tare.report.wisconsin.document import System
+
+_SHAPES = ("circle", "square", "diamond", "triangle-up", "triangle-down", "cross", "triangle-right")
+
+
+def colour(systems: Sequence[System]) -> dict[str, Any]:
+    return _of(systems, [PALETTE[place % len(PALETTE)] for place in range(len(systems))])
+
+
+def shape(systems: Sequence[System]) -> dict[str, Any]:
+    return _of(systems, [_SHAPES[place % len(_SHAPES)] for place in range(len(systems))])
+
+
+def _of(systems: Sequence[System], values: list[str]) -> dict[str, Any]:
+    return {
+        "field": "system",
+        "type": "nominal",
+        "title": None,
+        "legend": {"columns": {"expr": "width < 420 ? 1 : 4"}},
+        "scale": {"domain": [one.label for one in systems], "range": values},
+    }
+
+
+_FIRST_DIGIT = "round(datum.value / pow(10, floor(log(datum.value) / LN10 + 1e-9)))"
+_SHOWN = (
+    f"indexof([1, 2, 5], {_FIRST_DIGIT}) < 0 ? '' : "
+    "datum.value < 1 ? format(datum.value * 1000, ',~g') + ' µs' : "
+    "datum.value < 1000 ? format(datum.value, ',~g') + ' ms' : format(datum.value / 1000, ',~g') + ' s'"
+)
+
+
+def time_axis(ticks: int) -> dict[str, Any]:
+    """Of elapsed times in ms, on a logarithmic scale: 1, 2 and 5 of each decade, in a unit of its size."""
+    return {"labelExpr": _SHOWN, "tickCount": ticks, "labelOverlap": "greedy", "labelSeparation": 6}
+
+
+TOOLTIP = [
+    {"field": "title", "title": "query"},
+    {"field": "system", "title": "system"},
+    {"field": "ms", "title": "median, ms", "format": ",.4~g"},
+    {"field": "low", "title": "95% from, ms", "format": ",.4~g"},
+    {"field": "high", "title": "95% to, ms", "format": ",.4~g"},
+    {"field": "n", "title": "QEs"},
+    {"field": "access", "title": "path"},
+]

@@ -1,0 +1,137 @@
+"""The benchmark's page in a real browser: every chart drawn, nothing asked of the network, readable on a phone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tare.report.experiment.charts.chart import Chart
+from tare.report.wisconsin import Built, html
+from tare.report.wisconsin.make import make
+from tests.unit.report.wisconsin.sample_lab import make_lab
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, Page
+
+WIDTHS = {"desktop": 1200, "phone": 390}
+
+
+@dataclass
+class Seen:
+    """A page that was opened, and what it did meanwhile."""
+
+    page: Page
+    requests: list[str] = field(default_factory=list)
+    messages: list[str] = field(default_factory=list)
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory: pytest.TempPathFactory) -> Built:
+    lab = make_lab(tmp_path_factory.mktemp("browser") / "lab.db")
+    return make(str(lab), ["1", "2", "3", "4"], title="Sample <b>benchmark</b>")
+
+
+@pytest.fixture(scope="module")
+def file(built: Built, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("page") / "wisconsin.html"
+    path.write_text(html.render(built), encoding="utf-8")
+    return path
+
+
+@pytest.fixture(scope="module", params=WIDTHS.values(), ids=WIDTHS.keys())
+def seen(request: pytest.FixtureRequest, browser: Browser, file: Path) -> Iterator[Seen]:
+    context = browser.new_context(viewport={"width": request.param, "height": 900}, offline=True)
+    page = context.new_page()
+    found = Seen(page)
+    page.on("request", lambda asked: found.requests.append(asked.url))
+    page.on("console", lambda said: found.messages.append(f"{said.type}: {said.text}"))
+    page.on("pageerror", lambda error: found.messages.append(f"error: {error}"))
+    page.goto(file.as_uri())
+    page.wait_for_selector("html[data-drawn]", state="attached", timeout=120_000)
+    yield found
+    context.close()
+
+
+def shown(page: Page, name: str, role: str) -> list[str]:
+    """The texts of a chart's axis or legend."""
+    return page.locator(f"#chart-{name} svg g[class*='{role}'] text").all_text_contents()
+
+
+def test_nothing_is_asked_of_the_network_and_the_browser_is_content(seen: Seen, file: Path) -> None:
+    assert seen.requests == [file.as_uri()]
+    assert seen.messages == []
+
+
+def test_every_chart_is_drawn(seen: Seen, built: Built) -> None:
+    drawn = [one for one in built.charts if isinstance(one, Chart)]
+    assert seen.page.locator("html").get_attribute("data-drawn") == str(len(drawn))
+    for one in drawn:
+        points = seen.page.locator(f"#chart-{one.name} svg g[class*='mark-symbol'] path").count()
+        assert points > 1, one.name
+        assert len(seen.page.locator(f"#chart-{one.name}").get_attribute("aria-label") or "") > 20
+
+
+def test_axes_have_their_units_and_legends_name_the_systems(seen: Seen, built: Built) -> None:
+    for one in built.charts:
+        assert isinstance(one, Chart)
+        assert "elapsed time (log)" in " ".join(shown(seen.page, one.name, "axis-title")), one.name
+        units = [
+            text for text in shown(seen.page, one.name, "axis-label") if text.endswith((" µs", " ms", " s"))
+        ]
+        assert len(units) >= 2, one.name
+        assert {"PostgreSQL 18.1", "SQLite 3.51.1"} <= {*shown(seen.page, one.name, "legend-label")}, one.name
+
+
+def test_the_queries_of_1983_are_all_on_the_axis_beside_their_table(seen: Seen) -> None:
+    labels = shown(seen.page, "years", "axis-label")
+    assert sum(label.startswith("T") for label in labels) == 32
+    assert {"T4 joinAselB", "T2 100 tuples, non-clustered", "T11 modify non-key attribute"} <= {*labels}
+
+
+def test_a_system_of_1983_and_one_of_today_stand_in_one_table(seen: Seen) -> None:
+    table = seen.page.locator("#table-4")
+    assert table.locator("tr", has_text="IDMdac").locator("td").first.inner_text() == "> 5 hours"
+    today = table.locator("tr", has_text="SQLite 3.51.1").first.locator("td").first.inner_text()
+    assert "n 10" in today
+    assert "[" in today
+
+
+def test_the_page_itself_never_scrolls_sideways(seen: Seen) -> None:
+    width, window = seen.page.evaluate("() => [document.documentElement.scrollWidth, window.innerWidth]")
+    assert width <= window
+
+
+def test_tables_have_captions_and_headings(seen: Seen) -> None:
+    tables = seen.page.locator("main table")
+    assert seen.page.locator("main table > caption").count() == tables.count() >= 15
+    assert seen.page.locator("main table:not(:has(thead th[scope=col]))").count() == 0
+
+
+def test_another_size_can_be_chosen_and_moves_the_points(seen: Seen) -> None:
+    choose = seen.page.locator("#controls-join-1993 select")
+    assert choose.locator("option").all_text_contents() == ["10\u202f000", "31\u202f600", "100\u202f000"]
+    points = seen.page.locator("#chart-join-1993 svg g[class*='mark-symbol'] path")
+    before = [points.nth(place).get_attribute("aria-label") for place in range(points.count())]
+    choose.select_option(index=0)
+    seen.page.wait_for_timeout(300)
+    after = [points.nth(place).get_attribute("aria-label") for place in range(points.count())]
+    assert before != after
+    choose.select_option(index=2)
+
+
+def test_a_title_with_markup_in_it_is_only_text(seen: Seen) -> None:
+    assert seen.page.title() == "Sample <b>benchmark</b>"
+    assert seen.page.locator("h1 b").count() == 0
+
+
+def test_without_scripts_the_tables_are_all_there(browser: Browser, file: Path) -> None:
+    context = browser.new_context(java_script_enabled=False, offline=True)
+    page = context.new_page()
+    page.goto(file.as_uri())
+    assert page.locator("table.paper").count() == 11
+    assert page.locator("#findings p.finding").count() >= 4
+    context.close()
