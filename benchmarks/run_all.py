@@ -17,6 +17,7 @@ NAMES = (
     "spark",
     "experiment",
     "wisconsin_data",
+    "wisconsin",
     "aa",
     "aa_real",
 )
