@@ -29,7 +29,10 @@ def wisconsin(
     db: Dbs,
     generation: Annotated[
         list[Generation] | None,
-        typer.Option("--generation", help="1983: the paper's own; 1993: the 32 queries. Default: both."),
+        typer.Option(
+            "--generation",
+            help="1983: the paper's own; 1993: the 32 queries. Default: both, where they have what is asked for.",
+        ),
     ] = None,
     rows: Annotated[
         str,
@@ -77,7 +80,7 @@ def wisconsin(
 
     request = Request(
         databases=db,
-        generations=generation or list(Generation),
+        generations=generation,
         rows=rows,
         organisations=organisation,
         queries=query or [],

@@ -12,7 +12,9 @@ from tare.experiment.read import read_specification
 from tare.experiment.specification import Specification
 from tare.experiment.target import Target
 from tare.measure.records import CacheState
+from tare.workload.wisconsin.catalogue import chosen, names
 from tare.workload.wisconsin.kinds import Generation, Organisation
+from tare.workload.wisconsin.specification import WisconsinSpec
 from tare.workload.wisconsin.tables import replace_foreign
 
 STARTED = ("postgresql", "mariadb", "sqlite", "duckdb")
@@ -23,7 +25,7 @@ class Request:
     """As it was given on the command line."""
 
     databases: Sequence[str]  # URLs, or names of STARTED
-    generations: Sequence[Generation]
+    generations: Sequence[Generation] | None  # None: those that have what is asked for
     rows: str  # separated by commas
     organisations: str
     queries: Sequence[str]
@@ -33,7 +35,22 @@ class Request:
 
     def specifications(self) -> list[tuple[Specification, str]]:
         """One for each generation, with its TOML. Raises UsageError."""
-        return [self._specification(generation) for generation in dict.fromkeys(self.generations)]
+        asked = self.generations or [one for one in Generation if self._is_of(one)] or list(Generation)
+        return [self._specification(generation) for generation in dict.fromkeys(asked)]
+
+    def _is_of(self, generation: Generation) -> bool:
+        """Whether it has all the queries that are named, and any in the organisations."""
+        if not set(self.queries) <= set(names(generation)):
+            return False
+        return bool(
+            chosen(
+                WisconsinSpec(
+                    generation=generation,
+                    organisations=tuple(map(Organisation, _organisations(self.organisations))),
+                    queries=tuple(self.queries),
+                )
+            )
+        )
 
     def _specification(self, generation: Generation) -> tuple[Specification, str]:
         lines = [

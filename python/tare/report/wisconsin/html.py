@@ -62,11 +62,13 @@ def _context(built: Built, limits: Limits) -> dict[str, Any]:
     return {
         "report": report,
         "limits": limits,
-        "contents": CONTENTS,
+        "contents": [
+            (anchor, name) for anchor, name in CONTENTS if anchor != "paper" or view.tables_of_1983(report)
+        ],
         "servers": ", ".join(one.label for one in report.systems),
         "citation": CITATION,
         "machines_1983": MACHINES,
-        "tables": [view.paper_table(sheet, table) for table in report.tables],
+        "tables": [view.paper_table(sheet, table) for table in view.tables_of_1983(report)],
         "every": list(view.every_query(sheet, limits.sizes)),
         "left_sizes": [
             f"{generation}, {fixed(size, 0)}"

@@ -22,10 +22,14 @@ def render(report: WisconsinReport) -> str:
         "Times are medians of elapsed time, with the distribution-free 95% interval of the median; n counts QEs. "
         "“Exact” is CPU and disk time by Tare's exact protocol.",
         *_questions(report),
-        "## The eleven tables of 1983, and today's systems beside them",
-        f"{plain(CITATION)}. Of 1983: seconds, means of ten queries. Of today: milliseconds.",
     ]
-    for one in report.tables:
+    tables = view.tables_of_1983(report)
+    if tables:
+        blocks += [
+            "## The eleven tables of 1983, and today's systems beside them",
+            f"{plain(CITATION)}. Of 1983: seconds, means of ten queries. Of today: milliseconds.",
+        ]
+    for one in tables:
         blocks += _paper_table(view.paper_table(sheet, one))
     for each in view.every_query(sheet):
         blocks += _every(each)

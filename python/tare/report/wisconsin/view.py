@@ -74,6 +74,11 @@ class Sheet:
 
 
 # The paper's tables ---------------------------------------------------------------------
+def tables_of_1983(report: WisconsinReport) -> list[PaperTable]:
+    """None where no system ran that generation."""
+    return report.tables if sizes(report, Generation.Y1983) else []
+
+
 def paper_table(sheet: Sheet, table: PaperTable) -> dict[str, Any]:
     """`head`: groups over columns; a row of 1983 or of today for each system; how today's come at it."""
     report, year = sheet.report, Generation.Y1983.value
