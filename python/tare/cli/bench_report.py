@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Annotated
-
 import typer
 
 from tare.cli import options
@@ -12,29 +10,11 @@ from tare.cli import options
 def report(
     runs: options.Runs,
     lab: options.Lab = "lab.db",
-    html: Annotated[
-        str | None,
-        typer.Option(
-            "--html",
-            metavar="FILE|-",
-            help="Write one HTML file with tables and charts; it needs no network.",
-        ),
-    ] = None,
-    markdown: Annotated[
-        str | None,
-        typer.Option("--markdown", metavar="FILE|-", help="Write the words and tables as Markdown."),
-    ] = None,
-    json: Annotated[
-        str | None, typer.Option("--json", metavar="FILE|-", help="Write every number as JSON.")
-    ] = None,
-    title: Annotated[str | None, typer.Option(metavar="TEXT", help="The report's title.")] = None,
-    accept: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="CHECK",
-            help="Take a violation of this experiment-wide check of the exact protocol as a deviation. Repeatable.",
-        ),
-    ] = None,
+    html: options.Html = None,
+    markdown: options.Words = None,
+    json: options.Numbers = None,
+    title: options.Title = None,
+    accept: options.Accept = None,
 ) -> None:
     """Report runs of `tare bench wisconsin`: the paper's tables with today's systems beside those of 1983.
 

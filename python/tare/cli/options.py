@@ -104,3 +104,20 @@ Settings = Annotated[
         help="Set kernel.task_delayacct during the run where allowed; it is always put back.",
     ),
 ]
+Html = Annotated[
+    str | None,
+    typer.Option("--html", metavar="FILE|-", help="Write one HTML file with charts; it needs no network."),
+]
+Words = Annotated[
+    str | None,
+    typer.Option("--markdown", metavar="FILE|-", help="Write the words and tables as Markdown."),
+]
+Numbers = Annotated[str | None, typer.Option("--json", metavar="FILE|-", help="Write every number as JSON.")]
+Title = Annotated[str | None, typer.Option(metavar="TEXT", help="The report's title.")]
+Accept = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="CHECK",
+        help="Take a violation of this experiment-wide check as a deviation. Repeatable.",
+    ),
+]

@@ -12,20 +12,10 @@ from tare.cli import options
 def report(
     runs: options.Runs,
     lab: options.Lab = "lab.db",
-    html: Annotated[
-        str | None,
-        typer.Option(
-            "--html", metavar="FILE|-", help="Write one HTML file with charts; it needs no network."
-        ),
-    ] = None,
-    markdown: Annotated[
-        str | None,
-        typer.Option("--markdown", metavar="FILE|-", help="Write the words and tables as Markdown."),
-    ] = None,
-    json: Annotated[
-        str | None, typer.Option("--json", metavar="FILE|-", help="Write every number as JSON.")
-    ] = None,
-    title: Annotated[str | None, typer.Option(metavar="TEXT", help="The report's title.")] = None,
+    html: options.Html = None,
+    markdown: options.Words = None,
+    json: options.Numbers = None,
+    title: options.Title = None,
     protocol: Annotated[
         str | None,
         typer.Option(
@@ -33,12 +23,7 @@ def report(
             help="Whose times come first. Default: ttp2 where the DBMS had one CPU, else exact.",
         ),
     ] = None,
-    accept: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="CHECK", help="Take a violation of this experiment-wide check as a deviation. Repeatable."
-        ),
-    ] = None,
+    accept: options.Accept = None,
 ) -> None:
     """Report runs: the paper's two paragraphs, drop tables, times with intervals, charts, models.
 

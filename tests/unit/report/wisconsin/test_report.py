@@ -291,4 +291,6 @@ def test_a_run_without_any_qe_is_reported_as_unfinished(lab: Path, tmp_path: Pat
         )
     report = make(str(copy), ["9"]).report
     assert report.headline[0] == "PostgreSQL 18.1 ran nothing: 0 Q@Cs, 0 QEs."
-    assert html.render(make(str(copy), ["9"])).count('class="paper"') == 11
+    page = html.render(make(str(copy), ["9"]))
+    assert "PostgreSQL 18.1 ran nothing" in page
+    assert 'class="paper"' not in page  # there is nothing of today to stand beside the tables of 1983
