@@ -78,6 +78,15 @@ def test_a_table_that_is_not_ours_is_left_alone_unless_it_may_be_replaced(tmp_pa
     assert bench(tmp_path / "lab.db", *asked, "--replace").code == 0
 
 
+@pytest.mark.parametrize("scheme", ["sqlite", "duckdb"])
+def test_a_file_that_is_not_there_yet_is_made(scheme: str, tmp_path: Path) -> None:
+    file = tmp_path / "new.db"
+    asked = ("--db", f"{scheme}:///{file}", "--query", "q23", "--qes", "1", "--rows", "1000")
+    found = bench(tmp_path / "lab.db", *asked)
+    assert found.code == 0, found.err
+    assert file.exists()
+
+
 def test_an_organisation_that_the_dbms_lacks_is_listed_with_the_reason(tmp_path: Path) -> None:
     found = bench(tmp_path / "lab.db", "--db", "sqlite", "--organisation", "hash", "--json")
     assert found.code == 0, found.err

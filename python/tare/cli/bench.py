@@ -74,8 +74,10 @@ def wisconsin(
 
     Exit code: 0 done, 1 a run paused or failed, 2 the request was at fault, 130 Ctrl-C, 143 SIGTERM.
     """
+    from functools import partial
+
     from tare.cli.experiment_session import Session
-    from tare.cli.wisconsin_request import Request, foreign_dropped
+    from tare.cli.wisconsin_request import Request, made_ready
     from tare.measure.records import CacheState
 
     request = Request(
@@ -89,7 +91,7 @@ def wisconsin(
         timeout_s=timeout,
     )
     session = Session(lab, dir_, progress_json, json, allow_restart, connect_timeout, tier, machine_settings)
-    code, runs = session.run_each(request.specifications(), first=foreign_dropped if replace else None)
+    code, runs = session.run_each(request.specifications(), first=partial(made_ready, replace))
     if code == 0 and not json:
         numbers = " ".join(map(str, runs))
         where = f" --lab {lab}" if lab != "lab.db" else ""

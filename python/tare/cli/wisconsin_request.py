@@ -7,17 +7,19 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 
+from tare.dbms.url import file_path, scheme_of
 from tare.errors import ServerLost, SpecificationMistake, UsageError
 from tare.experiment.read import read_specification
 from tare.experiment.specification import Specification
-from tare.experiment.target import Target
+from tare.experiment.target import Target, make_file
 from tare.measure.records import CacheState
 from tare.workload.wisconsin.catalogue import chosen, names
 from tare.workload.wisconsin.kinds import Generation, Organisation
 from tare.workload.wisconsin.specification import WisconsinSpec
 from tare.workload.wisconsin.tables import replace_foreign
 
-STARTED = ("postgresql", "mariadb", "sqlite", "duckdb")
+EMBEDDED = ("sqlite", "duckdb")
+STARTED = ("postgresql", "mariadb", *EMBEDDED)
 
 
 @dataclass(frozen=True)
@@ -83,9 +85,16 @@ class Request:
             raise UsageError(said, "correct the request: `tare bench wisconsin --help`") from None
 
 
-def foreign_dropped(specification: Specification, target: Target) -> None:
-    """Drops what stands where the benchmark's tables belong. Raises what connecting and dropping raise."""
+def made_ready(replace: bool, specification: Specification, target: Target) -> None:
+    """Makes the file of an embedded DBMS where there is none. With `replace`, drops what stands where the
+    benchmark's tables belong. Raises UsageError, and what connecting and dropping raise."""
     assert specification.wisconsin is not None
+    if target.starts is None and (kind := scheme_of(target.url)) in EMBEDDED:
+        file = file_path(target.url)
+        if not file.exists():
+            make_file(file, kind)
+    if not replace:
+        return
     with target:
         session = target.connect(allow_writes=True)
         try:

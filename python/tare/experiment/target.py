@@ -117,7 +117,7 @@ class Target:
         if kind in _STARTS:
             self._server = _STARTS[kind](self._place)
         elif kind in _SUFFIX and not self._file.exists():
-            _make_file(self._file, kind)
+            make_file(self._file, kind)
 
     @property
     def _file(self) -> Path:
@@ -146,8 +146,8 @@ class Target:
             self._lock = None
 
 
-def _make_file(file: Path, kind: str) -> None:
-    """An empty database; adapters open none that is not there."""
+def make_file(file: Path, kind: str) -> None:
+    """An empty database; adapters open none that is not there. Raises UsageError."""
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
         if kind == "duckdb":
