@@ -8,7 +8,7 @@ from tare.report.page.markdown import conditions, missing, plain, reproduce, tab
 from tare.report.wisconsin import view
 from tare.report.wisconsin.document import WisconsinReport
 from tare.report.wisconsin.words import NOTHING
-from tare.workload.wisconsin.published import CITATION
+from tare.workload.wisconsin.published import CITATION, GIVEN_UP
 
 
 def render(report: WisconsinReport) -> str:
@@ -65,7 +65,10 @@ def _paper_table(found: dict[str, object]) -> Iterator[str]:
     yield f"### Table {found['number']}. {plain(found['title'])}; {plain(found['note'])}"
     published = found["published"]
     assert isinstance(published, list)
-    rows = [[f"{row['system']}, 1983", *(f"{cell} s" for cell in row["cells"])] for row in published]
+    rows = [
+        [f"{row['system']}, 1983", *(cell if cell == GIVEN_UP else f"{cell} s" for cell in row["cells"])]
+        for row in published
+    ]
     for row in today:
         rows.append([f"{row['system']}, elapsed", *(_ms(elapsed) for elapsed, _ in row["cells"])])
         rows.append([f"{row['system']}, exact", *(_ms(exact) for _, exact in row["cells"])])
