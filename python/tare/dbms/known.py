@@ -33,6 +33,9 @@ SERVERS: dict[str, str] = {
     "mserver5": "monetdb",
 }
 
+THREADED = ("mariadb", "mysql")
+"""Whose server is one process with a thread for each connection; the thread that answers is known."""
+
 PREFIXES: dict[str, str] = {
     "ora_": "oracle",  # ora_pmon_ORCL, ora_dbw0_ORCL, …
     "oracle_": "oracle",  # oracle_4711_orcl: a client's server process

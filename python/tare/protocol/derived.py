@@ -13,6 +13,7 @@ from weakref import WeakKeyDictionary
 import ibis
 import ibis.expr.types as ir
 
+from tare.dbms.known import THREADED
 from tare.lab.columns import LEFT_OUT
 from tare.lab.frames import Frames
 from tare.lab.kept import kept
@@ -62,9 +63,23 @@ def _derive(frames: Frames, by_paper: bool) -> ir.Table:
         "told": joined.told.fill_null(False),
         "tied": joined.tied.fill_null(0),
     }
+    made |= _of_workers(made)
     for one in DEFINED:  # out of what is above them: a selection out of a selection is compiled anew
         made[one.name] = one.formula(Columns(made))
     return joined.select(**made)
+
+
+def _of_workers(made: dict[str, Any]) -> dict[str, Any]:
+    """What those who worked for the query ran, and waited for blocks, ns: the query processes; of a server with
+    a thread for each connection the leader's thread, where it is known. The waits of such a server's other
+    threads are booked to the same process, and are not the query's."""
+    alone = made["dbms"].isin(THREADED)
+    return {
+        f"worker_{name}": alone.ifelse(
+            ibis.coalesce(made[f"leader_{part}"], made[f"query_{name}"]), made[f"query_{name}"]
+        )
+        for name, part in (("run_ns", "cpu_ns"), ("block_io_ns", "block_io_ns"))
+    }
 
 
 def _trace(qe: ir.Table) -> dict[str, Any]:

@@ -64,7 +64,7 @@ DEFINED: Final = (
     ),
     Defined("query_could_ticks", ("wall_ticks", "width"), lambda m: m.wall_ticks * m.width),
     Defined("machine_could_ticks", ("wall_ticks", "online_cpus"), lambda m: m.wall_ticks * m.online_cpus),
-    Defined("run_ticks", ("query_run_ns", "tick_ns"), lambda m: m.query_run_ns / m.tick_ns),
+    Defined("run_ticks", ("worker_run_ns", "tick_ns"), lambda m: m.worker_run_ns / m.tick_ns),
     Defined("residue_share", ("leader_residue_ns", "wall_ns"), lambda m: m.leader_residue_ns / m.wall_ns),
 )  # fmt: skip
 """In this order: a later one may need an earlier one. `width` is how many threads of the query could run."""

@@ -129,6 +129,19 @@ def test_the_measured_time_differs_from_the_calculated_by_what_is_told() -> None
     assert resting.value == len(resting.detail) == 25  # all QEs are alike
 
 
+@pytest.mark.parametrize(("dbms", "ms"), [("mariadb", 107), ("mysql", 107), ("postgresql", 1_100)])
+def test_a_thread_of_the_server_that_waits_for_blocks_of_its_own_is_not_the_query(
+    dbms: str, ms: float
+) -> None:
+    """One second in the process's account, 7 ms in that of the thread that answers."""
+    own = elapsed(108, 100, block_io_ns=7_000_000, sleep_ns=0, residue_ns=0)
+    server = {"run_ns": 100_000_000, "block_io_ns": 1_000_000_000}
+    qes = [qe(i, elapsed=own, processes=(process(**server),), machine=machine()) for i in range(10)]
+    lab = lab_of(RecordedRun([RecordedQatC(qes)], dbms=dbms))
+    [found] = times(run_protocol(lab, "exact", accept=["all"]))
+    assert found["time_ms"] == pytest.approx(ms)
+
+
 @pytest.mark.parametrize("name", ["ttp1", "ttp2", "exact"])
 def test_a_run_without_qes_has_no_times_and_says_what_is_missing(name: str) -> None:
     pending = RecordedQatC([], state=QatCState.PENDING)

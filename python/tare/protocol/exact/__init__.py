@@ -1,7 +1,9 @@
 """The exact protocol, ours: nanosecond counters whose parts must add up to the wall time.
 
 **Its definition.** A QE's time is the CPU run time of its query processes plus their own block-I/O
-delay, by the kernel's nanosecond counters, summed over every process that worked for the query. A
+delay, by the kernel's nanosecond counters, summed over every process that worked for the query; in a
+server with a thread for each connection (MariaDB, MySQL) over the thread that answers, since the kernel
+books the waits of all its threads to the one process. A
 Q@C's time is the median over the QEs that are retained.
 
 What a query itself asks for is computation, and the blocks that it waits for. Run-queue wait is

@@ -48,7 +48,7 @@ EXACT: Final = Method(
     name="exact",
     title="exact protocol",
     citation="Tare, METHODOLOGY.md",
-    needed=("wall_ns", "query_run_ns", "query_block_io_ns"),
+    needed=("wall_ns", "worker_run_ns", "worker_block_io_ns"),
     computation="run_ticks",
     experiment=(
         wide.MISSING_QUERIES,
@@ -70,11 +70,11 @@ EXACT: Final = Method(
     equations=(
         Defined(
             "time_ms",
-            ("query_run_ns", "query_block_io_ns"),
-            lambda m: (m.query_run_ns + m.query_block_io_ns) / NS_PER_MS,
+            ("worker_run_ns", "worker_block_io_ns"),
+            lambda m: (m.worker_run_ns + m.worker_block_io_ns) / NS_PER_MS,
         ),
     ),
-    parts={"cpu": _part("cpu", "query_run_ns"), "block_io": _part("block_io", "query_block_io_ns")},
+    parts={"cpu": _part("cpu", "worker_run_ns"), "block_io": _part("block_io", "worker_block_io_ns")},
     post=SIX[:5],
     post_source=SOURCE,
     start_source=SOURCE,
