@@ -156,10 +156,17 @@ def test_all_threads_of_a_process_are_traced() -> None:
 
 
 def test_an_idle_cpu_idles_and_a_busy_one_does_not() -> None:
+    """A CPU on which nothing switches is in no record: so something short runs beside the busy process."""
     cpu = min(os.sched_getaffinity(0))
+
+    def disturbed() -> None:
+        time.sleep(0.05)
+        subprocess.run(["taskset", "-c", str(cpu), "true"], check=True)
+        time.sleep(0.05)
+
     with running(["taskset", "-c", str(cpu), "/bin/sh", "-c", SPIN]) as pid:
         time.sleep(0.05)
-        recording, begin, end = traced(lambda: time.sleep(0.1), pid)
+        recording, begin, end = traced(disturbed, pid)
         found = {parts.cpu: parts for parts in recording.weigh(begin, end, [pid]).cpus}
     busy = found[cpu]
     assert busy.idle_ns + busy.unknown_ns <= 0.1 * (end - begin)
