@@ -52,5 +52,5 @@ RUST := $(shell find crates -name '*.rs' -o -name '*.c' -o -name '*.h' -o -name 
 $(STAMP)/built: pyproject.toml requirements/run.txt $(RUST) scripts/setup scripts/build/backend.py
 	scripts/setup run
 
-$(STAMP)/built-for-tests: $(STAMP)/built requirements/dev.txt requirements/mariadb.txt
+$(STAMP)/built-for-tests: $(STAMP)/built requirements/dev.txt requirements/mariadb-build.txt requirements/mariadb.txt
 	scripts/setup dev
