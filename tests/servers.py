@@ -8,11 +8,16 @@
 from __future__ import annotations
 
 import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import duckdb
+import pytest
 
 from tare.dbms.registry import find
+from tare.dbms.servers import RunningServer, start_mariadb, start_postgresql
+from tare.errors import ServerFailed
 
 ROWS = 20_000
 
@@ -53,3 +58,14 @@ def make_duckdb(path: Path) -> str:
         connection.execute(_TABLE)
         connection.execute(f"INSERT INTO numbers {_FILL['duckdb']}")
     return f"duckdb:///{path}"
+
+
+@contextmanager
+def own_server(dbms: str) -> Iterator[RunningServer]:
+    """One that may be killed; skips the test where there is none."""
+    try:
+        server = start_postgresql() if dbms == "postgresql" else start_mariadb()
+    except ServerFailed as error:
+        pytest.skip(f"no server here: {error.what}")
+    with server:
+        yield server

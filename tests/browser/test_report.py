@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +14,7 @@ from tare.report.experiment import html
 from tare.report.experiment.build import Built, build
 from tare.report.experiment.charts.chart import MOST_MARKS, Chart
 from tare.report.experiment.facts import facts_of
+from tests.browser.opened import Seen
 from tests.unit.report.experiment import sample_outcome
 from tests.unit.report.experiment.sample_lab import make_lab
 
@@ -30,17 +29,6 @@ HOSTILE = {
     "window": "\u202e<svg onload=\"document.title='taken'\"> &lt;b&gt; http://example.invalid/x.png",
     "daemon": "<img src=x onerror=alert(1)>",
 }
-
-WIDTHS = {"desktop": 1200, "phone": 390}
-
-
-@dataclass
-class Seen:
-    """A page that was opened, and what it did meanwhile."""
-
-    page: Page
-    requests: list[str] = field(default_factory=list)
-    messages: list[str] = field(default_factory=list)
 
 
 @pytest.fixture(scope="module")
@@ -59,20 +47,6 @@ def file(built: Built, tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("page") / "report.html"
     path.write_text(html.render(built), encoding="utf-8")
     return path
-
-
-@pytest.fixture(scope="module", params=WIDTHS.values(), ids=WIDTHS.keys())
-def seen(request: pytest.FixtureRequest, browser: Browser, file: Path) -> Iterator[Seen]:
-    context = browser.new_context(viewport={"width": request.param, "height": 900}, offline=True)
-    page = context.new_page()
-    found = Seen(page)
-    page.on("request", lambda asked: found.requests.append(asked.url))
-    page.on("console", lambda said: found.messages.append(f"{said.type}: {said.text}"))
-    page.on("pageerror", lambda error: found.messages.append(f"error: {error}"))
-    page.goto(file.as_uri())
-    page.wait_for_selector("html[data-drawn]", state="attached", timeout=120_000)
-    yield found
-    context.close()
 
 
 def drawn(built: Built) -> list[Chart]:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,21 +10,11 @@ import pytest
 from tare.report.experiment.charts.chart import Chart
 from tare.report.wisconsin import Built, html
 from tare.report.wisconsin.make import make
+from tests.browser.opened import Seen
 from tests.unit.report.wisconsin.sample_lab import make_lab
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
-
-WIDTHS = {"desktop": 1200, "phone": 390}
-
-
-@dataclass
-class Seen:
-    """A page that was opened, and what it did meanwhile."""
-
-    page: Page
-    requests: list[str] = field(default_factory=list)
-    messages: list[str] = field(default_factory=list)
 
 
 @pytest.fixture(scope="module")
@@ -40,20 +28,6 @@ def file(built: Built, tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("page") / "wisconsin.html"
     path.write_text(html.render(built), encoding="utf-8")
     return path
-
-
-@pytest.fixture(scope="module", params=WIDTHS.values(), ids=WIDTHS.keys())
-def seen(request: pytest.FixtureRequest, browser: Browser, file: Path) -> Iterator[Seen]:
-    context = browser.new_context(viewport={"width": request.param, "height": 900}, offline=True)
-    page = context.new_page()
-    found = Seen(page)
-    page.on("request", lambda asked: found.requests.append(asked.url))
-    page.on("console", lambda said: found.messages.append(f"{said.type}: {said.text}"))
-    page.on("pageerror", lambda error: found.messages.append(f"error: {error}"))
-    page.goto(file.as_uri())
-    page.wait_for_selector("html[data-drawn]", state="attached", timeout=120_000)
-    yield found
-    context.close()
 
 
 def shown(page: Page, name: str, role: str) -> list[str]:

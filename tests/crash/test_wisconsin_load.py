@@ -17,8 +17,8 @@ import pytest
 
 from tare.dbms.base import Session
 from tare.dbms.registry import find
-from tare.dbms.servers import restart, start_mariadb, start_postgresql
-from tare.errors import ConnectionFailed, ServerFailed, ServerLost
+from tare.dbms.servers import restart
+from tare.errors import ConnectionFailed, ServerLost
 from tare.experiment.ledger import Ledger, rows
 from tare.workload.wisconsin import laying
 from tare.workload.wisconsin.kinds import Generation
@@ -30,6 +30,7 @@ from tare.workload.wisconsin.specification import WisconsinSpec
 from tare.workload.wisconsin.tables import WisconsinTables
 from tests.cli.running import environment
 from tests.dbms.databases import empty_duckdb, empty_sqlite
+from tests.servers import own_server
 
 SEED = int(os.environ.get("TARE_CRASH_SEED", "19830401"))
 ROWS = 60_000
@@ -50,11 +51,7 @@ def place(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Place]:
         make = empty_sqlite if request.param == "sqlite" else empty_duckdb
         yield Place(make(tmp_path), lambda: None)
         return
-    try:
-        server = start_postgresql() if request.param == "postgresql" else start_mariadb()
-    except ServerFailed as error:
-        pytest.skip(f"no server here: {error.what}")
-    with server:
+    with own_server(request.param) as server:
         yield Place(server.url, lambda: restart(server.record) if request.param == "mariadb" else None)
 
 

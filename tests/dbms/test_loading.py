@@ -15,10 +15,11 @@ import pytest
 
 from tare.dbms.base import Session
 from tare.dbms.registry import find
-from tare.dbms.servers import start_mariadb, start_postgresql
-from tare.errors import ServerFailed, ServerLost, StatementFailed, TareError
+from tare.dbms.servers import start_mariadb
+from tare.errors import ServerLost, StatementFailed, TareError
 from tare.experiment.ledger import rows
 from tests.dbms.databases import fresh
+from tests.servers import own_server
 
 COLUMNS = "id integer, txt varchar(200), val double precision"
 DOORS = {"postgresql": "COPY", "mariadb": "LOAD DATA", "sqlite": "INSERT", "duckdb": "COPY"}
@@ -194,11 +195,7 @@ def own(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
         with fresh(request.param, request, tmp_path) as url:
             yield url
         return
-    try:
-        server = start_postgresql() if request.param == "postgresql" else start_mariadb()
-    except ServerFailed as error:
-        pytest.skip(f"no server here: {error.what}")
-    with server:
+    with own_server(request.param) as server:
         yield server.url
 
 

@@ -18,10 +18,9 @@ from tare.dbms.mariadb import wire as mariadb_wire
 from tare.dbms.postgresql import session as postgresql_session
 from tare.dbms.postgresql import wire as postgresql_wire
 from tare.dbms.registry import find
-from tare.dbms.servers import start_mariadb, start_postgresql
-from tare.errors import ConnectionFailed, QueryTimeout, ServerFailed, ServerLost
+from tare.errors import ConnectionFailed, QueryTimeout, ServerLost
 from tests.dbms.test_statements import SLOW
-from tests.servers import fill_server
+from tests.servers import fill_server, own_server
 
 
 @pytest.fixture(params=["postgresql", pytest.param("mariadb", marks=pytest.mark.mariadb), "sqlite", "duckdb"])
@@ -29,11 +28,7 @@ def own_url(request: pytest.FixtureRequest) -> Iterator[str]:
     if request.param in ("sqlite", "duckdb"):
         yield request.getfixturevalue(f"{request.param}_url")
         return
-    try:
-        server = start_postgresql() if request.param == "postgresql" else start_mariadb()
-    except ServerFailed as error:
-        pytest.skip(f"no server here: {error.what}")
-    with server:
+    with own_server(request.param) as server:
         fill_server(server.url)
         yield server.url
 

@@ -73,10 +73,11 @@ class Session:
             recorder = Recorder(lab)
             turns: list[tuple[Conductor, int, Target]] = []
             runs: list[tuple[int, Specification]] = []
+            conductors = {text: self._conductor(lab, spec, interrupts, events) for spec, text in asked}
+            queries = {text: conductor.work.queries() for text, conductor in conductors.items()}
             for (specification, text, target), one in zip(chosen, met, strict=True):
-                queries = work_of(specification).queries()
-                run_id = begin(recorder, specification, text, one, queries)
-                turns.append((self._conductor(lab, specification, interrupts, events), run_id, target))
+                run_id = begin(recorder, specification, text, one, queries[text])
+                turns.append((conductors[text], run_id, target))
                 runs.append((run_id, specification))
             return self._tell(lab, runs, _in_turn(turns)), [run_id for run_id, _ in runs]
 

@@ -53,7 +53,8 @@ class Executor:
     def _halt(self, run_id: int, halt: Halt) -> None:
         with self._interrupts.at_once():
             facts = self._rigs.with_writer(lambda session: self._made(session, halt))
-        self._lab.write(lambda recorder: recorder.departs(run_id, facts))
+        if facts:
+            self._lab.write(lambda recorder: recorder.departs(run_id, facts))
         self._lab.write(lambda recorder: recorder.heartbeat(run_id))
 
     def _made(self, session: Session, halt: Halt) -> Sequence[str]:

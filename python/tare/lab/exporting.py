@@ -28,6 +28,7 @@ from tare.lab.parquet import (
 )
 from tare.lab.schema import qe, run
 from tare.lab.store import Lab
+from tare.synced import synced
 
 _FETCH_ROWS = 8_192
 _GROUP_ROWS = 131_072
@@ -78,7 +79,7 @@ def _write(connection: Connection, table: Table, runs: Sequence[int], folder: Pa
         for group in _groups(_batches(connection, table, runs, schema)):
             rows += group.num_rows
             writer.write_table(group, row_group_size=_GROUP_ROWS)
-    _sync(file)
+    synced(file)
     return FileFacts.of(file, rows)
 
 
@@ -131,10 +132,10 @@ def _whole_or_not(target: Path) -> Iterator[Path]:
         mask = os.umask(0)
         os.umask(mask)
         partial.chmod(0o777 & ~mask)
-        _sync(partial)
+        synced(partial)
         partial.rename(target)
         partial = None
-        _sync(target.parent)
+        synced(target.parent)
     except (OSError, pa.ArrowException) as error:
         said = error.strerror if isinstance(error, OSError) and error.strerror else str(error).splitlines()[0]
         raise ExportFailed(
@@ -144,12 +145,3 @@ def _whole_or_not(target: Path) -> Iterator[Path]:
     finally:
         if partial is not None:
             shutil.rmtree(partial, ignore_errors=True)
-
-
-def _sync(path: Path) -> None:
-    """A file's bytes, or a folder's names, are on the disk afterwards."""
-    handle = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)

@@ -9,6 +9,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from tare.errors import ExportFailed
+from tare.synced import synced
 
 
 def write(path: Path, text: str) -> None:
@@ -64,11 +65,7 @@ def _mode(target: Path) -> int:
 def _sync_directory(directory: Path) -> None:
     """Makes the rename last. Some file systems cannot sync a directory; the file is whole all the same."""
     with suppress(OSError):
-        handle = os.open(directory, os.O_RDONLY | os.O_DIRECTORY)
-        try:
-            os.fsync(handle)
-        finally:
-            os.close(handle)
+        synced(directory)
 
 
 def _next_step(error: OSError) -> str:

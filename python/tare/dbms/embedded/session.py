@@ -20,6 +20,7 @@ from tare.dbms.embedded.engine import Explained, Facts
 from tare.dbms.loading import loading
 from tare.dbms.url import file_path, redacted
 from tare.errors import ConnectionFailed, QueryTimeout, TareError
+from tare.synced import synced
 
 if TYPE_CHECKING:
     from tare._probe import Process
@@ -143,11 +144,7 @@ class EmbeddedSession(Session):
         """The engine's own checkpoint where it may write, then fsync: clean pages can be let go."""
         self._host.request("flush")
         for path in self.data_files():
-            descriptor = os.open(path, os.O_RDONLY)
-            try:
-                os.fsync(descriptor)
-            finally:
-                os.close(descriptor)
+            synced(path)
 
     def clear_buffers(self) -> str:
         self._host.ask("close")

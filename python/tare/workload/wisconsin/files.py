@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 import tempfile
 from collections.abc import Callable, Sequence
@@ -11,6 +10,7 @@ from itertools import islice
 from pathlib import Path
 
 from tare.errors import ExportFailed, NotEnoughDisk, UsageError
+from tare.synced import synced
 from tare.workload.wisconsin.kinds import Format
 from tare.workload.wisconsin.relation import Relation
 from tare.workload.wisconsin.rows import tuples, write_csv
@@ -60,14 +60,14 @@ def write_files(
             for relation, path in partial.items():
                 told(targets[relation])
                 _WRITERS[kind](relation, rows, path, header)
-                _sync(path)
+                synced(path)
             written = [
                 Written(relation.name, targets[relation], relation.tuples(rows), path.stat().st_size)
                 for relation, path in partial.items()
             ]
             for relation, path in partial.items():
                 path.replace(targets[relation])
-        _sync(folder)
+        synced(folder)
         return written
     except OSError as error:
         raise ExportFailed(
@@ -111,11 +111,3 @@ _WRITERS: dict[Format, Callable[[Relation, int, Path, bool], None]] = {
     Format.CSV: _csv,
     Format.PARQUET: _parquet,
 }
-
-
-def _sync(path: Path) -> None:
-    handle = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)

@@ -7,7 +7,7 @@ from typing import Any
 from tare.report.experiment.charts.chart import Chart, NoChart
 from tare.report.experiment.charts.theme import choice, spec
 from tare.report.numbers import fixed
-from tare.report.wisconsin.charts.systems import TOOLTIP, colour, shape, time_axis
+from tare.report.wisconsin.charts.systems import TOOLTIP, colour, down, elapsed_scale, shape
 from tare.report.wisconsin.labels import label
 from tare.report.wisconsin.measured import Measurements
 from tare.workload.wisconsin.kinds import Generation
@@ -78,20 +78,7 @@ def chart(measured: Measurements, generation: Generation, kind: Class) -> Chart 
 
 
 def _layers(measured: Measurements, places: list[str]) -> list[dict[str, Any]]:
-    x = {
-        "type": "quantitative",
-        "title": "elapsed time (log)",
-        "scale": {"type": "log", "nice": False, "padding": 12},
-        "axis": time_axis(6),
-    }
-    y = {
-        "field": "place",
-        "type": "nominal",
-        "title": None,
-        "sort": None,
-        "scale": {"domain": places},
-        "axis": {"labelLimit": 180, "grid": True},
-    }
+    x, y = elapsed_scale(), down(places, 180)
     return [
         {
             "mark": {"type": "rule", "opacity": 0.6},

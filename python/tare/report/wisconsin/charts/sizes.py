@@ -7,7 +7,7 @@ from typing import Any
 from tare.report.experiment.charts.chart import Chart
 from tare.report.experiment.charts.theme import choice, spec
 from tare.report.wisconsin.charts.classes import WHAT
-from tare.report.wisconsin.charts.systems import TOOLTIP, colour, shape, time_axis
+from tare.report.wisconsin.charts.systems import TOOLTIP, colour, elapsed_scale, shape
 from tare.report.wisconsin.document import Slope
 from tare.report.wisconsin.labels import label
 from tare.report.wisconsin.measured import Measurements
@@ -75,13 +75,7 @@ def _layers(measured: Measurements, sizes: list[int]) -> list[dict[str, Any]]:
         "scale": {"type": "log", "nice": False, "padding": 16},
         "axis": {"format": "~s", "values": sizes, "grid": False},
     }
-    y = {
-        "field": "ms",
-        "type": "quantitative",
-        "title": "elapsed time (log)",
-        "scale": {"type": "log", "nice": False, "padding": 12},
-        "axis": time_axis(6),
-    }
+    y = {"field": "ms", **elapsed_scale()}
     return [
         {
             "mark": {"type": "line", "strokeWidth": 1.3, "opacity": 0.75},

@@ -42,6 +42,28 @@ def time_axis(ticks: int) -> dict[str, Any]:
     return {"labelExpr": _SHOWN, "tickCount": ticks, "labelOverlap": "greedy", "labelSeparation": 6}
 
 
+def elapsed_scale() -> dict[str, Any]:
+    """Of an axis of elapsed times in ms, logarithmic, no wider than they reach."""
+    return {
+        "type": "quantitative",
+        "title": "elapsed time (log)",
+        "scale": {"type": "log", "nice": False, "padding": 12},
+        "axis": time_axis(6),
+    }
+
+
+def down(places: Sequence[str], label_limit: int) -> dict[str, Any]:
+    """One place below the other, in this order; `label_limit` in pixels."""
+    return {
+        "field": "place",
+        "type": "nominal",
+        "title": None,
+        "sort": None,
+        "scale": {"domain": list(places)},
+        "axis": {"labelLimit": label_limit, "grid": True},
+    }
+
+
 TOOLTIP = [
     {"field": "title", "title": "query"},
     {"field": "system", "title": "system"},

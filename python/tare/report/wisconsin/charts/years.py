@@ -6,7 +6,7 @@ from typing import Any
 
 from tare.report.experiment.charts.chart import Chart, NoChart
 from tare.report.experiment.charts.theme import GREY, spec
-from tare.report.wisconsin.charts.systems import TOOLTIP, colour, shape, time_axis
+from tare.report.wisconsin.charts.systems import TOOLTIP, colour, down, shape, time_axis
 from tare.report.wisconsin.document import WisconsinReport
 from tare.report.wisconsin.measured import Measurements
 from tare.workload.wisconsin.kinds import Generation
@@ -76,7 +76,7 @@ def chart(measured: Measurements, report: WisconsinReport) -> Chart | NoChart:
                     "mark": {"type": "point", "shape": "stroke", "angle": 90, "color": GREY, "size": 90},
                     "encoding": {
                         "x": _x(),
-                        "y": _y(places),
+                        "y": down(places, 190),
                         "tooltip": [
                             {"field": "title", "title": "query"},
                             {"field": "system", "title": "1983"},
@@ -89,7 +89,7 @@ def chart(measured: Measurements, report: WisconsinReport) -> Chart | NoChart:
                     "mark": {"type": "point", "filled": True, "size": 48, "opacity": 0.9},
                     "encoding": {
                         "x": _x(),
-                        "y": _y(places),
+                        "y": down(places, 190),
                         "color": colour(measured.systems),
                         "shape": shape(measured.systems),
                         "tooltip": TOOLTIP,
@@ -116,15 +116,4 @@ def _x() -> dict[str, Any]:
         "title": "elapsed time (log)",
         "scale": {"type": "log", "nice": True},
         "axis": time_axis(8),
-    }
-
-
-def _y(places: list[str]) -> dict[str, Any]:
-    return {
-        "field": "place",
-        "type": "nominal",
-        "title": None,
-        "sort": None,
-        "scale": {"domain": places},
-        "axis": {"labelLimit": 190, "grid": True},
     }
