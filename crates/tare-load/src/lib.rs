@@ -1,5 +1,5 @@
-//! The rows of standard workloads, made as fast as a disk or a DBMS can take them.
-//!
-//! Each module is one workload: its tuples as its authors define them, one after the other in constant memory.
+//! The load that benchmarks put on a DBMS: rows made as fast as a disk or a DBMS can take them, and transactions
+//! sent when a schedule says so.
 
+pub mod oltp;
 pub mod wisconsin;

@@ -1,0 +1,27 @@
+//! Transactional workloads, and a driver whose one idea is an intended schedule and what happened to it.
+//!
+//! `workload` is what a workload owes, `connection` what a DBMS owes; neither knows the other, nor the driver.
+
+mod catalogue;
+mod connection;
+mod failure;
+mod options;
+mod random;
+pub mod request;
+mod rows;
+mod statement;
+mod table;
+pub mod told;
+mod value;
+mod workload;
+
+pub use catalogue::{NAMES, find};
+pub use connection::{Connection, Isolation};
+pub use failure::{Failure, Trouble};
+pub use options::{Mistake, Options};
+pub use random::Random;
+pub use rows::Rows;
+pub use statement::{Dialect, Statement};
+pub use table::{Column, Index, Table, Type};
+pub use value::{Row, Value};
+pub use workload::{Check, Ended, Kind, Part, Transaction, Workload};
