@@ -8,6 +8,7 @@ where this tier, this kernel or this user's rights cannot give it.
 """
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import final
 
 TICK_NS: int
@@ -276,6 +277,18 @@ def delay_accounting() -> bool | None:
 def residency(paths: Sequence[str]) -> list[Residency]: ...
 def evict(paths: Sequence[str]) -> None:
     """posix_fadvise(DONTNEED); dirty pages stay. Raises ProbeError naming the file."""
+
+@final
+class LabRows:
+    """Rows of a SQLite lab by Arrow's PyCapsule interface; to be read once."""
+
+    misfit: bool  # a value was not of its column's kind, and so the stream ended with an error
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object: ...
+
+def read_lab(path: Path, writable: bool, sql: str, columns: Sequence[tuple[str, str, list[str]]]) -> LabRows:
+    """The answer to a query of just these columns: name, kind ("int32", "int64", "boolean", "text", "word") and,
+    of a word, the words: it arrives as its place among them. Raises ValueError for an unknown kind; what SQLite
+    refuses comes as the stream's error."""
 
 def write_wisconsin(descriptor: int, size: int, tuples: int, header: bool = False) -> None:
     """Writes the first `tuples` of a 1993 Wisconsin relation of `size` as CSV to an open file. The GIL is free

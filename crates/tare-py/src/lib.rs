@@ -4,6 +4,7 @@ mod error;
 mod exits;
 mod held;
 mod instructions;
+mod lab;
 mod machine;
 mod page_cache;
 mod probe;
@@ -23,6 +24,8 @@ mod _probe {
     use super::exits::{Exit, ExitListener};
     #[pymodule_export]
     use super::instructions::{Instructions, count_instructions};
+    #[pymodule_export]
+    use super::lab::{LabRows, read_lab};
     #[pymodule_export]
     use super::machine::{CpuTicks, Machine};
     #[pymodule_export]

@@ -9,16 +9,17 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
-from contextlib import closing, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
-from urllib.parse import quote
 
 import duckdb
+import pyarrow as pa
 import sqlalchemy as sa
 from ibis.backends.duckdb import Backend
 
+from tare._probe import LabRows, read_lab
 from tare.dbms.url import parse, scrubbed
 from tare.errors import LabError
 from tare.lab.columns import TABLES
@@ -26,9 +27,6 @@ from tare.lab.passage import LARGE, Passage, passages
 from tare.lab.schema import dbms
 from tare.lab.store import Lab
 from tare.lab.workspace import cpus, workspace
-
-_BATCH_ROWS = 16_384
-_BUSY_MS = 30_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +45,7 @@ def copied(lab: Lab, where: str, runs: Sequence[int]) -> Backend:
     parts = {table: _parts(lab, table, runs) for table in TABLES}
     with lab.reading() as connection:
         dbmses = connection.execute(sa.select(dbms.c.name).distinct()).scalars().all()
-    lab.close()  # ADBC has a SQLite of its own, and two in one process undo each other's file locks
+    lab.close()  # what reads it has a SQLite of its own, and two in one process undo each other's file locks
     with ThreadPoolExecutor(cpus()) as pool:
         for table, of_table in parts.items():
             _copy_table(pool, backend, _Source(lab, where, dbmses), table, of_table)
@@ -67,11 +65,19 @@ def _parts(lab: Lab, table: str, runs: Sequence[int]) -> list[str]:
         first, last = connection.execute(
             sa.text(f"SELECT coalesce(min(id), 0), coalesce(max(id), 0) FROM qe WHERE run_id IN {asked}")
         ).one()
+        others = connection.scalar(
+            sa.text(
+                "SELECT count(*) FROM qe WHERE run_id IN "
+                f"(SELECT id FROM run WHERE id NOT IN {asked}) AND id BETWEEN {first} AND {last}"
+            )
+        )
     step = (last - first) // cpus() + 1
-    ranges = [
-        f"id BETWEEN {low} AND {low + step - 1} AND run_id IN {asked}" for low in range(first, last + 1, step)
-    ]
-    return ranges if table == "qe" else [f"qe_id IN (SELECT id FROM qe WHERE {one})" for one in ranges]
+    ranges = [f"BETWEEN {low} AND {low + step - 1}" for low in range(first, last + 1, step)]
+    if not others:  # the range is theirs alone, which spares looking each QE up
+        return [f"{'id' if table == 'qe' else 'qe_id'} {one}" for one in ranges]
+    if table == "qe":
+        return [f"id {one} AND run_id IN {asked}" for one in ranges]
+    return [f"qe_id IN (SELECT id FROM qe WHERE id {one} AND run_id IN {asked})" for one in ranges]
 
 
 def _copy_table(pool: Executor, backend: Backend, source: _Source, table: str, parts: Sequence[str]) -> None:
@@ -92,13 +98,16 @@ def _copy_table(pool: Executor, backend: Backend, source: _Source, table: str, p
 def _copy(backend: Backend, source: _Source, table: str, part: str, ways: Sequence[Passage]) -> bool:
     """False if a value does not fit into its column."""
     lab = source.lab
-    out = ", ".join(one.leaving for one in ways)
     into = ", ".join(one.arriving for one in ways)
+    rows: LabRows | None = None
     try:
-        with (
-            _reader(source, f"SELECT {out} FROM {table} WHERE {part}") as batches,
-            closing(backend.con.cursor()) as cursor,
-        ):
+        with ExitStack() as stack:
+            if lab.path is not None:
+                rows = _from_sqlite(lab.path, table, part, ways)
+                batches: Any = pa.RecordBatchReader.from_stream(rows)  # DuckDB asks a stream twice
+            else:
+                batches = stack.enter_context(_from_postgresql(source.where, table, part, ways))
+            cursor = stack.enter_context(closing(backend.con.cursor()))
             cursor.register("batches", batches)
             cursor.execute(f"INSERT INTO {table} SELECT {into} FROM batches")
     except duckdb.ConversionException:
@@ -109,6 +118,8 @@ def _copy(backend: Backend, source: _Source, table: str, part: str, ways: Sequen
             "give fewer runs, or a TMPDIR with more room",
         ) from error
     except (duckdb.Error, OSError, _adbc_error()) as error:
+        if rows is not None and rows.misfit:
+            return False
         raise LabError(
             f"the lab {lab.where} cannot be read: {table}: {scrubbed(_first(error), _secret(source))}",
             "see that it is whole (`tare lab verify`) and can be reached, and try again",
@@ -117,37 +128,28 @@ def _copy(backend: Backend, source: _Source, table: str, part: str, ways: Sequen
 
 
 # Rows -----------------------------------------------------------------------------
+def _from_sqlite(path: Path, table: str, part: str, ways: Sequence[Passage]) -> LabRows:
+    # Who may write opens it so, though nothing is written: the last to close takes the -wal and -shm files away.
+    writable = os.access(path, os.W_OK) and os.access(path.parent, os.W_OK)
+    names = ", ".join(f'"{one.name}"' for one in ways)
+    kinds = [(one.name, one.kind, list(one.words)) for one in ways]
+    return read_lab(path.absolute(), writable, f"SELECT {names} FROM {table} WHERE {part}", kinds)
+
+
 @contextmanager
-def _reader(source: _Source, sql: str) -> Iterator[Any]:
+def _from_postgresql(url: str, table: str, part: str, ways: Sequence[Passage]) -> Iterator[Any]:
     """The rows as a stream of Arrow record batches."""
     from adbc_driver_manager import AdbcConnection, AdbcStatement
+    from adbc_driver_postgresql import connect
 
-    path = source.lab.path
     with (
-        closing(_sqlite(path) if path is not None else _postgresql(source.where)) as database,
+        closing(connect(url)) as database,
         closing(AdbcConnection(database)) as connection,
         closing(AdbcStatement(connection)) as statement,
     ):
-        if path is not None:
-            statement.set_sql_query(f"PRAGMA busy_timeout = {_BUSY_MS}")
-            statement.execute_update()
-            statement.set_options(**{"adbc.sqlite.query.batch_rows": str(_BATCH_ROWS)})
-        statement.set_sql_query(sql)
+        out = ", ".join(one.leaving for one in ways)
+        statement.set_sql_query(f"SELECT {out} FROM {table} WHERE {part}")
         yield statement.execute_query()[0]
-
-
-def _sqlite(path: Path) -> Any:
-    from adbc_driver_sqlite import connect
-
-    # Who may write opens it so, though nothing is written: the last to close takes the -wal and -shm files away.
-    writable = os.access(path, os.W_OK) and os.access(path.parent, os.W_OK)
-    return connect(f"file:{quote(str(path))}?mode={'rw' if writable else 'ro&immutable=1'}")
-
-
-def _postgresql(url: str) -> Any:
-    from adbc_driver_postgresql import connect
-
-    return connect(url)
 
 
 def _adbc_error() -> type[Exception]:

@@ -1,8 +1,7 @@
 """How each column goes from a lab's engine into DuckDB: what the lab is asked for, and what is made of it.
 
-The narrow way takes half the memory and the less time: numbers of 32 bits, words by their place in a list.
-What does not fit raises duckdb.ConversionException on arrival; the wide way takes every value that a column may
-hold.
+The narrow way takes half the memory and the less time: numbers of 32 bits, words by their place in a list. It is
+told where something does not fit; the wide way takes every value that a column may hold.
 """
 
 from __future__ import annotations
@@ -20,19 +19,17 @@ from tare.lab.parquet import WORDS
 LARGE = ("qe", "process")
 """The tables that are worth it."""
 
-_WIDE = {"boolean": "BOOLEAN", "string": "VARCHAR", "int64": "BIGINT"}
-
-_NULL = "\x01"
-"""Stands for NULL text on the way out of SQLite, where a column takes the type of its first batch: were that
-all NULL, it would be a column of numbers."""
+_WIDE = {"boolean": ("boolean", "BOOLEAN"), "string": ("text", "VARCHAR"), "int64": ("int64", "BIGINT")}
 
 
 @dataclass(frozen=True, slots=True)
 class Passage:
     name: str  # of the column, on both sides
-    leaving: str  # SQL of the lab's engine
-    arriving: str  # SQL of DuckDB, over what left
+    kind: str  # of what a SQLite lab gives: _probe.read_lab
+    words: tuple[str, ...]  # of the kind "word", which leaves as its place among them
     type: str  # in DuckDB
+    leaving: str  # SQL of a PostgreSQL lab
+    arriving: str  # SQL of DuckDB, over what left
 
 
 def passages(table: str, *, sqlite: bool, dbmses: Sequence[str], narrow: bool) -> tuple[Passage, ...]:
@@ -42,8 +39,9 @@ def passages(table: str, *, sqlite: bool, dbmses: Sequence[str], narrow: bool) -
 
 
 def _wide(column: sa.Column[Any], sqlite: bool, dbmses: Sequence[str]) -> Passage:
-    del dbmses
-    return _plain(column, sqlite, _WIDE[ibis_type(column)])
+    del sqlite, dbmses
+    kind, into = _WIDE[ibis_type(column)]
+    return _plain(column, kind, into)
 
 
 def _narrow(column: sa.Column[Any], sqlite: bool, dbmses: Sequence[str]) -> Passage:
@@ -51,32 +49,23 @@ def _narrow(column: sa.Column[Any], sqlite: bool, dbmses: Sequence[str]) -> Pass
     if words and sqlite:
         return _by_place(column, words)
     if words:
-        return _plain(column, sqlite, _enum(words))
+        return _plain(column, "word", _enum(words))
     if ibis_type(column) == "int64" and not column.name.endswith(("_ns", "_bytes")):
-        return _plain(column, sqlite, "INTEGER")
+        return _plain(column, "int32", "INTEGER")
     return _wide(column, sqlite, dbmses)
 
 
-def _plain(column: sa.Column[Any], sqlite: bool, into: str) -> Passage:
+def _plain(column: sa.Column[Any], kind: str, into: str) -> Passage:
     name = f'"{column.name}"'
-    leaving = arriving = name
-    if is_text(column) and not sqlite:
-        leaving = f"CAST({name} AS text)"
-    elif is_text(column) and column.nullable:
-        leaving, arriving = f"ifnull({name}, char({ord(_NULL)}))", f"nullif({name}, chr({ord(_NULL)}))"
-    return Passage(column.name, f"{leaving} AS {name}", f"CAST({arriving} AS {into})", into)
+    leaving = f"CAST({name} AS text) AS {name}" if is_text(column) else name
+    return Passage(column.name, kind, (), into, leaving, f"CAST({name} AS {into})")
 
 
-def _by_place(column: sa.Column[Any], words: Sequence[str]) -> Passage:
-    """As a number: to read a text out of SQLite takes twice as long."""
+def _by_place(column: sa.Column[Any], words: tuple[str, ...]) -> Passage:
+    """Eight bits a row: DuckDB takes them faster than texts."""
     name, into = f'"{column.name}"', _enum(words)
-    places = " ".join(f"WHEN {_quoted(word)} THEN {place}" for place, word in enumerate(words))
     back = " ".join(f"WHEN {place} THEN CAST({_quoted(word)} AS {into})" for place, word in enumerate(words))
-    leaving = f"CASE {name} {places} ELSE -1 END"
-    if column.nullable:
-        leaving = f"CASE WHEN {name} IS NULL THEN NULL ELSE {leaving} END"
-    arriving = f"CASE CAST({name} AS UTINYINT) {back} END"  # -1 is no UTINYINT
-    return Passage(column.name, f"{leaving} AS {name}", arriving, into)
+    return Passage(column.name, "word", words, into, name, f"CASE {name} {back} END")
 
 
 def _words(column: sa.Column[Any], dbmses: Sequence[str]) -> tuple[str, ...]:
