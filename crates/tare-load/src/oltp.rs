@@ -3,6 +3,7 @@
 //! `workload` is what a workload owes, `connection` what a DBMS owes; neither knows the other, nor the driver.
 
 mod catalogue;
+mod civil;
 mod connection;
 mod failure;
 mod options;
@@ -12,6 +13,7 @@ mod rows;
 mod statement;
 mod table;
 pub mod told;
+mod tsv;
 mod value;
 mod workload;
 
