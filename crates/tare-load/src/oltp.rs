@@ -7,6 +7,8 @@ mod civil;
 mod connection;
 mod failure;
 mod options;
+mod percent;
+pub mod postgresql;
 mod random;
 pub mod request;
 mod rows;
