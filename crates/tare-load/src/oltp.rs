@@ -20,7 +20,7 @@ mod value;
 mod workload;
 
 pub use catalogue::{NAMES, find};
-pub use connection::{Connection, Isolation};
+pub use connection::{Connection, Isolation, LOCK_WAIT};
 pub use failure::{Failure, Trouble};
 pub use options::{Mistake, Options};
 pub use random::Random;
