@@ -9,6 +9,7 @@ mod failure;
 pub mod mariadb;
 mod options;
 mod percent;
+pub mod postgresql;
 mod random;
 pub mod request;
 mod rows;
