@@ -18,6 +18,7 @@ pub mod postgresql;
 mod random;
 pub mod request;
 mod rows;
+mod seats;
 mod skewed;
 pub mod sqlite;
 mod statement;
