@@ -5,6 +5,7 @@
 mod catalogue;
 mod civil;
 mod connection;
+pub mod database;
 pub mod ddl;
 mod failure;
 pub mod mariadb;

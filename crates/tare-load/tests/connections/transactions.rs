@@ -193,9 +193,11 @@ fn a_connection_says_what_it_is_connected_to() {
             let mut on = server.open_at(isolation);
             let (name, level) = on.described().unwrap();
             assert!(name.chars().any(|character| character.is_ascii_digit()), "{name}");
-            if has_row_locks(on.as_ref()) {
+            if on.dialect() == Dialect::Sqlite {
+                assert!(level.starts_with("serializable"), "{level}");
+            } else {
                 let expected = format!("{isolation:?}").to_lowercase();
-                assert_eq!(level.to_lowercase().replace([' ', '-', '_'], ""), expected);
+                assert!(level.to_lowercase().replace([' ', '-', '_'], "").starts_with(&expected), "{level}");
             }
         }
     });
