@@ -238,3 +238,86 @@ fn a_killed_session_is_lost_for_good_and_says_so() {
         assert_eq!(answer(other.as_mut(), COUNT), "0");
     });
 }
+
+#[test]
+fn a_row_that_is_found_counts_though_nothing_in_it_changes() {
+    statements!("conn_found");
+    each(|server| {
+        let mut on = server.open();
+        made(on.as_mut(), &TABLE);
+        on.begin(true).unwrap();
+        on.run(&INSERT, &pair(1, "a")).unwrap();
+        assert_eq!(on.run(&UPDATE, &pair(1, "a")).unwrap(), 1);
+        on.commit().unwrap();
+    });
+}
+
+#[test]
+fn a_lock_that_is_not_had_in_time_is_a_timeout() {
+    statements!("conn_locked");
+    each(|server| {
+        let mut holder = server.open();
+        made(holder.as_mut(), &TABLE);
+        let mut waiter = server.open();
+        let shorter = match waiter.dialect() {
+            Dialect::PostgreSql => "SET lock_timeout = '300ms'",
+            Dialect::MariaDb => "SET SESSION innodb_lock_wait_timeout = 1",
+            Dialect::Sqlite => "PRAGMA busy_timeout = 300",
+        };
+        waiter.script(shorter).unwrap();
+        holder.begin(true).unwrap();
+        holder.run(&INSERT, &pair(1, "a")).unwrap();
+        let waited = waiter.begin(true).and_then(|()| waiter.run(&INSERT, &pair(1, "b")));
+        assert_eq!(waited.unwrap_err().trouble, Trouble::LockTimeout);
+        waiter.rollback().unwrap();
+        holder.commit().unwrap();
+        waiter.begin(true).unwrap();
+        assert_eq!(waiter.run(&UPDATE, &pair(1, "b")).unwrap(), 1, "and it goes on");
+        waiter.commit().unwrap();
+    });
+}
+
+#[test]
+fn a_writer_is_waited_for() {
+    statements!("conn_waited");
+    each(|server| {
+        let mut on = server.open();
+        made(on.as_mut(), &TABLE);
+        let add = |first: i64| {
+            let mut on = server.open();
+            for key in first..first + 50 {
+                on.begin(true).unwrap();
+                on.run(&INSERT, &pair(key, "a")).unwrap();
+                on.commit().unwrap();
+            }
+        };
+        thread::scope(|scope| {
+            for first in [0, 100, 200, 300] {
+                scope.spawn(move || add(first));
+            }
+        });
+        assert_eq!(answer(on.as_mut(), COUNT), "200");
+    });
+}
+
+#[test]
+fn what_another_changed_since_it_was_read_cannot_be_written_in_sqlite() {
+    statements!("conn_since");
+    each(|server| {
+        let mut reader = server.open();
+        if reader.dialect() != Dialect::Sqlite {
+            return; // there it depends on the level
+        }
+        made(reader.as_mut(), &TABLE);
+        let mut writer = server.open();
+        reader.begin(false).unwrap();
+        assert_eq!(reader.row(&READ, &[1.into()]).unwrap(), None);
+        writer.begin(true).unwrap();
+        writer.run(&INSERT, &pair(1, "a")).unwrap();
+        writer.commit().unwrap();
+        assert_eq!(reader.row(&READ, &[1.into()]).unwrap(), None, "its snapshot stays");
+        assert_eq!(reader.run(&INSERT, &pair(2, "b")).unwrap_err().trouble, Trouble::Serialization);
+        reader.rollback().unwrap();
+        assert_eq!(text(reader.as_mut(), &READ, 1), "a");
+    });
+}
