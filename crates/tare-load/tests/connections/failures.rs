@@ -82,6 +82,28 @@ fn a_failed_transaction_cannot_be_committed_unnoticed() {
 }
 
 #[test]
+fn a_server_that_is_full_says_so() {
+    each(|server| {
+        let mut on = server.open();
+        if on.dialect() != Dialect::PostgreSql {
+            return;
+        }
+        on.script(
+            "DROP ROLE IF EXISTS conn_one; CREATE ROLE conn_one LOGIN PASSWORD 'one' CONNECTION LIMIT 1",
+        )
+        .unwrap();
+        let separator = if server.url.contains('?') { '&' } else { '?' };
+        let url = format!("{}{separator}user=conn_one&password=one", server.url);
+        let first =
+            connect(&url, Isolation::ReadCommitted, PATIENCE).unwrap_or_else(|failure| panic!("{failure}"));
+        let (trouble, text) = refused(&url, PATIENCE);
+        assert_eq!(trouble, Trouble::Full, "{text}");
+        drop(first);
+        on.script("DROP ROLE conn_one").unwrap();
+    });
+}
+
+#[test]
 fn a_wrong_password_is_not_repeated() {
     each(|server| {
         let mut on = server.open();

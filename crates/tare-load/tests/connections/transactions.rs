@@ -157,6 +157,26 @@ fn a_deadlock_is_told_to_one_of_the_two() {
 }
 
 #[test]
+fn a_lock_that_another_holds_for_long_is_not_had() {
+    statements!("conn_waits");
+    each(|server| {
+        let mut first = server.open();
+        let mut second = server.open();
+        made(first.as_mut(), &TABLE);
+        first.begin(true).unwrap();
+        first.run(&INSERT, &pair(1, "a")).unwrap();
+        first.commit().unwrap();
+        first.begin(true).unwrap();
+        first.run(&UPDATE, &pair(1, "b")).unwrap();
+        let waited = second.begin(true).and_then(|()| second.run(&UPDATE, &pair(1, "c")));
+        assert_eq!(waited.unwrap_err().trouble, Trouble::LockTimeout);
+        second.rollback().unwrap();
+        first.commit().unwrap();
+        assert_eq!(text(second.as_mut(), &READ, 1), "b");
+    });
+}
+
+#[test]
 fn what_has_no_serial_order_is_told() {
     statements!("conn_serial");
     each(|server| {
@@ -201,8 +221,20 @@ fn a_connection_says_what_it_is_connected_to() {
     });
 }
 
-/// The server side of a connection.
-fn session(server: &Server) -> (Box<dyn Connection>, String, String) {
+#[test]
+fn a_postgresql_session_looks_after_its_client_and_waits_no_longer_than_it_should() {
+    each(|server| {
+        let mut on = server.open();
+        if on.dialect() == Dialect::PostgreSql {
+            assert_eq!(answer(on.as_mut(), "SHOW client_connection_check_interval"), "1s", "from 14 on");
+            assert_eq!(answer(on.as_mut(), "SHOW lock_timeout"), "10s");
+            assert_eq!(answer(on.as_mut(), "SHOW application_name"), "tare oltp");
+        }
+    });
+}
+
+/// A connection, and what ends its session.
+fn session(server: &Server) -> (Box<dyn Connection>, String) {
     let mut on = server.open();
     let (own, kill) = match on.dialect() {
         Dialect::PostgreSql => ("SELECT pg_backend_pid()", "SELECT pg_terminate_backend({})"),
@@ -210,7 +242,7 @@ fn session(server: &Server) -> (Box<dyn Connection>, String, String) {
         Dialect::Sqlite => unreachable!("it has no server"),
     };
     let id = answer(on.as_mut(), own);
-    (on, id.clone(), kill.replace("{}", &id))
+    (on, kill.replace("{}", &id))
 }
 
 #[test]
@@ -222,7 +254,7 @@ fn a_killed_session_is_lost_for_good_and_says_so() {
             return;
         }
         made(other.as_mut(), &TABLE);
-        let (mut on, _, kill) = session(server);
+        let (mut on, kill) = session(server);
         on.begin(true).unwrap();
         on.run(&INSERT, &pair(1, "a")).unwrap();
         other.script(&kill).unwrap();
