@@ -203,8 +203,40 @@ fn a_connection_says_what_it_is_connected_to() {
     });
 }
 
-/// The server side of a connection.
-fn session(server: &Server) -> (Box<dyn Connection>, String, String) {
+#[test]
+fn a_postgresql_session_looks_after_its_client_and_waits_no_longer_than_it_should() {
+    each(|server| {
+        let mut on = server.open();
+        if on.dialect() == Dialect::PostgreSql {
+            assert_eq!(answer(on.as_mut(), "SHOW client_connection_check_interval"), "1s", "from 14 on");
+            assert_eq!(answer(on.as_mut(), "SHOW lock_timeout"), "10s");
+            assert_eq!(answer(on.as_mut(), "SHOW application_name"), "tare oltp");
+        }
+    });
+}
+
+#[test]
+fn a_mariadb_session_is_as_the_driver_needs_it() {
+    each(|server| {
+        let mut on = server.open();
+        if on.dialect() != Dialect::MariaDb {
+            return;
+        }
+        let expected = [
+            ("innodb_lock_wait_timeout", "10"),
+            ("lock_wait_timeout", "60"),
+            ("autocommit", "0"),
+            ("time_zone", "+00:00"),
+            ("character_set_connection", "utf8mb4"),
+        ];
+        for (name, value) in expected {
+            assert_eq!(answer(on.as_mut(), &format!("SELECT @@SESSION.{name}")), value, "{name}");
+        }
+    });
+}
+
+/// A connection, and what ends its session.
+fn session(server: &Server) -> (Box<dyn Connection>, String) {
     let mut on = server.open();
     let (own, kill) = match on.dialect() {
         Dialect::PostgreSql => ("SELECT pg_backend_pid()", "SELECT pg_terminate_backend({})"),
@@ -212,7 +244,7 @@ fn session(server: &Server) -> (Box<dyn Connection>, String, String) {
         Dialect::Sqlite => unreachable!("it has no server"),
     };
     let id = answer(on.as_mut(), own);
-    (on, id.clone(), kill.replace("{}", &id))
+    (on, kill.replace("{}", &id))
 }
 
 #[test]
@@ -224,7 +256,7 @@ fn a_killed_session_is_lost_for_good_and_says_so() {
             return;
         }
         made(other.as_mut(), &TABLE);
-        let (mut on, _, kill) = session(server);
+        let (mut on, kill) = session(server);
         on.begin(true).unwrap();
         on.run(&INSERT, &pair(1, "a")).unwrap();
         other.script(&kill).unwrap();
