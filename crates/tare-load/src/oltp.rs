@@ -5,6 +5,7 @@
 mod catalogue;
 mod civil;
 mod connection;
+pub mod driver;
 mod failure;
 mod options;
 mod random;
