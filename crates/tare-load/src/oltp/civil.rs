@@ -34,6 +34,21 @@ impl Civil {
             micro: (of_day % 1_000_000) as u32,
         }
     }
+
+    /// Microseconds since 1970.
+    pub fn micros(self) -> i64 {
+        let of_day = (self.hour * 60 + self.minute) * 60 + self.second;
+        days(self.year, self.month, self.day) * DAY + i64::from(of_day) * 1_000_000 + i64::from(self.micro)
+    }
+}
+
+/// Since 1970; undoes `date`.
+fn days(year: i64, month: u32, day: u32) -> i64 {
+    let year = year - i64::from(month <= 2);
+    let of_era = year.rem_euclid(400);
+    let from_march = if month > 2 { month - 3 } else { month + 9 };
+    let of_year = i64::from((153 * from_march + 2) / 5 + day) - 1;
+    year.div_euclid(400) * ERA_DAYS + of_era * 365 + of_era / 4 - of_era / 100 + of_year - EPOCH_DAY
 }
 
 /// Years are counted from March, so that a leap day is the last of its year and months need no table.
@@ -74,6 +89,14 @@ mod tests {
                 (year, month, day) if day == length(year, month) => (year, month + 1, 1),
                 (year, month, day) => (year, month, day + 1),
             };
+        }
+    }
+
+    #[test]
+    fn every_day_of_eight_centuries_is_found_again() {
+        for number in -ERA_DAYS..ERA_DAYS {
+            let micros = number * DAY + 86_399_123_456;
+            assert_eq!(Civil::at(micros).micros(), micros);
         }
     }
 

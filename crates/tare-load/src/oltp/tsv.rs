@@ -113,7 +113,7 @@ fn escaped(out: &mut Vec<u8>, text: &[u8]) {
 }
 
 /// `2025-01-31 23:59:59.000001`, years 1 to 9999: what every DBMS reads, in the session's time zone, which is UTC.
-fn instant(out: &mut Vec<u8>, at: Civil) {
+pub(crate) fn instant(out: &mut Vec<u8>, at: Civil) {
     padded(out, at.year as u32, 4);
     for (before, number) in
         [(b'-', at.month), (b'-', at.day), (b' ', at.hour), (b':', at.minute), (b':', at.second)]
