@@ -6,18 +6,17 @@
 
 mod attempt;
 mod backlog;
-mod cannot;
 mod cell;
 mod clock;
 mod command;
 mod conduct;
 mod control;
+mod databases;
 mod distribution;
 mod finished;
 mod gate;
 mod mix;
 mod open;
-mod own;
 mod plan;
 mod record;
 mod run;
@@ -40,7 +39,6 @@ mod planned;
 #[cfg(test)]
 mod tests;
 
-pub use cannot::Cannot;
 pub use command::{Actions, serve};
-pub use control::Control;
+pub use databases::Databases;
 pub use record::{End, RECORD_BYTES, Record};

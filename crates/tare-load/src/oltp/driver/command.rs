@@ -6,11 +6,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
-use super::cannot::Cannot;
 use super::control::Control;
 use super::run::run;
 use super::teller::Teller;
 use super::worker::words;
+use crate::oltp::database::{Problem, Tell};
 use crate::oltp::request::{Action, Request};
 use crate::oltp::told::Told;
 use crate::oltp::{Connection, Failure, Isolation, Workload};
@@ -23,29 +23,23 @@ pub trait Actions: Send + Sync {
     /// A connection to the request's database.
     fn open(&self, request: &Request, isolation: Isolation) -> Result<Box<dyn Connection>, Failure>;
 
-    /// What is loaded there, told as `Found`, and the workload that the request asks for, at its scale. Refuses what
-    /// is not loaded, not completely, or not as asked.
+    /// The workload that the request asks for, as it is loaded there; tells `Found`. Refuses what is not loaded, not
+    /// completely, or not as asked.
     fn workload(
         &self,
         request: &Request,
         on: &mut dyn Connection,
-        tell: &dyn Fn(Told),
-    ) -> Result<Arc<dyn Workload>, Cannot>;
+        tell: &Tell<'_>,
+    ) -> Result<Arc<dyn Workload>, Problem>;
 
     /// Makes and fills the tables; tells `Found`, `Loading` and `LoadDone`.
-    fn load(
-        &self,
-        request: &Request,
-        connections: usize,
-        replace: bool,
-        tell: &(dyn Fn(Told) + Sync),
-    ) -> Result<(), Cannot>;
+    fn load(&self, request: &Request, tell: &Tell<'_>) -> Result<(), Problem>;
 
     /// Holds the conditions against the data; tells `Found`, `Checked` for each and `CheckDone`.
-    fn check(&self, request: &Request, rows: usize, tell: &(dyn Fn(Told) + Sync)) -> Result<(), Cannot>;
+    fn check(&self, request: &Request, tell: &Tell<'_>) -> Result<(), Problem>;
 
     /// Drops the tables; tells `Found` and `Dropped`.
-    fn drop_tables(&self, request: &Request, tell: &(dyn Fn(Told) + Sync)) -> Result<(), Cannot>;
+    fn drop_tables(&self, request: &Request, tell: &Tell<'_>) -> Result<(), Problem>;
 }
 
 /// The exit code: 0 when the action's last line was told, 1 when it cannot be done, 2 when the request is at fault.
@@ -72,21 +66,22 @@ pub fn serve(
         let act = AssertUnwindSafe(|| act(&request, &actions, &control, &tell));
         catch_unwind(act).unwrap_or_else(|panic| {
             let what = format!("the driver failed: {}", words(&*panic));
-            Err(Cannot::new(what, "this is a fault of Tare's: report it with these words"))
+            Err(Problem::new(what, "this is a fault of Tare's: report it with these words"))
         })
     });
-    let Err(cannot) = ended else { return 0 };
-    let code = if cannot.usage { 2 } else { 1 };
+    let Err(problem) = ended else { return 0 };
+    let usage = problem.usage;
     done.store(true, Ordering::SeqCst);
-    teller.tell(&cannot.told());
-    code
+    let Problem { what, next, .. } = problem;
+    teller.tell(&Told::Failed { what, next, usage });
+    if usage { 2 } else { 1 }
 }
 
-fn read(input: &mut impl BufRead) -> Result<Request, Cannot> {
+fn read(input: &mut impl BufRead) -> Result<Request, Problem> {
     let mut line = String::new();
     let read = input.take(LONGEST_LINE).read_line(&mut line);
     let unread = |why: String| {
-        Cannot::usage(format!("the driver's request cannot be read: {why}"), "give one line of JSON")
+        Problem::usage(format!("the driver's request cannot be read: {why}"), "give one line of JSON")
     };
     read.map_err(|error| unread(error.to_string()))?;
     serde_json::from_str(&line).map_err(|error| unread(error.to_string()))
@@ -110,12 +105,12 @@ fn act(
     request: &Request,
     actions: &Arc<dyn Actions>,
     control: &Arc<Control>,
-    tell: &(dyn Fn(Told) + Sync),
-) -> Result<(), Cannot> {
+    tell: &Tell<'_>,
+) -> Result<(), Problem> {
     match &request.action {
-        Action::Load { connections, replace } => actions.load(request, *connections, *replace, tell),
-        Action::Check { rows } => actions.check(request, *rows, tell),
+        Action::Load { .. } => actions.load(request, tell),
+        Action::Check { .. } => actions.check(request, tell),
         Action::Drop => actions.drop_tables(request, tell),
-        Action::Run(asked) => run(request, asked, actions, control, &|told| tell(told)),
+        Action::Run(asked) => run(request, asked, actions, control, tell),
     }
 }

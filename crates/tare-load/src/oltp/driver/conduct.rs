@@ -9,6 +9,7 @@ use super::schedule;
 use super::seconds::Closing;
 use super::stretch::Stretch;
 use super::worker::Shared;
+use crate::oltp::database::Tell;
 use crate::oltp::request::Phase;
 use crate::oltp::told::Told;
 
@@ -31,7 +32,7 @@ pub(super) struct Conductor<'a> {
     pub(super) due: Option<DueCount>,
     /// Added to a second's number.
     pub(super) shift: i64,
-    pub(super) tell: &'a dyn Fn(Told),
+    pub(super) tell: &'a Tell<'a>,
     pub(super) cpu: i64,
     pub(super) backlog: Backlog,
 }

@@ -2,7 +2,7 @@
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use super::cannot::Cannot;
+use crate::oltp::database::Problem;
 
 /// Why it ends early.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -12,7 +12,7 @@ pub(super) enum Halt {
     /// What was measured up to here counts, and the run says why it is cut short.
     Short(String),
     /// It is of no use.
-    Broken(Cannot),
+    Broken(Problem),
 }
 
 /// Shared by all who may end it; the first reason holds.

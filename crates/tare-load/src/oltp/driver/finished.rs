@@ -66,6 +66,6 @@ fn why(halt: &Halt) -> String {
     match halt {
         Halt::Asked => "it was asked to stop".to_owned(),
         Halt::Short(why) => why.clone(),
-        Halt::Broken(cannot) => cannot.what.clone(),
+        Halt::Broken(problem) => problem.what.clone(),
     }
 }

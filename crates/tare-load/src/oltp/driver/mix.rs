@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::cannot::Cannot;
+use crate::oltp::database::Problem;
 use crate::oltp::{Kind, Random};
 
 /// Shares of the types, in numbering order.
@@ -15,7 +15,7 @@ pub(super) struct Mix {
 
 impl Mix {
     /// As asked for; the workload's own where nothing is.
-    pub(super) fn new(kinds: &[Kind], asked: &BTreeMap<String, f64>) -> Result<Self, Cannot> {
+    pub(super) fn new(kinds: &[Kind], asked: &BTreeMap<String, f64>) -> Result<Self, Problem> {
         let names: Vec<&str> = kinds.iter().map(|kind| kind.name).collect();
         if let Some(name) = asked.keys().find(|name| !names.contains(&name.as_str())) {
             return Err(mistake(format!("the mix names {name}"), &names));
@@ -23,7 +23,7 @@ impl Mix {
         if let Some((name, weight)) =
             asked.iter().find(|(_, weight)| !(weight.is_finite() && **weight >= 0.0))
         {
-            return Err(Cannot::usage(
+            return Err(Problem::usage(
                 format!("the mix gives {name} a weight of {weight}"),
                 "give a number, 0 or more",
             ));
@@ -62,8 +62,8 @@ impl Mix {
     }
 }
 
-fn mistake(what: String, names: &[&str]) -> Cannot {
-    Cannot::usage(what, format!("weigh one or more of: {}", names.join(", ")))
+fn mistake(what: String, names: &[&str]) -> Problem {
+    Problem::usage(what, format!("weigh one or more of: {}", names.join(", ")))
 }
 
 #[cfg(test)]
@@ -76,7 +76,7 @@ mod tests {
 
     const KINDS: &[Kind] = &[kind("buy", 45.0), kind("pay", 43.0), kind("look", 12.0)];
 
-    fn mix(asked: &[(&str, f64)]) -> Result<Mix, Cannot> {
+    fn mix(asked: &[(&str, f64)]) -> Result<Mix, Problem> {
         Mix::new(KINDS, &asked.iter().map(|(name, weight)| ((*name).to_owned(), *weight)).collect())
     }
 

@@ -1,9 +1,9 @@
 //! A run's request, checked, and the schedules that follow from it.
 
-use super::cannot::Cannot;
 use super::clock;
 use super::schedule::{self, Schedule};
 use super::streams::{MEASURED, WARM_UP};
+use crate::oltp::database::Problem;
 use crate::oltp::request::{Arrivals, Phase, Request, Run};
 
 /// What will be done.
@@ -25,7 +25,7 @@ pub(super) struct Plan {
 
 impl Plan {
     /// Reads a trace from its start to its end, so that nothing is found out in the middle of a run.
-    pub(super) fn new(request: &Request, run: &Run) -> Result<Self, Cannot> {
+    pub(super) fn new(request: &Request, run: &Run) -> Result<Self, Problem> {
         check(request, run)?;
         let of = |phases: &[Phase], stream| scheduled(&run.arrivals, phases, request.seed, stream);
         let schedule = of(&run.phases, MEASURED);
@@ -62,8 +62,8 @@ fn scheduled(arrivals: &Arrivals, phases: &[Phase], seed: u64, stream: &[u64]) -
 }
 
 /// A trace has no rate of its own to warm up at.
-fn mean_rate(trace: &Schedule) -> Result<f64, Cannot> {
-    let mend = |what| Cannot::usage(what, "a line for each arrival: seconds from the start, rising");
+fn mean_rate(trace: &Schedule) -> Result<f64, Problem> {
+    let mend = |what| Problem::usage(what, "a line for each arrival: seconds from the start, rising");
     let mut walk = trace.walk().map_err(mend)?;
     let mut count = 0_u64;
     while walk.next().map_err(mend)?.is_some() {
@@ -75,7 +75,7 @@ fn mean_rate(trace: &Schedule) -> Result<f64, Cannot> {
     Ok(count as f64 / (trace.length() as f64 / clock::SECOND as f64))
 }
 
-fn check(request: &Request, run: &Run) -> Result<(), Cannot> {
+fn check(request: &Request, run: &Run) -> Result<(), Problem> {
     let rated = matches!(run.arrivals, Arrivals::Constant | Arrivals::Poisson);
     let positive = |number: f64| number.is_finite() && number > 0.0;
     let natural = |number: f64| number.is_finite() && number >= 0.0;
@@ -103,7 +103,7 @@ fn check(request: &Request, run: &Run) -> Result<(), Cannot> {
     ];
     match demands.iter().find(|(met, ..)| !met) {
         Some((_, what, wanted)) => {
-            Err(Cannot::usage(format!("the run's {what} cannot be as asked"), format!("give {wanted}")))
+            Err(Problem::usage(format!("the run's {what} cannot be as asked"), format!("give {wanted}")))
         }
         None => Ok(()),
     }

@@ -7,10 +7,10 @@ use std::sync::{Arc, Mutex};
 use std::thread::sleep;
 use std::time::Duration;
 
-use super::cannot::Cannot;
 use super::command::Actions;
 use super::control::Control;
 use super::run::run;
+use crate::oltp::database::{Problem, Tell};
 use crate::oltp::request::{Action, Arrivals, Phase, Request, Run};
 use crate::oltp::told::{Outcome, Second, Told};
 use crate::oltp::{
@@ -199,22 +199,22 @@ impl Actions for Planned {
         &self,
         _: &Request,
         _: &mut dyn Connection,
-        tell: &dyn Fn(Told),
-    ) -> Result<Arc<dyn Workload>, Cannot> {
+        tell: &Tell<'_>,
+    ) -> Result<Arc<dyn Workload>, Problem> {
         tell(Told::Found { loaded: None });
         Ok(Arc::new(Errands(Arc::clone(&self.0))))
     }
 
-    fn load(&self, _: &Request, _: usize, _: bool, _: &(dyn Fn(Told) + Sync)) -> Result<(), Cannot> {
-        Err(Cannot::new("nothing is loaded here", ""))
+    fn load(&self, _: &Request, _: &Tell<'_>) -> Result<(), Problem> {
+        Err(Problem::new("nothing is loaded here", ""))
     }
 
-    fn check(&self, _: &Request, _: usize, tell: &(dyn Fn(Told) + Sync)) -> Result<(), Cannot> {
+    fn check(&self, _: &Request, tell: &Tell<'_>) -> Result<(), Problem> {
         tell(Told::CheckDone { took_ns: 1 });
         Ok(())
     }
 
-    fn drop_tables(&self, _: &Request, _: &(dyn Fn(Told) + Sync)) -> Result<(), Cannot> {
+    fn drop_tables(&self, _: &Request, _: &Tell<'_>) -> Result<(), Problem> {
         panic!("planned")
     }
 }
@@ -258,7 +258,7 @@ pub(super) fn request(run: Run) -> Request {
 /// What a run told, and how it ended.
 pub(super) struct Heard {
     pub(super) told: Vec<Told>,
-    pub(super) ended: Result<(), Cannot>,
+    pub(super) ended: Result<(), Problem>,
 }
 
 impl Heard {

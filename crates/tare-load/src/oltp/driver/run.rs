@@ -5,7 +5,6 @@ use std::sync::atomic::AtomicU64;
 use std::thread;
 
 use super::backlog::Backlog;
-use super::cannot::Cannot;
 use super::clock::{self, SECOND};
 use super::command::Actions;
 use super::conduct::{Conducted, Conductor};
@@ -14,7 +13,6 @@ use super::finished::{WarmUp, outcome};
 use super::gate::Gate;
 use super::mix::Mix;
 use super::open::{DueCount, Untaken};
-use super::own::own;
 use super::plan::Plan;
 use super::sample::Samples;
 use super::schedule::Schedule;
@@ -24,6 +22,8 @@ use super::streams::{MEASURED, WARM_UP};
 use super::stretch::Stretch;
 use super::tally::Tally;
 use super::worker::{Shared, Worker};
+use crate::oltp::database::own::Before;
+use crate::oltp::database::{Problem, Tell};
 use crate::oltp::request::{Request, Run};
 use crate::oltp::told::Told;
 use crate::oltp::{Connection, Trouble, Workload};
@@ -37,15 +37,17 @@ pub(super) fn run(
     run: &Run,
     actions: &Arc<dyn Actions>,
     control: &Arc<Control>,
-    tell: &dyn Fn(Told),
-) -> Result<(), Cannot> {
+    tell: &Tell<'_>,
+) -> Result<(), Problem> {
     let plan = Plan::new(request, run)?;
     let samples = run.samples.as_deref().map(Samples::create).transpose()?;
-    let mut first = actions.open(request, run.isolation)?;
+    let looking = |failure| Problem::of("looking at the database", &failure);
+    let mut first =
+        actions.open(request, run.isolation).map_err(|failure| Problem::of("connecting", &failure))?;
     let workload = actions.workload(request, &mut *first, tell)?;
     let mix = Mix::new(workload.kinds(), &run.mix)?;
-    workload.meet(&mut *first)?;
-    let (server, isolation) = first.described()?;
+    workload.meet(&mut *first).map_err(looking)?;
+    let (server, isolation) = first.described().map_err(looking)?;
     let connections = connect(first, request, run, &**actions)?;
     tell(Told::Connected { server, isolation });
     let shared = Arc::new(shared(request, run, &plan, workload, mix, actions, control));
@@ -63,7 +65,7 @@ fn connect(
     request: &Request,
     run: &Run,
     actions: &dyn Actions,
-) -> Result<Vec<Box<dyn Connection>>, Cannot> {
+) -> Result<Vec<Box<dyn Connection>>, Problem> {
     let mut open = vec![first];
     while open.len() < run.connections {
         open.push(actions.open(request, run.isolation).map_err(|failure| {
@@ -71,7 +73,7 @@ fn connect(
                 Trouble::Full => format!("ask for {} or fewer, or raise the server's limit", open.len()),
                 _ => "see whether the server is well, and what its log says".to_owned(),
             };
-            Cannot::new(
+            Problem::new(
                 format!("of {} connections {} were opened: {failure}", run.connections, open.len()),
                 next,
             )
@@ -116,27 +118,27 @@ struct Play<'a> {
     plan: &'a Plan,
     norm: f64,
     shared: &'a Shared,
-    tell: &'a dyn Fn(Told),
+    tell: &'a Tell<'a>,
 }
 
 impl Play<'_> {
     /// Warm-up and measured part.
-    fn both(&self, samples: Option<Samples>) -> Result<(), Cannot> {
+    fn both(&self, samples: Option<Samples>) -> Result<(), Problem> {
         let warm_up = self.warm_up()?;
-        let cpu = clock::process_cpu();
+        let before = Before::now();
         let stretch = self.stretch(self.plan.schedule.as_ref(), self.plan.length, false)?;
         samples.into_iter().for_each(|samples| locked(&stretch.tally).keep(samples));
         (self.tell)(Told::Started { at_ns: stretch.zero });
         let conducted = self.play(&stretch, self.plan.schedule.as_ref(), self.plan.length, 0)?;
-        if let Some(Halt::Broken(cannot)) = self.shared.control.halted() {
-            return Err(cannot);
+        if let Some(Halt::Broken(problem)) = self.shared.control.halted() {
+            return Err(problem);
         }
-        let outcome = outcome(self.plan, self.shared, &stretch, conducted, warm_up, own(cpu));
+        let outcome = outcome(self.plan, self.shared, &stretch, conducted, warm_up, before.own());
         (self.tell)(Told::RunDone(Box::new(outcome)));
         Ok(())
     }
 
-    fn warm_up(&self) -> Result<WarmUp, Cannot> {
+    fn warm_up(&self) -> Result<WarmUp, Problem> {
         let length = self.plan.warm_up_length;
         if length == 0 {
             return Ok(WarmUp::default());
@@ -144,9 +146,9 @@ impl Play<'_> {
         let stretch = self.stretch(self.plan.warm_up.as_ref(), length, true)?;
         self.play(&stretch, self.plan.warm_up.as_ref(), length, -whole_seconds(length))?;
         match self.shared.control.halted() {
-            Some(Halt::Broken(cannot)) => return Err(cannot),
+            Some(Halt::Broken(problem)) => return Err(problem),
             Some(_) => {
-                return Err(Cannot::new(
+                return Err(Problem::new(
                     "the run was stopped in its warm-up: nothing was measured",
                     "run it again, if need be with a shorter warm-up",
                 ));
@@ -162,7 +164,7 @@ impl Play<'_> {
         schedule: Option<&Schedule>,
         length: i64,
         warm_up: bool,
-    ) -> Result<Arc<Stretch>, Cannot> {
+    ) -> Result<Arc<Stretch>, Problem> {
         let zero = clock::now() + LEAD;
         let drain = if schedule.is_some() { self.plan.drain } else { 0 };
         let gate = Gate::new(zero + length + drain, self.plan.shed_after);
@@ -181,7 +183,7 @@ impl Play<'_> {
         schedule: Option<&Schedule>,
         length: i64,
         shift: i64,
-    ) -> Result<Conducted, Cannot> {
+    ) -> Result<Conducted, Problem> {
         let due =
             schedule.map(|schedule| DueCount::new(schedule, stretch.zero)).transpose().map_err(unwalked)?;
         self.shared.stage.play(Arc::clone(stretch));
@@ -201,8 +203,8 @@ impl Play<'_> {
     }
 }
 
-fn unwalked(what: String) -> Cannot {
-    Cannot::new(what, "leave the trace as it is while it is used")
+fn unwalked(what: String) -> Problem {
+    Problem::new(what, "leave the trace as it is while it is used")
 }
 
 fn whole_seconds(length: i64) -> i64 {

@@ -17,8 +17,8 @@ use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
-use super::cannot::Cannot;
 use super::record::{RECORD_BYTES, Record};
+use crate::oltp::database::Problem;
 
 /// A file that is being written. After its first error it takes no more, and says so.
 pub(super) struct Samples {
@@ -30,9 +30,9 @@ pub(super) struct Samples {
 
 impl Samples {
     /// Takes the place of a file that is there.
-    pub(super) fn create(path: &Path) -> Result<Self, Cannot> {
+    pub(super) fn create(path: &Path) -> Result<Self, Problem> {
         let file = File::create(path).map_err(|error| {
-            Cannot::usage(
+            Problem::usage(
                 format!("the samples {} cannot be written: {error}", path.display()),
                 "name a file in a folder of yours",
             )

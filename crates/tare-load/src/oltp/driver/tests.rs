@@ -207,9 +207,9 @@ fn a_server_that_never_comes_back_leaves_the_rest_unstarted_and_the_run_ends() {
 fn a_full_server_is_said_with_how_many_it_took() {
     let server =
         Server::behind(|n| if n < 5 { Ok(()) } else { Err(failure(Trouble::Full)) }, |_| Ok(Ended::Commit));
-    let cannot = ran(&server, asked(100.0, 8, 1.0)).ended.unwrap_err();
-    assert_eq!(cannot.what, "of 8 connections 5 were opened: planned: Full");
-    assert!(cannot.next.contains("5 or fewer") && !cannot.usage);
+    let problem = ran(&server, asked(100.0, 8, 1.0)).ended.unwrap_err();
+    assert_eq!(problem.what, "of 8 connections 5 were opened: planned: Full");
+    assert!(problem.next.contains("5 or fewer") && !problem.usage);
 }
 
 #[test]
@@ -217,8 +217,8 @@ fn a_panic_ends_the_run_with_its_words() {
     let server =
         Server::answering(|call| if call.number == 30 { panic!("on purpose") } else { Ok(Ended::Commit) });
     let began = clock::now();
-    let cannot = ran(&server, asked(100.0, 4, 60.0)).ended.unwrap_err();
-    assert!(cannot.what.contains("on purpose"), "{cannot}");
+    let problem = ran(&server, asked(100.0, 4, 60.0)).ended.unwrap_err();
+    assert!(problem.what.contains("on purpose"), "{problem}");
     assert!(clock::now() - began < 5 * SECOND);
 }
 
@@ -344,8 +344,8 @@ fn a_request_that_makes_no_sense_is_refused_before_anything_is_opened() {
         (Run { samples: Some("/nowhere/s".into()), ..good() }, "/nowhere/s"),
     ] {
         let server = at_once();
-        let cannot = ran(&server, wrong).ended.unwrap_err();
-        assert!(cannot.usage && cannot.what.contains(what), "{cannot}");
+        let problem = ran(&server, wrong).ended.unwrap_err();
+        assert!(problem.usage && problem.what.contains(what), "{problem}");
         assert_eq!(server.opened.load(Ordering::SeqCst), 0);
     }
 }

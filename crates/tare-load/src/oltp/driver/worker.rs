@@ -6,7 +6,6 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::attempt::attempt;
-use super::cannot::Cannot;
 use super::cell::Current;
 use super::clock::{self, SECOND};
 use super::control::{Control, Halt};
@@ -16,6 +15,7 @@ use super::stage::Stage;
 use super::streams::{ARRIVALS, CLOSED, PAUSES};
 use super::stretch::Stretch;
 use super::think;
+use crate::oltp::database::Problem;
 use crate::oltp::{Connection, Failure, Random, Transaction, Workload};
 
 /// Between two tries to connect: at first, and at most.
@@ -67,7 +67,7 @@ impl Worker {
         let shared = Arc::clone(&self.shared);
         if let Err(panic) = catch_unwind(AssertUnwindSafe(|| self.play_all())) {
             let what = format!("the driver failed in connection {}: {}", self.number, words(&*panic));
-            shared.control.halt(Halt::Broken(Cannot::new(
+            shared.control.halt(Halt::Broken(Problem::new(
                 what,
                 "this is a fault of Tare's: report it with these words",
             )));
