@@ -6,7 +6,7 @@ mod fill;
 mod fit;
 mod load;
 mod marker;
-mod own;
+pub(crate) mod own;
 mod problem;
 mod progress;
 mod tables;

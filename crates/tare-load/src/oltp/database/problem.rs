@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::oltp::{Failure, Trouble};
+use crate::oltp::{Failure, Mistake, Trouble};
 
 /// The fields of `Told::Failed`.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -16,7 +16,12 @@ pub struct Problem {
 }
 
 impl Problem {
-    /// The database is not as the request takes it to be.
+    /// The request was right, but nothing can come of it.
+    pub fn new(what: impl Into<String>, next: impl Into<String>) -> Self {
+        Self { what: what.into(), next: next.into(), usage: false }
+    }
+
+    /// The request is at fault, or the database is not as it takes it to be.
     pub fn usage(what: impl Into<String>, next: impl Into<String>) -> Self {
         Self { what: what.into(), next: next.into(), usage: true }
     }
@@ -30,6 +35,12 @@ impl Problem {
             _ => "see the server's log; the user needs the right to create and drop tables",
         };
         Self { what: format!("{doing} failed: {failure}"), next: next.to_owned(), usage: false }
+    }
+}
+
+impl From<Mistake> for Problem {
+    fn from(Mistake(what): Mistake) -> Self {
+        Self::usage(what, "ask for what there is")
     }
 }
 
