@@ -4,8 +4,11 @@
 
 mod catalogue;
 mod civil;
+mod connect;
 mod connection;
+pub mod database;
 pub mod ddl;
+pub mod driver;
 mod epinions;
 mod failure;
 #[cfg(test)]
@@ -29,6 +32,7 @@ mod value;
 mod workload;
 
 pub use catalogue::{NAMES, find};
+pub use connect::connect;
 pub use connection::{Connection, Isolation, LOCK_WAIT};
 pub use failure::{Failure, Trouble};
 pub use options::{Mistake, Options};

@@ -19,7 +19,6 @@ use rusqlite::{CachedStatement, OpenFlags};
 
 use crate::oltp::{Connection, Dialect, Failure, Isolation, Row, Rows, Statement, Table, Value};
 use failure::failed;
-pub use place::make;
 
 /// More than any workload has.
 const PREPARED: usize = 1024;
@@ -64,7 +63,11 @@ impl Sqlite {
         self.inner.execute_batch(sql).map_err(|error| failed(&error))
     }
 
-    fn bound(&mut self, statement: &'static Statement, given: &[Value]) -> Result<CachedStatement<'_>, Failure> {
+    fn bound(
+        &mut self,
+        statement: &'static Statement,
+        given: &[Value],
+    ) -> Result<CachedStatement<'_>, Failure> {
         let known = match self.prepared.entry(ptr::from_ref(statement).addr()) {
             Entry::Occupied(known) => known.into_mut(),
             Entry::Vacant(new) => new.insert(Prepared::new(&self.inner, statement)?),

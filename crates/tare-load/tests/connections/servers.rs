@@ -1,11 +1,12 @@
-//! The servers of `TARE_LOAD_URLS`, and tables of a test's own in them.
+//! An SQLite database, the servers of `TARE_LOAD_URLS`, and tables of a test's own in them.
 
 use std::env;
+use std::fs::{File, remove_file};
+use std::process;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
-use tare_load::oltp::{
-    Column, Connection, Dialect, Failure, Isolation, Statement, Table, Type, Value, ddl, postgresql,
-};
+use tare_load::oltp::{Column, Connection, Dialect, Isolation, Statement, Table, Type, Value, connect, ddl};
 
 /// Longer than anything here takes.
 pub const PATIENCE: Duration = Duration::from_secs(10);
@@ -26,21 +27,37 @@ impl Server {
     }
 }
 
-pub fn connect(url: &str, isolation: Isolation, patience: Duration) -> Result<Box<dyn Connection>, Failure> {
-    match url.split_once("://").map(|(scheme, _)| scheme) {
-        Some("postgresql" | "postgres") => postgresql::connect(url, isolation, patience),
-        _ => panic!("TARE_LOAD_URLS: no connection for {url}"),
-    }
-}
-
-/// Runs a test on each server; says loudly that there is none.
+/// Runs a test on SQLite, in a file of its own, and on each server; says loudly that there is none.
 pub fn each(test: impl Fn(&Server)) {
     let urls = env::var("TARE_LOAD_URLS").unwrap_or_default();
     let urls: Vec<_> = urls.split(',').filter(|url| !url.is_empty()).collect();
     if urls.is_empty() {
         eprintln!("SKIPPED: TARE_LOAD_URLS names no server");
     }
+    let file = Temporary::new();
+    test(&Server { url: format!("sqlite:///{}", file.0) });
     urls.into_iter().for_each(|url| test(&Server { url: url.to_owned() }));
+}
+
+/// An empty database, gone at the end.
+struct Temporary(String);
+
+impl Temporary {
+    fn new() -> Self {
+        static COUNT: AtomicU32 = AtomicU32::new(0);
+        let number = COUNT.fetch_add(1, Ordering::Relaxed);
+        let path = env::temp_dir().join(format!("tare-load-{}-{number}.db", process::id()));
+        File::create_new(&path).unwrap();
+        Self(path.to_str().unwrap().to_owned())
+    }
+}
+
+impl Drop for Temporary {
+    fn drop(&mut self) {
+        for end in ["", "-wal", "-shm"] {
+            let _ = remove_file(format!("{}{end}", self.0));
+        }
+    }
 }
 
 /// A number and a text.

@@ -2,7 +2,7 @@
 
 use tare_load::oltp::{Column, Dialect, Index, Row, Statement, Table, Type, Value};
 
-use crate::servers::{answer, committed, each, made};
+use crate::servers::{PAIR, answer, committed, each, made};
 
 static KINDS: Table = Table {
     name: "conn_kinds",
@@ -12,21 +12,21 @@ static KINDS: Table = Table {
         Column::nullable("money", Type::Decimal(12, 2)),
         Column::nullable("rate", Type::Decimal(4, 4)),
         Column::nullable("real_number", Type::Float),
-        Column::nullable("fixed", Type::Char(9)),
-        Column::nullable("varying", Type::Varchar(40)),
+        Column::nullable("padded", Type::Char(9)),
+        Column::nullable("short", Type::Varchar(40)),
         Column::nullable("instant", Type::Time),
     ],
     primary_key: &["k"],
     indexes: &[
         Index { name: "conn_kinds_big", columns: &["big"], unique: false },
-        Index { name: "conn_kinds_both", columns: &["k", "fixed"], unique: true },
+        Index { name: "conn_kinds_both", columns: &["k", "padded"], unique: true },
     ],
 };
 static INSERT: Statement = Statement::new("INSERT INTO conn_kinds VALUES ($1, $2, $3, $4, $5, $6, $7, $8)");
 static SELECT: Statement = Statement::new("SELECT * FROM conn_kinds WHERE k = $1");
 static BY_ALL: Statement = Statement::new(
     "SELECT k FROM conn_kinds WHERE k = $1 AND big = $2 AND money = $3 AND rate = $4 AND real_number = $5
-     AND fixed = $6 AND varying = $7 AND instant = $8",
+     AND padded = $6 AND short = $7 AND instant = $8",
 );
 
 fn decimal(unscaled: i64, scale: u8) -> Value {
@@ -105,7 +105,7 @@ static SUMMED: Table = Table { name: "conn_summed", indexes: &[], ..KINDS };
 static INSERT_SUMMED: Statement =
     Statement::new("INSERT INTO conn_summed VALUES ($1, $2, $3, $4, $5, $6, $7, $8)");
 static SUMS: Statement = Statement::new(
-    "SELECT count(*), sum(big), sum(money), min(instant), max(fixed), sum(k) FROM conn_summed",
+    "SELECT count(*), sum(big), sum(money), min(instant), max(padded), sum(k) FROM conn_summed",
 );
 
 #[test]
@@ -143,3 +143,95 @@ fn a_number_that_does_not_fit_is_refused_and_the_connection_goes_on() {
 
 static SELECT_WIDE: Statement =
     Statement::new("SELECT CAST($1 AS integer)").mariadb("SELECT CAST($1 AS signed)");
+
+static PURSE: Table = Table {
+    name: "conn_purse",
+    columns: &[Column::new("k", Type::Int), Column::nullable("money", Type::Decimal(18, 2))],
+    primary_key: &["k"],
+    indexes: &[],
+};
+static PUT: Statement = Statement::new("INSERT INTO conn_purse VALUES ($1, $2)");
+static ADD: Statement =
+    Statement::new("UPDATE conn_purse SET money = coalesce(money, 0) + $2 - $3 WHERE k = $1");
+static COUNTED: Statement =
+    Statement::new("SELECT money FROM conn_purse WHERE k = $1 AND money > $2 AND $2 < money");
+
+#[test]
+fn money_is_added_without_a_floating_point() {
+    each(|server| {
+        let mut on = server.open();
+        made(on.as_mut(), &PURSE);
+        let most = 999_999_999_999_999_900; // 2^53 does not hold it
+        committed(on.as_mut(), &PUT, &[1.into(), Value::Null]);
+        committed(on.as_mut(), &PUT, &[2.into(), decimal(most, 2)]);
+        for key in [1, 2] {
+            committed(on.as_mut(), &ADD, &[key.into(), decimal(30, 2), decimal(10, 2)]);
+        }
+        let counted = |on: &mut dyn tare_load::oltp::Connection, key: i64, above: i64| {
+            on.row(&COUNTED, &[key.into(), decimal(above, 2)]).unwrap().map(|row| row.decimal(0, 2).unwrap())
+        };
+        assert_eq!(counted(on.as_mut(), 1, 19), Some(20));
+        assert_eq!(counted(on.as_mut(), 2, most + 19), Some(most + 20));
+        assert_eq!(counted(on.as_mut(), 2, most + 20), None);
+    });
+}
+
+static PICKED: Statement =
+    Statement::new("SELECT k, '$1 it''s' FROM conn_picked WHERE k IN ($10, $11, $2) AND v = $1");
+static PICKED_TABLE: Table = Table { name: "conn_picked", columns: PAIR, primary_key: &["k"], indexes: &[] };
+static PICKED_INSERT: Statement = Statement::new("INSERT INTO conn_picked (v, k) VALUES ($2, $1)");
+
+#[test]
+fn parameters_are_known_by_their_number() {
+    each(|server| {
+        let mut on = server.open();
+        made(on.as_mut(), &PICKED_TABLE);
+        for key in 0..20 {
+            committed(on.as_mut(), &PICKED_INSERT, &[key.into(), "same".into()]);
+        }
+        static BY_TWO: Statement =
+            Statement::new("SELECT k FROM conn_picked WHERE v = $2 AND k = $1 AND v = $2");
+        let found = on.row(&BY_TWO, &[7.into(), "same".into()]).unwrap().unwrap();
+        assert_eq!(found.int(0).unwrap(), 7);
+        on.begin(true).unwrap();
+        let mut given = vec![Value::from("same"), 5.into()];
+        given.extend((3..=11).map(Value::from));
+        if on.dialect() == Dialect::PostgreSql {
+            return on.rollback().unwrap(); // it wants a use for each number up to the highest
+        }
+        let found = on.rows(&PICKED, &given).unwrap();
+        on.commit().unwrap();
+        let keys: Vec<_> = found.iter().map(|row| row.int(0).unwrap()).collect();
+        assert_eq!(keys, [5, 10, 11]);
+        assert_eq!(found[0].text(1).unwrap(), "$1 it's");
+    });
+}
+
+static LINES: Table = Table { name: "conn_lines", indexes: &[], ..KINDS };
+static INSERT_LINE: Statement =
+    Statement::new("INSERT INTO conn_lines VALUES ($1, $2, $3, $4, $5, $6, $7, $8)");
+
+#[test]
+fn rows_of_a_batch_keep_their_own_values_and_nulls() {
+    each(|server| {
+        let mut on = server.open();
+        made(on.as_mut(), &LINES);
+        let row = |key: i64, instant: Value| {
+            let mut row = sent(key, (key << 33, key * 101, key, 0.5, "ab", "it's", 0));
+            row[7] = instant;
+            row
+        };
+        let instants = |key: i64| if key < 5 { Value::Null } else { Value::Time(key) };
+        let work: Vec<_> = (1..=10).map(|key| (&INSERT_LINE, row(key, instants(key)))).collect();
+        on.begin(true).unwrap();
+        assert_eq!(on.batch(&work).unwrap(), [1; 10]);
+        on.commit().unwrap();
+        for key in 1..=10 {
+            static READ: Statement =
+                Statement::new("SELECT big, money, instant FROM conn_lines WHERE k = $1");
+            let found = on.row(&READ, &[key.into()]).unwrap().unwrap();
+            assert_eq!((found.int(0).unwrap(), found.decimal(1, 2).unwrap()), (key << 33, key * 101));
+            assert_eq!(found.is_null(2), key < 5);
+        }
+    });
+}

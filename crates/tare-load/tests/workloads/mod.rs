@@ -8,9 +8,8 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use std::{env, fs, process, thread};
 
-use tare_load::oltp::{
-    Connection, Ended, Failure, Isolation, Random, Value, Workload, ddl, mariadb, postgresql, sqlite,
-};
+use tare_load::oltp::request::{Action, Request};
+use tare_load::oltp::{Connection, Ended, Failure, Isolation, Random, Value, Workload, connect, database};
 
 const PATIENCE: Duration = Duration::from_secs(10);
 const TRIES: usize = 50;
@@ -38,9 +37,9 @@ pub fn each(test: impl Fn(&Database)) {
     static NUMBER: AtomicU64 = AtomicU64::new(0);
     let number = NUMBER.fetch_add(1, Ordering::Relaxed);
     let file = env::temp_dir().join(format!("tare-load-{}-{number}.db", process::id()));
+    fs::File::create_new(&file).expect("an empty database");
     let file = file.to_str().expect("a path in UTF-8").to_owned();
     let url = format!("sqlite:///{file}");
-    sqlite::make(&url).unwrap();
     let turn = || TURN.lock().unwrap_or_else(PoisonError::into_inner);
     test(&Database { url, file: Some(file), _turn: turn() });
     let urls = env::var("TARE_LOAD_URLS").unwrap_or_default();
@@ -80,32 +79,24 @@ impl Tally {
 
 impl Database {
     pub fn open(&self, isolation: Isolation) -> Box<dyn Connection> {
-        let connect = match self.url.split_once("://").map(|(scheme, _)| scheme) {
-            Some("postgresql" | "postgres") => postgresql::connect,
-            Some("mariadb" | "mysql") => mariadb::connect,
-            _ => sqlite::connect,
-        };
         connect(&self.url, isolation, PATIENCE).unwrap_or_else(|failure| panic!("{failure}"))
     }
 
     /// Tables of these names are replaced.
     pub fn load(&self, workload: &dyn Workload) {
-        let mut on = self.open(Isolation::ReadCommitted);
-        for table in workload.tables() {
-            on.script(&ddl::drop(table)).unwrap();
-            on.script(&ddl::create(table, on.dialect())).unwrap();
-        }
-        for part in workload.parts() {
-            let table = &workload.tables()[part.table];
-            on.load(table, &mut |rows| workload.fill(part, rows))
-                .unwrap_or_else(|failure| panic!("{failure}"));
-        }
-        for table in workload.tables() {
-            for sql in ddl::complete(table, on.dialect()) {
-                on.script(&sql).unwrap_or_else(|failure| panic!("{sql}: {failure}"));
-            }
-        }
-        workload.meet(on.as_mut()).unwrap();
+        let request = Request {
+            url: self.url.clone(),
+            workload: workload.name().to_owned(),
+            scale: Some(workload.scale()),
+            options: BTreeMap::new(),
+            seed: 42,
+            connect_timeout_s: PATIENCE.as_secs_f64(),
+            action: Action::Load { connections: 2, replace: true },
+        };
+        let connect = || Ok(self.open(Isolation::ReadCommitted));
+        database::load(&request, workload, &connect, &|_| ())
+            .unwrap_or_else(|problem| panic!("{}", problem.what));
+        workload.meet(self.open(Isolation::ReadCommitted).as_mut()).unwrap();
     }
 
     /// Sends them from several threads.

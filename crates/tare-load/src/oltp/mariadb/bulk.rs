@@ -14,7 +14,11 @@ type Work = (&'static Statement, Vec<Value>);
 
 /// One after the other but for INSERTs: for those alone it is known how many rows each has changed, since the server
 /// counts a message's rows together.
-pub fn batch(known: &mut HashMap<usize, Prepared>, on: &mut Conn, work: &[Work]) -> Result<Vec<u64>, Failure> {
+pub fn batch(
+    known: &mut HashMap<usize, Prepared>,
+    on: &mut Conn,
+    work: &[Work],
+) -> Result<Vec<u64>, Failure> {
     let mut changed = Vec::with_capacity(work.len());
     for alike in work.chunk_by(alike) {
         let (statement, first) = &alike[0];

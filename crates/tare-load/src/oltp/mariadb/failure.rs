@@ -7,8 +7,12 @@ use crate::oltp::{Failure, Trouble};
 /// With the server's words and number. What the network or the protocol breaks ends the connection.
 pub fn failed(error: &Error) -> Failure {
     match error {
-        Error::MySqlError(said) => Failure::new(trouble(said.code), format!("{} [{}]", said.message, said.code)),
-        Error::IoError(_) | Error::CodecError(_) => Failure::new(Trouble::Lost, format!("connection lost: {error}")),
+        Error::MySqlError(said) => {
+            Failure::new(trouble(said.code), format!("{} [{}]", said.message, said.code))
+        }
+        Error::IoError(_) | Error::CodecError(_) => {
+            Failure::new(Trouble::Lost, format!("connection lost: {error}"))
+        }
         Error::DriverError(DriverError::ConnectTimeout | DriverError::CouldNotConnect(_)) => {
             Failure::new(Trouble::Lost, error.to_string())
         }

@@ -51,7 +51,8 @@ impl Inserts<'_> {
 
     fn send(&mut self) -> Result<(), Failure> {
         if self.text.len() > self.head {
-            let text = std::str::from_utf8(&self.text).map_err(|error| Failure::foreign(error.to_string()))?;
+            let text =
+                std::str::from_utf8(&self.text).map_err(|error| Failure::foreign(error.to_string()))?;
             self.on.query_drop(text).map_err(|error| failed(&error))?;
             self.text.truncate(self.head);
         }

@@ -23,7 +23,8 @@ pub fn load(
     table: &Table,
     fill: &mut dyn FnMut(&mut dyn Rows) -> Result<(), Failure>,
 ) -> Result<u64, Failure> {
-    let local: Option<bool> = on.query_first("SELECT @@GLOBAL.local_infile").map_err(|error| failed(&error))?;
+    let local: Option<bool> =
+        on.query_first("SELECT @@GLOBAL.local_infile").map_err(|error| failed(&error))?;
     let rows = if local == Some(true) { stream(on, table, fill) } else { insert::insert(on, table, fill) }?;
     let taken = if local == Some(true) { on.affected_rows() } else { rows };
     refuse_losses(on, table, rows, taken)?;
@@ -84,7 +85,8 @@ fn refuse_losses(on: &mut Conn, table: &Table, rows: u64, taken: u64) -> Result<
     if on.warnings() == 0 && rows == taken {
         return Ok(());
     }
-    let said: Option<(String, u16, String)> = on.query_first("SHOW WARNINGS").map_err(|error| failed(&error))?;
+    let said: Option<(String, u16, String)> =
+        on.query_first("SHOW WARNINGS").map_err(|error| failed(&error))?;
     let (number, text) = said.map_or((0, String::new()), |(_, number, text)| (number, text));
     let trouble = if number == 1062 { Trouble::Duplicate } else { Trouble::Error };
     let what = format!("{} took {taken} of {rows} rows as they are: {text} [{number}]", table.name);

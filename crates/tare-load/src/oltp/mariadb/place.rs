@@ -18,10 +18,14 @@ pub fn options(url: &str, timeout: Duration) -> Result<Opts, Failure> {
     let (rest, query) = rest.split_once('?').unwrap_or((rest, ""));
     let (authority, database) = rest.split_once('/').unwrap_or((rest, ""));
     let (user, at) = authority.rsplit_once('@').unwrap_or(("", authority));
-    let (user, password) = user.split_once(':').map_or((user, None), |(user, password)| (user, Some(password)));
+    let (user, password) =
+        user.split_once(':').map_or((user, None), |(user, password)| (user, Some(password)));
     let (host, port) = host(at)?;
     let socket = match socket(query)? {
-        None if port.is_none() && matches!(host.as_str(), "" | "localhost") && Path::new(USUAL_SOCKET).exists() => {
+        None if port.is_none()
+            && matches!(host.as_str(), "" | "localhost")
+            && Path::new(USUAL_SOCKET).exists() =>
+        {
             Some(USUAL_SOCKET.to_owned())
         }
         named => named,
@@ -30,7 +34,11 @@ pub fn options(url: &str, timeout: Duration) -> Result<Opts, Failure> {
         .user(Some(if user.is_empty() { own_name() } else { plain(user)? }))
         .pass(password.map(plain).transpose()?)
         .db_name(Some(plain(database)?).filter(|name| !name.is_empty()))
-        .ip_or_hostname(Some(if matches!(host.as_str(), "" | "localhost") { "127.0.0.1".to_owned() } else { host }))
+        .ip_or_hostname(Some(if matches!(host.as_str(), "" | "localhost") {
+            "127.0.0.1".to_owned()
+        } else {
+            host
+        }))
         .tcp_port(port.unwrap_or(PORT))
         .socket(socket)
         .prefer_socket(false)
@@ -105,7 +113,9 @@ mod tests {
 
     #[test]
     fn what_cannot_be_read_is_told_without_the_password() {
-        for url in ["mariadb://u:secret%zz@h/d", "mariadb://u:secret@h:port/d", "mariadb://u:secret@h/d?charset=x"] {
+        for url in
+            ["mariadb://u:secret%zz@h/d", "mariadb://u:secret@h:port/d", "mariadb://u:secret@h/d?charset=x"]
+        {
             let text = options(url, Duration::from_secs(1)).unwrap_err().text;
             assert!(text.contains("cannot read") && !text.contains("secret"), "{text}");
         }

@@ -70,7 +70,8 @@ mod tests {
 
     #[test]
     fn each_place_has_its_own_words() {
-        let cast = |place: usize| if place == 0 { "CAST(? AS DECIMAL(19,2))".to_owned() } else { "?".to_owned() };
+        let cast =
+            |place: usize| if place == 0 { "CAST(? AS DECIMAL(19,2))".to_owned() } else { "?".to_owned() };
         assert_eq!(questioned("$1+$2", cast).0, "CAST(? AS DECIMAL(19,2))+?");
     }
 }

@@ -49,8 +49,11 @@ pub fn ready<'a>(
 
 impl Prepared {
     fn new(on: &mut Conn, from: &Statement, before: &[Option<u8>], given: &[Value]) -> Result<Self, Failure> {
-        let scales: Vec<_> =
-            given.iter().enumerate().map(|(place, value)| before.get(place).copied().flatten().max(scale(value))).collect();
+        let scales: Vec<_> = given
+            .iter()
+            .enumerate()
+            .map(|(place, value)| before.get(place).copied().flatten().max(scale(value)))
+            .collect();
         let (text, order) = questioned(&from.text(Dialect::MariaDb), |place| {
             let cast = scales.get(place).copied().flatten();
             cast.map_or_else(|| "?".to_owned(), |scale| format!("CAST(? AS DECIMAL({DIGITS},{scale}))"))
@@ -64,7 +67,11 @@ impl Prepared {
 
     fn fits(&self, given: &[Value]) -> bool {
         self.scales.len() == given.len()
-            && self.scales.iter().zip(given).all(|(known, value)| scale(value).is_none() || *known >= scale(value))
+            && self
+                .scales
+                .iter()
+                .zip(given)
+                .all(|(known, value)| scale(value).is_none() || *known >= scale(value))
     }
 
     /// Values in the order of their places.

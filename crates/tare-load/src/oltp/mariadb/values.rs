@@ -56,7 +56,9 @@ fn field(wire: Wire, column: &Column) -> Result<Value, Failure> {
     match wire {
         Wire::NULL => Ok(Value::Null),
         Wire::Int(number) => Ok(Value::Int(number)),
-        Wire::UInt(number) => i64::try_from(number).map(Value::Int).map_err(|_| unheld(column, &number.to_string())),
+        Wire::UInt(number) => {
+            i64::try_from(number).map(Value::Int).map_err(|_| unheld(column, &number.to_string()))
+        }
         Wire::Float(number) => Ok(Value::Float(number.into())),
         Wire::Double(number) => Ok(Value::Float(number)),
         Wire::Date(year, month, day, hour, minute, second, micro) => {
@@ -114,7 +116,10 @@ fn micros(year: i64, [month, day, hour, minute, second]: [u32; 5], micro: u32) -
 }
 
 fn unheld(column: &Column, what: &str) -> Failure {
-    Failure::foreign(format!("the column {} of an answer holds what no workload stores: {what}", column.name_str()))
+    Failure::foreign(format!(
+        "the column {} of an answer holds what no workload stores: {what}",
+        column.name_str()
+    ))
 }
 
 #[cfg(test)]
@@ -131,7 +136,9 @@ mod tests {
     #[test]
     fn a_written_instant_is_the_sent_one() {
         for at in [0, 1_738_367_999_000_001, -1, 951_782_400_000_000] {
-            let Wire::Date(year, month, day, hour, minute, second, micro) = sent(&Value::Time(at)) else { panic!() };
+            let Wire::Date(year, month, day, hour, minute, second, micro) = sent(&Value::Time(at)) else {
+                panic!()
+            };
             let text = format!("{year:04}-{month:02}-{day:02} {hour:02}:{minute:02}:{second:02}.{micro:06}");
             assert_eq!(instant(&text), Some(at), "{text}");
         }

@@ -16,7 +16,8 @@ pub fn insert(
     let marks = vec!["?"; names.len()].join(",");
     let sql = format!("INSERT INTO {} ({}) VALUES ({marks})", table.name, names.join(","));
     let statement = on.prepare(&sql).map_err(|error| failed(&error))?;
-    let mut inserts = Inserts { table: table.name, width: names.len(), statement, field: 0, rows: 0, failure: None };
+    let mut inserts =
+        Inserts { table: table.name, width: names.len(), statement, field: 0, rows: 0, failure: None };
     fill(&mut inserts)?;
     Ok(inserts.rows)
 }
@@ -74,7 +75,9 @@ impl Rows for Inserts<'_> {
         let fields = std::mem::take(&mut self.field);
         if fields != self.width {
             let (table, width) = (self.table, self.width);
-            return Err(Failure::foreign(format!("a row of {fields} fields for {table}, which has {width} columns")));
+            return Err(Failure::foreign(format!(
+                "a row of {fields} fields for {table}, which has {width} columns"
+            )));
         }
         self.statement.raw_execute().map_err(|error| failed(&error))?;
         self.rows += 1;

@@ -1,7 +1,5 @@
 //! The file of a URL: `sqlite:///relative.db` or `sqlite:////absolute.db`.
 
-use std::fs::File;
-use std::io::ErrorKind;
 use std::path::PathBuf;
 
 use crate::oltp::{Failure, percent};
@@ -15,16 +13,6 @@ pub fn file(url: &str) -> Result<PathBuf, Failure> {
         _ => Err(Failure::foreign(
             "the URL names no file; write sqlite:///relative/file or sqlite:////absolute/file (three or four slashes)",
         )),
-    }
-}
-
-/// An empty database, where none is there: loading makes one, nothing else does.
-pub fn make(url: &str) -> Result<(), Failure> {
-    let file = file(url)?;
-    match File::create_new(&file) {
-        Ok(_) => Ok(()),
-        Err(error) if error.kind() == ErrorKind::AlreadyExists => Ok(()),
-        Err(error) => Err(Failure::foreign(format!("{} cannot be made: {error}", file.display()))),
     }
 }
 
