@@ -6,6 +6,7 @@ mod held;
 mod instructions;
 mod lab;
 mod machine;
+mod oltp;
 mod page_cache;
 mod probe;
 mod process;
@@ -28,6 +29,8 @@ mod _probe {
     use super::lab::{LabRows, read_lab};
     #[pymodule_export]
     use super::machine::{CpuTicks, Machine};
+    #[pymodule_export]
+    use super::oltp::oltp_driver;
     #[pymodule_export]
     use super::page_cache::{Residency, evict, residency};
     #[pymodule_export]
