@@ -11,9 +11,11 @@ pub mod request;
 mod rows;
 mod statement;
 mod table;
+mod tatp;
 pub mod told;
 mod value;
 mod workload;
+mod ycsb;
 
 pub use catalogue::{NAMES, find};
 pub use connection::{Connection, Isolation};
