@@ -5,10 +5,12 @@
 mod catalogue;
 mod civil;
 mod connection;
+pub mod ddl;
 mod failure;
 pub mod mariadb;
 mod options;
 mod percent;
+pub mod postgresql;
 mod random;
 pub mod request;
 mod rows;
