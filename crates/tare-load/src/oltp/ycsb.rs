@@ -97,7 +97,7 @@ impl Workload for Ycsb {
     fn fill(&self, part: Part, rows: &mut dyn Rows) -> Result<(), Failure> {
         let first = part.number * RECORDS_AT_ONCE;
         let mut field = String::with_capacity(schema::LENGTH);
-        for key in first..first + part.rows {
+        for key in first..self.records.min(first + RECORDS_AT_ONCE) {
             let mut random = Random::at(self.data_seed, &[key]);
             rows.int(key as i64);
             for _ in 0..schema::FIELDS {
@@ -125,11 +125,12 @@ impl Workload for Ycsb {
     }
 
     fn meet(&self, on: &mut dyn Connection) -> Result<(), Failure> {
-        let highest = on.row(&HIGHEST, &[])?.filter(|row| !row.is_null(0));
-        let Some(row) = highest else {
+        let highest =
+            on.row(&HIGHEST, &[])?.filter(|row| !row.is_null(0)).map(|row| row.int(0)).transpose()?;
+        let Some(highest) = highest.and_then(|key| u64::try_from(key).ok()) else {
             return Err(Failure::foreign("usertable holds no record: load ycsb again"));
         };
-        self.keys.meet(row.int(0)? as u64 + 1);
+        self.keys.meet(highest + 1);
         Ok(())
     }
 
