@@ -26,10 +26,12 @@ mod skewed;
 pub mod sqlite;
 mod statement;
 mod table;
+mod tatp;
 pub mod told;
 mod tsv;
 mod value;
 mod workload;
+mod ycsb;
 
 pub use catalogue::{NAMES, find};
 pub use connect::connect;

@@ -2,6 +2,8 @@
 
 use crate::oltp::epinions::Epinions;
 use crate::oltp::seats::Seats;
+use crate::oltp::tatp::Tatp;
+use crate::oltp::ycsb::Ycsb;
 use crate::oltp::{Mistake, Options, Workload};
 
 /// As the command line knows them.
@@ -12,6 +14,8 @@ pub fn find(name: &str, scale: f64, data_seed: u64, options: Options) -> Result<
     match name {
         "seats" => Ok(Box::new(Seats::new(scale, data_seed, options)?)),
         "epinions" => Ok(Box::new(Epinions::new(scale, data_seed, options)?)),
+        "tatp" => Ok(Box::new(Tatp::new(scale, data_seed, options)?)),
+        "ycsb" => Ok(Box::new(Ycsb::new(scale, data_seed, options)?)),
         _ => Err(Mistake(format!("no workload {name}; there are: {}", NAMES.join(", ")))),
     }
 }
