@@ -12,6 +12,7 @@ mod rows;
 mod statement;
 mod table;
 pub mod told;
+pub mod tpcc;
 mod value;
 mod workload;
 
