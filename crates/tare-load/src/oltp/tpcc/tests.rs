@@ -19,6 +19,9 @@ impl Connection for Counting {
     fn dialect(&self) -> Dialect {
         Dialect::PostgreSql
     }
+    fn described(&mut self) -> Result<(String, String), Failure> {
+        Ok((String::new(), String::new()))
+    }
     fn begin(&mut self, _: bool) -> Result<(), Failure> {
         Ok(())
     }
