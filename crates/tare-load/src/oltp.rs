@@ -5,6 +5,7 @@
 mod catalogue;
 mod civil;
 mod connection;
+pub mod ddl;
 mod failure;
 pub mod mariadb;
 mod options;

@@ -58,6 +58,14 @@ impl Connection for PostgreSql {
         Dialect::PostgreSql
     }
 
+    fn described(&mut self) -> Result<(String, String), Failure> {
+        let (_, rows) = self.ask(
+            "SELECT 'PostgreSQL ' || current_setting('server_version'), current_setting('transaction_isolation')",
+        )?;
+        let row = rows.first().ok_or_else(|| Failure::foreign("the server says nothing of itself"))?;
+        Ok((row.text(0)?.to_owned(), row.text(1)?.to_owned()))
+    }
+
     fn begin(&mut self, _writes: bool) -> Result<(), Failure> {
         self.begin_due = true;
         self.wire.usable()

@@ -162,7 +162,8 @@ impl Given {
 
 /// Decoded; None if empty.
 fn some(text: &str) -> Result<Option<String>, Failure> {
-    let ill = || refused("has a % without two hexadecimal digits behind it (write a % as %25), or is not UTF-8");
+    let ill =
+        || refused("has a % without two hexadecimal digits behind it (write a % as %25), or is not UTF-8");
     if text.is_empty() { Ok(None) } else { decoded(text).ok_or_else(ill).map(Some) }
 }
 

@@ -8,7 +8,7 @@ use postgres_protocol::authentication::sasl::{ChannelBinding, SCRAM_SHA_256, Scr
 use postgres_protocol::message::backend::Message;
 use postgres_protocol::message::frontend;
 
-use crate::oltp::{Failure, Isolation, Trouble};
+use crate::oltp::{Failure, Isolation, LOCK_WAIT, Trouble};
 
 use super::address::Address;
 use super::ask::ask;
@@ -58,7 +58,11 @@ fn settings(isolation: Isolation) -> String {
         Isolation::RepeatableRead => "repeatable read",
         Isolation::Serializable => "serializable",
     };
-    format!("SET default_transaction_isolation = '{level}'; SET TimeZone = 'UTC'; SET DateStyle = 'ISO, YMD'")
+    format!(
+        "SET default_transaction_isolation = '{level}'; SET lock_timeout = '{}ms'; \
+         SET TimeZone = 'UTC'; SET DateStyle = 'ISO, YMD'",
+        LOCK_WAIT.as_millis()
+    )
 }
 
 fn start(wire: &mut Wire, address: &Address) -> Result<(), Failure> {
