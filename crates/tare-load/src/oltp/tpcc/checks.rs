@@ -9,7 +9,7 @@ macro_rules! lines_by_customer {
     () => {
         "(SELECT o_w_id, o_d_id, o_c_id, sum(amount) AS delivered FROM orders JOIN \
          (SELECT ol_w_id, ol_d_id, ol_o_id, sum(ol_amount) AS amount FROM order_line \
-         WHERE ol_delivery_d IS NOT NULL GROUP BY ol_w_id, ol_d_id, ol_o_id) AS lines \
+         WHERE ol_delivery_d IS NOT NULL GROUP BY ol_w_id, ol_d_id, ol_o_id) AS counted \
          ON ol_w_id = o_w_id AND ol_d_id = o_d_id AND ol_o_id = o_id GROUP BY o_w_id, o_d_id, o_c_id) AS bought \
          ON o_w_id = c_w_id AND o_d_id = c_d_id AND o_c_id = c_id"
     };
@@ -54,7 +54,7 @@ pub static CHECKS: [Check; 12] = [
              FROM district LEFT JOIN \
              (SELECT o_w_id, o_d_id, sum(o_ol_cnt) AS sum_o_ol_cnt FROM orders GROUP BY o_w_id, o_d_id) AS placed \
              ON o_w_id = d_w_id AND o_d_id = d_id LEFT JOIN \
-             (SELECT ol_w_id, ol_d_id, count(*) AS order_lines FROM order_line GROUP BY ol_w_id, ol_d_id) AS lines \
+             (SELECT ol_w_id, ol_d_id, count(*) AS order_lines FROM order_line GROUP BY ol_w_id, ol_d_id) AS counted \
              ON ol_w_id = d_w_id AND ol_d_id = d_id \
              WHERE coalesce(sum_o_ol_cnt, 0) <> coalesce(order_lines, 0) ORDER BY d_w_id, d_id",
         ),
@@ -74,7 +74,7 @@ pub static CHECKS: [Check; 12] = [
         failing: Statement::new(
             "SELECT o_w_id, o_d_id, o_id, o_ol_cnt, coalesce(order_lines, 0) AS order_lines FROM orders LEFT JOIN \
              (SELECT ol_w_id, ol_d_id, ol_o_id, count(*) AS order_lines FROM order_line \
-             GROUP BY ol_w_id, ol_d_id, ol_o_id) AS lines \
+             GROUP BY ol_w_id, ol_d_id, ol_o_id) AS counted \
              ON ol_w_id = o_w_id AND ol_d_id = o_d_id AND ol_o_id = o_id \
              WHERE o_ol_cnt <> coalesce(order_lines, 0) ORDER BY o_w_id, o_d_id, o_id",
         ),
