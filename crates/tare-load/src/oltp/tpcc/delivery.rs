@@ -29,8 +29,8 @@ static CHARGE: Statement = Statement::new(
 /// As keyed in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Delivery {
-    warehouse: i64,
-    carrier: i64,
+    pub(super) warehouse: i64,
+    pub(super) carrier: i64,
 }
 
 impl Delivery {

@@ -63,17 +63,17 @@ static INSERT_LINE: Statement = Statement::new(
 /// As keyed in.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NewOrder {
-    warehouse: i64,
-    district: i64,
-    customer: i64,
-    lines: Vec<Line>,
+    pub(super) warehouse: i64,
+    pub(super) district: i64,
+    pub(super) customer: i64,
+    pub(super) lines: Vec<Line>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Line {
-    item: i64,
-    supplier: i64,
-    quantity: i64,
+pub(super) struct Line {
+    pub(super) item: i64,
+    pub(super) supplier: i64,
+    pub(super) quantity: i64,
 }
 
 /// What the terminal displays (clause 2.4.3.3).

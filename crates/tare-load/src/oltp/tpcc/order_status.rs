@@ -20,9 +20,9 @@ static LINES: Statement = Statement::new(
 /// As keyed in.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OrderStatus {
-    warehouse: i64,
-    district: i64,
-    who: Who,
+    pub(super) warehouse: i64,
+    pub(super) district: i64,
+    pub(super) who: Who,
 }
 
 /// What the terminal displays (clause 2.6.3.3).

@@ -40,13 +40,13 @@ const LONGEST_DATA: usize = 500;
 /// As keyed in.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Payment {
-    warehouse: i64,
-    district: i64,
-    who: Who,
+    pub(super) warehouse: i64,
+    pub(super) district: i64,
+    pub(super) who: Who,
     /// Of the customer.
-    home: (i64, i64),
+    pub(super) home: (i64, i64),
     /// Cents.
-    amount: i64,
+    pub(super) amount: i64,
 }
 
 /// What the terminal displays (clause 2.5.3.4).

@@ -17,9 +17,9 @@ const RECENT: i64 = 20;
 /// As keyed in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StockLevel {
-    warehouse: i64,
-    district: i64,
-    threshold: i64,
+    pub(super) warehouse: i64,
+    pub(super) district: i64,
+    pub(super) threshold: i64,
 }
 
 impl StockLevel {

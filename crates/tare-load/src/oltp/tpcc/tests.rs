@@ -1,5 +1,7 @@
 //! What is asked of TPC-C as a workload, without a DBMS; `tests/tpcc.rs` has it on real ones.
 
+mod entered;
+
 use std::collections::BTreeMap;
 
 use super::*;
