@@ -28,6 +28,7 @@ mod statement;
 mod table;
 mod tatp;
 pub mod told;
+pub mod tpcc;
 mod tsv;
 mod value;
 mod workload;

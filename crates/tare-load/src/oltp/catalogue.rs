@@ -4,6 +4,7 @@ use crate::oltp::epinions::Epinions;
 use crate::oltp::seats::Seats;
 use crate::oltp::tatp::Tatp;
 use crate::oltp::ycsb::Ycsb;
+use crate::oltp::tpcc::Tpcc;
 use crate::oltp::{Mistake, Options, Workload};
 
 /// As the command line knows them.
@@ -16,6 +17,7 @@ pub fn find(name: &str, scale: f64, data_seed: u64, options: Options) -> Result<
         "epinions" => Ok(Box::new(Epinions::new(scale, data_seed, options)?)),
         "tatp" => Ok(Box::new(Tatp::new(scale, data_seed, options)?)),
         "ycsb" => Ok(Box::new(Ycsb::new(scale, data_seed, options)?)),
+        "tpcc" => Ok(Box::new(Tpcc::new(scale, data_seed, options)?)),
         _ => Err(Mistake(format!("no workload {name}; there are: {}", NAMES.join(", ")))),
     }
 }
