@@ -16,6 +16,8 @@ use crate::oltp::told::{Counts, Outcome, Own};
 pub(super) struct WarmUp {
     pub(super) took: i64,
     pub(super) counts: Counts,
+    /// Transactions that did not end in time; their connections may be missing from the measured part.
+    pub(super) abandoned: usize,
 }
 
 pub(super) fn outcome(
@@ -42,7 +44,7 @@ pub(super) fn outcome(
         grew: plan.schedule.as_ref().and_then(|_| conducted.backlog.grew(plan.connections)),
         shed_after: plan.shed_after,
         drain: plan.drain,
-        abandoned: conducted.abandoned,
+        abandoned: warm_up.abandoned + conducted.abandoned,
         cut: halted.map(|halt| (length, plan.length, why(&halt))),
     };
     Outcome {

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 use std::thread;
+use std::time::Duration;
 
 use super::backlog::Backlog;
 use super::clock::{self, SECOND};
@@ -51,13 +52,20 @@ pub(super) fn run(
     let connections = connect(first, request, run, &**actions)?;
     tell(Told::Connected { server, isolation });
     let shared = Arc::new(shared(request, run, &plan, workload, mix, actions, control));
-    let workers = start(connections, &shared);
+    let workers = start(connections, &shared)?;
     let done = Play { plan: &plan, norm: run.norm, shared: &shared, tell }.both(samples);
     shared.stage.end();
-    if done.is_ok() {
-        workers.into_iter().filter(thread::JoinHandle::is_finished).for_each(|worker| drop(worker.join()));
-    }
+    take_leave(&workers);
     done
+}
+
+/// Connections are closed in good order, where the server lets them.
+fn take_leave(workers: &[thread::JoinHandle<()>]) {
+    let until = clock::now() + SECOND;
+    let here = || workers.iter().any(|worker| !worker.is_finished());
+    while here() && clock::now() < until {
+        thread::sleep(Duration::from_millis(1));
+    }
 }
 
 fn connect(
@@ -105,13 +113,18 @@ fn shared(
     }
 }
 
-fn start(connections: Vec<Box<dyn Connection>>, shared: &Arc<Shared>) -> Vec<thread::JoinHandle<()>> {
+fn start(
+    connections: Vec<Box<dyn Connection>>,
+    shared: &Arc<Shared>,
+) -> Result<Vec<thread::JoinHandle<()>>, Problem> {
     let worker = |(number, connection)| {
         let worker = Worker::new(number, connection, Arc::clone(shared));
-        let named = thread::Builder::new().name(format!("oltp-{number}"));
-        named.spawn(move || worker.work()).expect("a thread for each connection")
+        thread::Builder::new().name(format!("oltp-{number}")).spawn(move || worker.work())
     };
-    (0..).zip(connections).map(worker).collect()
+    (0..).zip(connections).map(worker).collect::<Result<_, _>>().map_err(|error| {
+        let what = format!("a thread for each connection cannot be had: {error}");
+        Problem::new(what, "ask for fewer connections, or raise the limit of processes (ulimit -u)")
+    })
 }
 
 struct Play<'a> {
@@ -144,7 +157,7 @@ impl Play<'_> {
             return Ok(WarmUp::default());
         }
         let stretch = self.stretch(self.plan.warm_up.as_ref(), length, true)?;
-        self.play(&stretch, self.plan.warm_up.as_ref(), length, -whole_seconds(length))?;
+        let conducted = self.play(&stretch, self.plan.warm_up.as_ref(), length, -whole_seconds(length))?;
         match self.shared.control.halted() {
             Some(Halt::Broken(problem)) => return Err(problem),
             Some(_) => {
@@ -156,7 +169,7 @@ impl Play<'_> {
             None => {}
         }
         let counts = locked(&stretch.tally).counts();
-        Ok(WarmUp { took: clock::now() - stretch.zero, counts })
+        Ok(WarmUp { took: clock::now() - stretch.zero, counts, abandoned: conducted.abandoned })
     }
 
     fn stretch(

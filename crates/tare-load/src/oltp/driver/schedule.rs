@@ -109,7 +109,8 @@ impl Arrivals {
             self.leg += 1;
         }
         let leg = self.legs[self.leg];
-        Some((leg.from_ns + (expected - leg.from) / leg.per_ns) as i64)
+        let at = (leg.from_ns + (expected - leg.from) / leg.per_ns).round() as i64;
+        Some(at.min(self.length - 1))
     }
 }
 
