@@ -1,0 +1,1 @@
+"""Transactional workloads: what the driver is asked, what it tells, and what is made of that."""
