@@ -1,4 +1,4 @@
-"""Stands in for the driver: `python replay.py SCRIPT`, a file with a JSON list of what it does once it has read its request.
+"""Stands in for the driver: `python replay.py SCRIPT`, a file with a JSON list of what it does with its request read.
 
 ["tell", {…}] a line · ["say", "…"] to standard error · ["wait_stop"] for the line `stop` ·
 ["sleep", s] · ["exit", n] · ["signal", n] to itself · ["text", "…"] a line that is no JSON ·
