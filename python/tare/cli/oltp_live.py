@@ -146,6 +146,14 @@ class Drawn:
             return "drain"
         return f"{number + 1} of {self._seconds:g} s"
 
+    def _held_rate(self, number: int) -> str:
+        """Over all phases so far, in the measured part."""
+        if not 0 <= number < self._seconds:
+            return ""
+        held = f"{self._sum.started / (number + 1):.1f}/s started"
+        due = "" if self._rate is None else f" of {self._sum.offered / (number + 1):.1f}/s due"
+        return f"{held}{due}: "
+
     # Drawing -----------------------------------------------------------------------------
     def _picture(self) -> Group:
         head = Text.assemble((self._title, "bold"), f"  {self._doing}")
@@ -162,7 +170,7 @@ class Drawn:
         table.add_row("response, ms", _quick(one.response))
         table.add_row("service, ms", _quick(one.service))
         table.add_row("queue", f"{fixed(one.backlog, 0)} due and not started, {one.running} running")
-        table.add_row("so far", f"{_ended(self._sum)}{_retried(self._sum)}")
+        table.add_row("so far", f"{self._held_rate(one.number)}{_ended(self._sum)}{_retried(self._sum)}")
         table.add_row("tps", f"{_spark(self._held)}  {fixed(max(self._held), 0)} at most")
         table.add_row("p99", f"{_spark(self._p99)}  {_ms(max(self._p99))} ms at most")
         if self._trouble:

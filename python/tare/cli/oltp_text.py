@@ -61,7 +61,7 @@ def print_failing(checked: Sequence[Checked], console: Console) -> None:
         console.print()
         console.print(
             Text.assemble(
-                (f"condition {one.name} does not hold", "bold red"), f" in {one.failing:,} rows: {one.says}"
+                (f"condition {one.name} does not hold", "bold red"), f" in {_rows(one.failing)}: {one.says}"
             )
         )
         table = Table(box=None, padding=(0, 1), pad_edge=False, header_style="dim")
@@ -72,6 +72,10 @@ def print_failing(checked: Sequence[Checked], console: Console) -> None:
         console.print(table)
         if one.failing > len(one.rows):
             console.print(Text(f"… and {one.failing - len(one.rows):,} more", style="dim"))
+
+
+def _rows(number: int) -> str:
+    return f"{fixed(number, 0)} row{'' if number == 1 else 's'}"
 
 
 # Above the tables --------------------------------------------------------------------------
@@ -95,7 +99,9 @@ def _rates(run: OltpRun) -> Iterator[str]:
         )
         yield f"{asked}, {held} ({off:+.3%})"
     if not run.invalid:
-        yield "valid: the rate was held, nothing was shed or left over, and every condition that was asked for holds"
+        rate = "" if outcome.intended_rate is None else "the rate was held, "
+        conditions = ", the conditions hold" if run.before or run.after else ""
+        yield f"valid: {rate}nothing was shed or left over{conditions}"
 
 
 # Tables ------------------------------------------------------------------------------------
@@ -174,10 +180,11 @@ def _facts(run: OltpRun, recorded: str | None) -> Iterator[str]:
 
 
 def _server(run: OltpRun) -> Iterator[str]:
-    """Means over the measured seconds."""
+    """Means over the schedule's seconds."""
+    scheduled = sum(phase.duration_s for phase in run.asked.phases)
 
     def mean(name: str) -> float | None:
-        values = [one.value for one in run.measures if one.name == name and one.second >= 0]
+        values = [one.value for one in run.measures if one.name == name and 0 <= one.second < scheduled]
         return sum(values) / len(values) if values else None
 
     cpu, steal, own = mean("server_cpu"), mean("machine_steal"), mean("tare_cpu")
