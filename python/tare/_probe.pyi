@@ -277,6 +277,10 @@ def residency(paths: Sequence[str]) -> list[Residency]: ...
 def evict(paths: Sequence[str]) -> None:
     """posix_fadvise(DONTNEED); dirty pages stay. Raises ProbeError naming the file."""
 
+def oltp_kinds(workload: str) -> list[tuple[str, float, bool]]:
+    """The types of a transactional workload, in numbering order: name, percent of the default mix, and whether it
+    may change anything. Raises ValueError for a workload that nobody knows."""
+
 def write_wisconsin(descriptor: int, size: int, tuples: int, header: bool = False) -> None:
     """Writes the first `tuples` of a 1993 Wisconsin relation of `size` as CSV to an open file. The GIL is free
     meanwhile, and signals are heard. Raises OSError; ValueError for a size that no relation has."""

@@ -5,6 +5,7 @@ mod exits;
 mod held;
 mod instructions;
 mod machine;
+mod oltp_kinds;
 mod page_cache;
 mod probe;
 mod process;
@@ -25,6 +26,8 @@ mod _probe {
     use super::instructions::{Instructions, count_instructions};
     #[pymodule_export]
     use super::machine::{CpuTicks, Machine};
+    #[pymodule_export]
+    use super::oltp_kinds::oltp_kinds;
     #[pymodule_export]
     use super::page_cache::{Residency, evict, residency};
     #[pymodule_export]

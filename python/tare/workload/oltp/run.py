@@ -82,7 +82,9 @@ class OltpRun:
     before: tuple[Checked, ...]  # conditions on the data, before the run; empty: not held against it
     after: tuple[Checked, ...]
     troubles: tuple[Trouble, ...] = ()
-    unmeasured: Mapping[str, str] | None = None  # why a server measure is missing, by its name or its source's
+    unmeasured: Mapping[str, str] | None = (
+        None  # why a server measure is missing, by its name or its source's
+    )
     deviations: tuple[str, ...] = ()  # sentences: what departs from what was asked, beside `invalid`
 
     @property
