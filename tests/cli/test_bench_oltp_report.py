@@ -126,3 +126,14 @@ def test_an_empty_lab_says_so(tmp_path: Path) -> None:
     said = oltp("runs", "--lab", str(tmp_path / "lab.db"))
     assert (said.code, "no transactional runs" in said.out) == (0, True)
     assert json.loads(oltp("runs", "--lab", str(tmp_path / "lab.db"), "--json").out)["runs"] == []
+
+
+def test_a_run_goes_from_one_lab_to_another(lab: Path, tmp_path: Path) -> None:
+    said = tare("lab", "export", "--oltp", "2", "--lab", str(lab), "--parquet", str(tmp_path / "export"))
+    assert said.code == 0, said.err
+    assert "1 transactional run" in said.out
+    said = tare("lab", "import", str(tmp_path / "export"), "--lab", str(tmp_path / "mine.db"))
+    assert said.code == 0, said.err
+    assert "is transactional run 1 of" in said.out
+    assert oltp("report", "bbbb", "--lab", str(tmp_path / "mine.db")).out.startswith("Valid: 200/s")
+    assert tare("lab", "export", "--lab", str(lab), "--parquet", str(tmp_path / "none")).code == 2
