@@ -88,9 +88,9 @@ def listed(lab: Lab) -> list[Listed]:
         .join(dbms, dbms.c.id == oltp_run.c.dbms_id)
         .order_by(oltp_run.c.id)
     )
-    of_all = select(oltp_type.c["oltp_run_id", "committed", "response_histogram", "response_count"]).where(
-        oltp_type.c.name == rows.ALL
-    )
+    of_all = select(
+        *(oltp_type.c[name] for name in ("oltp_run_id", "committed", "response_histogram", "response_count"))
+    ).where(oltp_type.c.name == rows.ALL)
     with lab.reading() as connection:
         found = connection.execute(wanted).mappings().all()
         sums = {row["oltp_run_id"]: row for row in connection.execute(of_all).mappings()}

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict
-from typing import Any
 
 from sqlalchemy import RowMapping
 
@@ -107,7 +106,7 @@ def check_rows(run: OltpRun) -> list[Row]:
     ]
 
 
-def quantile(row: Mapping[str, Any], of: str, share: float) -> int | None:
+def quantile(row: RowMapping, of: str, share: float) -> int | None:
     """Of a row of `oltp_type`, or a part of one that has the histogram."""
     buckets = histogram.decode(row[f"{of}_histogram"])
     if not buckets:

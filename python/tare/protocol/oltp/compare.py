@@ -27,21 +27,23 @@ TIMES = ("response", "service")
 
 @dataclass(frozen=True, slots=True)
 class Compared:
-    """A figure of a type in both runs. None: it cannot be had with an interval."""
+    """A figure of a type in both runs."""
 
     type: str
     times: str  # of TIMES
     figure: str  # of FIGURES
     a: Estimate | None
     b: Estimate | None
-    ratio: Estimate | None  # A over B
+    ratio: Estimate | None  # A over B; None: no interval can be given
     n: tuple[int, int]  # transactions
     why: str | None  # why there is no ratio
 
     @property
     def established(self) -> bool:
         """The interval leaves out 1."""
-        return self.ratio is not None and not self.ratio.low <= 1 <= self.ratio.high
+        if self.ratio is None or self.ratio.low is None or self.ratio.high is None:
+            return False
+        return not self.ratio.low <= 1 <= self.ratio.high
 
 
 def compare(a: OltpRun, b: OltpRun) -> list[Compared]:
@@ -67,18 +69,19 @@ def _type(a: OfType, b: OfType, times: str, how: tuple[Precision, Precision]) ->
         first, second = (figure(one) for one in figures)
         ratio = None if first is None or second is None else ratio_of(first, second)
         lacking = " and ".join(
-            run for run, one in zip("AB", (first, second), strict=True) if one is None
+            run for run, one in zip("AB", (first, second), strict=True) if one is None or one.low is None
         )
-        why = f"too few transactions, or too few seconds, of {lacking}" if lacking else None
+        why = f"no interval can be given for {lacking}" if lacking else None
         yield Compared(a.name, times, name, first, second, ratio, n, why)
 
 
-def ratio_of(a: Estimate, b: Estimate) -> Estimate:
+def ratio_of(a: Estimate, b: Estimate) -> Estimate | None:
+    """None where either has no interval."""
+    if a.low is None or a.high is None or b.low is None or b.high is None:
+        return None
+    if min(a.low, b.low) <= 0:
+        return None
     value = math.log(a.value / b.value)
-    down = math.hypot(_log(a.value, a.low), _log(b.high, b.value))
-    up = math.hypot(_log(a.high, a.value), _log(b.value, b.low))
-    return Estimate(*(math.exp(max(-700.0, min(one, 700.0))) for one in (value, value - down, value + up)))
-
-
-def _log(above: float, below: float) -> float:
-    return math.log(above / below) if below > 0 else 700.0
+    down = math.hypot(math.log(a.value / a.low), math.log(b.high / b.value))
+    up = math.hypot(math.log(a.high / a.value), math.log(b.value / b.low))
+    return Estimate(math.exp(value), math.exp(value - down), math.exp(value + up))

@@ -30,14 +30,17 @@ MOST_BATCHES = 30
 FEWEST_EFFECTIVE = 10.0
 """Below as many effective transactions a figure has no interval."""
 
+_WIDEST = 20.0
+"""Of a logarithm: beyond it an interval says nothing, and numbers overflow."""
+
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """A figure with its 95% interval."""
+    """A figure of one run's transactions, with the 95% interval of what it would be over many such seconds."""
 
     value: float
-    low: float
-    high: float
+    low: float | None = None  # None, both: no interval can be given
+    high: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +64,7 @@ Precision = Batches | TooShort
 
 
 def precision(run: OltpRun, of: str) -> Precision:
-    """`of`: "response" or "service"."""
+    """`of`: "response", "service" or "lag"."""
     whole: Distribution = getattr(run.outcome.all, of)
     phases = [
         [one for one in run.seconds if one.number >= 0 and one.phase == phase]
@@ -86,14 +89,23 @@ def _batches(seconds: Sequence[Second], of: str, size: int) -> list[tuple[int, f
     found = []
     for first in range(0, len(seconds), size):
         some = [
-            (one.counts.finished, getattr(one, of).mean)
+            (one.counts.finished, mean)
             for one in seconds[first : first + size]
-            if getattr(one, of) is not None and one.counts.finished
+            if (mean := _mean(one, of)) is not None and one.counts.finished
         ]
         count = sum(n for n, _ in some)
         if count:
             found.append((count, sum(n * mean for n, mean in some) / count))
     return found
+
+
+def _mean(second: Second, of: str) -> float | None:
+    """A transaction's response time is its start lag and its service time."""
+    if second.response is None or second.service is None:
+        return None
+    if of == "lag":
+        return second.response.mean - second.service.mean
+    return second.response.mean if of == "response" else second.service.mean
 
 
 def _between(batches: Sequence[tuple[int, float]]) -> float:
@@ -105,7 +117,7 @@ def _between(batches: Sequence[tuple[int, float]]) -> float:
 
 # Figures -------------------------------------------------------------------------------
 class Figures:
-    """Of one distribution, in ms and ms². A figure is None where it or its interval cannot be had."""
+    """Of one distribution, in ms and ms². None: there are too few values for the figure itself."""
 
     def __init__(self, of: Distribution, how: Precision) -> None:
         self._of = of
@@ -118,38 +130,52 @@ class Figures:
 
     @property
     def mean(self) -> Estimate | None:
+        if not self._of.count:
+            return None
         return self._around(self._of.mean / MS, self._relative_error_of_mean(1.0))
 
     @property
     def variance(self) -> Estimate | None:
-        return self._around((self._of.variance or 0.0) / MS**2, self._relative_error_of_variance)
+        if self._of.variance is None:
+            return None
+        return self._around(self._of.variance / MS**2, self._relative_error_of_variance)
 
     @property
     def sd(self) -> Estimate | None:
-        return self._around((self._of.sd or 0.0) / MS, self._relative_error_of_variance / 2)
+        return (
+            None
+            if self._of.sd is None
+            else self._around(self._of.sd / MS, self._relative_error_of_variance / 2)
+        )
 
     @property
     def cv(self) -> Estimate | None:
         """The errors of mean and standard deviation are added as if independent: rather too wide."""
+        if self._of.cv is None:
+            return None
         error = math.hypot(self._relative_error_of_mean(1.0), self._relative_error_of_variance / 2)
-        return self._around(self._of.cv or 0.0, error)
+        return self._around(self._of.cv, error)
 
     @property
     def power_mean(self) -> Estimate | None:
         """The L_p norm freed of n: (Σ lᵢᵖ / n)^(1/p)."""
         p = self._of.norm
-        return self._around(self._of.power_mean_ms or 0.0, self._relative_error_of_mean(p) / p)
+        found = self._of.power_mean_ms
+        return None if found is None else self._around(found, self._relative_error_of_mean(p) / p)
 
     def quantile(self, share: float) -> Estimate | None:
         """Between two order statistics, without assuming a shape."""
-        if not self._sure:
+        value = self._of.quantile(share)
+        if value is None:
             return None
-        half = self._multiple * math.sqrt(share * (1 - share) / self.effective)
-        if share - half <= 0 or share + half >= 1:
-            return None
-        found = self._of.quantiles((share, share - half, share + half))
-        value, low, high = (one / MS for one in found if one is not None)
-        return Estimate(value, low, high)
+        if self._sure:
+            half = self._multiple * math.sqrt(share * (1 - share) / self.effective)
+            if share - half > 0 and share + half < 1:
+                low, high = (
+                    one / MS for one in self._of.quantiles((share - half, share + half)) if one is not None
+                )
+                return Estimate(value / MS, low, high)
+        return Estimate(value / MS)
 
     # Inside ------------------------------------------------------------------------------
     @property
@@ -164,11 +190,11 @@ class Figures:
         assert isinstance(self._how, Batches)
         return float(stdtrit(self._how.freedom, (1 + CONFIDENCE) / 2))
 
-    def _around(self, value: float, relative_error: float) -> Estimate | None:
+    def _around(self, value: float, relative_error: float) -> Estimate:
         """On a logarithmic scale: times are skewed, and never below 0."""
         if not self._sure or value <= 0 or not math.isfinite(relative_error):
-            return None
-        factor = math.exp(min(self._multiple * relative_error, 700.0))
+            return Estimate(value)
+        factor = math.exp(min(self._multiple * relative_error, _WIDEST))
         return Estimate(value, value / factor, value * factor)
 
     @cached_property

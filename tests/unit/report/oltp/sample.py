@@ -157,8 +157,10 @@ def hostile() -> OltpRun:
     return replace(
         found,
         outcome=outcome,
-        after=checks(failing=5)
-        + (Checked(name=markup, says=markup, failing=1, columns=(markup,), rows=((markup,),), took_ns=1),),
+        after=(
+            *checks(failing=5),
+            Checked(name=markup, says=markup, failing=1, columns=(markup,), rows=((markup,),), took_ns=1),
+        ),
         troubles=(Trouble(3.2, f"server closed the connection {markup}"),),
         deviations=(markup,),
         unmeasured={markup: markup},
