@@ -3,20 +3,31 @@
 //! `workload` is what a workload owes, `connection` what a DBMS owes; neither knows the other, nor the driver.
 
 mod catalogue;
+mod civil;
+mod connect;
 mod connection;
+pub mod database;
+pub mod ddl;
+pub mod driver;
 mod failure;
+pub mod mariadb;
 mod options;
+mod percent;
+pub mod postgresql;
 mod random;
 pub mod request;
 mod rows;
+pub mod sqlite;
 mod statement;
 mod table;
 pub mod told;
+mod tsv;
 mod value;
 mod workload;
 
 pub use catalogue::{NAMES, find};
-pub use connection::{Connection, Isolation};
+pub use connect::connect;
+pub use connection::{Connection, Isolation, LOCK_WAIT};
 pub use failure::{Failure, Trouble};
 pub use options::{Mistake, Options};
 pub use random::Random;
