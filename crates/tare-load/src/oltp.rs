@@ -21,6 +21,7 @@ pub mod sqlite;
 mod statement;
 mod table;
 pub mod told;
+pub mod tpcc;
 mod tsv;
 mod value;
 mod workload;
