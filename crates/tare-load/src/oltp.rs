@@ -20,11 +20,13 @@ mod rows;
 pub mod sqlite;
 mod statement;
 mod table;
+mod tatp;
 pub mod told;
 pub mod tpcc;
 mod tsv;
 mod value;
 mod workload;
+mod ycsb;
 
 pub use catalogue::{NAMES, find};
 pub use connect::connect;

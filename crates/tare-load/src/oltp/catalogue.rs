@@ -1,6 +1,8 @@
 //! Every workload by its name.
 
+use crate::oltp::tatp::Tatp;
 use crate::oltp::tpcc::Tpcc;
+use crate::oltp::ycsb::Ycsb;
 use crate::oltp::{Mistake, Options, Workload};
 
 /// As the command line knows them.
@@ -10,6 +12,8 @@ pub const NAMES: &[&str] = &["tpcc", "tatp", "seats", "epinions", "ycsb"];
 pub fn find(name: &str, scale: f64, data_seed: u64, options: Options) -> Result<Box<dyn Workload>, Mistake> {
     match name {
         "tpcc" => Ok(Box::new(Tpcc::new(scale, data_seed, options)?)),
+        "tatp" => Ok(Box::new(Tatp::new(scale, data_seed, options)?)),
+        "ycsb" => Ok(Box::new(Ycsb::new(scale, data_seed, options)?)),
         _ => Err(Mistake(format!("no workload {name}; there are: {}", NAMES.join(", ")))),
     }
 }
