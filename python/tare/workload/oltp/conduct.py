@@ -6,6 +6,7 @@ import hashlib
 import time
 import uuid
 from contextlib import ExitStack, suppress
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -72,7 +73,7 @@ class Conductor:
                 timespec="milliseconds"
             ),
             url=redacted(self._request.url),
-            server=server,
+            server=_as_met(server, last_of(events, Connected)),
             machine=machine_facts(),
             workload=self._request.workload,
             loaded=_loaded(events),
@@ -151,6 +152,13 @@ def server_of(url: str, connect_timeout_s: float) -> Server:
     finally:
         with suppress(TareError):
             session.close()
+
+
+def _as_met(server: Server, connected: Connected) -> Server:
+    """SQLite is a library, and the driver has its own: what was looked up through another is not the run's."""
+    if server.dbms != "sqlite":
+        return server
+    return replace(server, version=connected.server.removeprefix("SQLite "), settings={})
 
 
 def _seen(watch: Watch | None, events: list[Told]) -> tuple[tuple[Measure, ...], dict[str, str]]:
