@@ -3,9 +3,9 @@
 use std::net::TcpListener;
 use std::time::{Duration, Instant};
 
-use tare_load::oltp::{Dialect, Isolation, Statement, Trouble};
+use tare_load::oltp::{Dialect, Isolation, Statement, Trouble, connect};
 
-use crate::servers::{PATIENCE, Server, answer, connect, each, has_row_locks};
+use crate::servers::{PATIENCE, Server, answer, each, has_row_locks};
 
 fn refused(url: &str, patience: Duration) -> (Trouble, String) {
     let failure = connect(url, Isolation::ReadCommitted, patience).err().expect(url);
@@ -78,6 +78,53 @@ fn a_failed_transaction_cannot_be_committed_unnoticed() {
         assert!(on.commit().unwrap_err().text.contains("ROLLBACK"));
         on.begin(false).unwrap();
         on.rollback().unwrap();
+    });
+}
+
+#[test]
+fn a_server_that_is_full_says_so() {
+    each(|server| {
+        let mut on = server.open();
+        if on.dialect() != Dialect::PostgreSql {
+            return;
+        }
+        on.script(
+            "DROP ROLE IF EXISTS conn_one; CREATE ROLE conn_one LOGIN PASSWORD 'one' CONNECTION LIMIT 1",
+        )
+        .unwrap();
+        let separator = if server.url.contains('?') { '&' } else { '?' };
+        let url = format!("{}{separator}user=conn_one&password=one", server.url);
+        let first =
+            connect(&url, Isolation::ReadCommitted, PATIENCE).unwrap_or_else(|failure| panic!("{failure}"));
+        let (trouble, text) = refused(&url, PATIENCE);
+        assert_eq!(trouble, Trouble::Full, "{text}");
+        drop(first);
+        on.script("DROP ROLE conn_one").unwrap();
+    });
+}
+
+#[test]
+fn a_full_mariadb_says_so_and_a_wrong_password_is_not_repeated() {
+    each(|server| {
+        let mut on = server.open();
+        if on.dialect() != Dialect::MariaDb {
+            return;
+        }
+        on.script("CREATE OR REPLACE USER conn_one IDENTIFIED BY 'one' WITH MAX_USER_CONNECTIONS 1").unwrap();
+        on.script("GRANT ALL ON *.* TO conn_one").unwrap();
+        let at = |password: &str| {
+            let (scheme, rest) = server.url.split_once("://").unwrap();
+            let (_, place) = rest.split_once('@').unwrap();
+            format!("{scheme}://conn_one:{password}@{place}")
+        };
+        let first = connect(&at("one"), Isolation::ReadCommitted, PATIENCE);
+        let full = refused(&at("one"), PATIENCE);
+        drop(first.unwrap_or_else(|failure| panic!("{failure}")));
+        let wrong = refused(&at("sesame"), PATIENCE);
+        on.script("DROP USER conn_one").unwrap();
+        assert_eq!(full.0, Trouble::Full, "{}", full.1);
+        assert_eq!(wrong.0, Trouble::Error, "{}", wrong.1);
+        assert!(wrong.1.contains("1045") && !wrong.1.contains("sesame"), "{}", wrong.1);
     });
 }
 

@@ -77,6 +77,27 @@ fn a_load_refused_early_ends_early() {
 }
 
 #[test]
+fn a_server_that_talks_during_a_load_does_not_stop_it() {
+    static TABLE: Table = pairs("conn_talks");
+    each(|server| {
+        let mut on = server.open();
+        if on.dialect() != Dialect::PostgreSql {
+            return; // no other says anything before the end
+        }
+        made(on.as_mut(), &TABLE);
+        on.script(
+            "CREATE OR REPLACE FUNCTION conn_talk() RETURNS trigger LANGUAGE plpgsql AS
+             $$ BEGIN IF NEW.k % 1000 = 0 THEN RAISE WARNING 'row %', NEW.k; END IF; RETURN NEW; END $$;
+             CREATE TRIGGER conn_talk BEFORE INSERT ON conn_talks FOR EACH ROW EXECUTE FUNCTION conn_talk()",
+        )
+        .unwrap();
+        assert_eq!(on.load(&TABLE, &mut |rows| fill(rows, 0..ROWS * 5)).unwrap(), 5 * ROWS as u64);
+        assert_eq!(answer(on.as_mut(), "SELECT count(*) FROM conn_talks"), (5 * ROWS).to_string());
+        on.script("DROP TABLE conn_talks; DROP FUNCTION conn_talk").unwrap();
+    });
+}
+
+#[test]
 fn rows_that_cannot_be_made_leave_nothing() {
     static TABLE: Table = pairs("conn_unmade");
     each(|server| {

@@ -6,10 +6,7 @@ use std::process;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
-use tare_load::oltp::{
-    Column, Connection, Dialect, Failure, Isolation, Statement, Table, Type, Value, ddl, mariadb, postgresql,
-    sqlite,
-};
+use tare_load::oltp::{Column, Connection, Dialect, Isolation, Statement, Table, Type, Value, connect, ddl};
 
 /// Longer than anything here takes.
 pub const PATIENCE: Duration = Duration::from_secs(10);
@@ -27,15 +24,6 @@ impl Server {
 
     pub fn open_at(&self, isolation: Isolation) -> Box<dyn Connection> {
         connect(&self.url, isolation, PATIENCE).unwrap_or_else(|failure| panic!("{failure}"))
-    }
-}
-
-pub fn connect(url: &str, isolation: Isolation, patience: Duration) -> Result<Box<dyn Connection>, Failure> {
-    match url.split_once("://").map(|(scheme, _)| scheme) {
-        Some("postgresql" | "postgres") => postgresql::connect(url, isolation, patience),
-        Some("mariadb" | "mysql") => mariadb::connect(url, isolation, patience),
-        Some("sqlite") => sqlite::connect(url, isolation, patience),
-        _ => panic!("TARE_LOAD_URLS: no connection for {url}"),
     }
 }
 

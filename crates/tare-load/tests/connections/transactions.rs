@@ -203,8 +203,40 @@ fn a_connection_says_what_it_is_connected_to() {
     });
 }
 
-/// The server side of a connection.
-fn session(server: &Server) -> (Box<dyn Connection>, String, String) {
+#[test]
+fn a_postgresql_session_looks_after_its_client_and_waits_no_longer_than_it_should() {
+    each(|server| {
+        let mut on = server.open();
+        if on.dialect() == Dialect::PostgreSql {
+            assert_eq!(answer(on.as_mut(), "SHOW client_connection_check_interval"), "1s", "from 14 on");
+            assert_eq!(answer(on.as_mut(), "SHOW lock_timeout"), "10s");
+            assert_eq!(answer(on.as_mut(), "SHOW application_name"), "tare oltp");
+        }
+    });
+}
+
+#[test]
+fn a_mariadb_session_is_as_the_driver_needs_it() {
+    each(|server| {
+        let mut on = server.open();
+        if on.dialect() != Dialect::MariaDb {
+            return;
+        }
+        let expected = [
+            ("innodb_lock_wait_timeout", "10"),
+            ("lock_wait_timeout", "60"),
+            ("autocommit", "0"),
+            ("time_zone", "+00:00"),
+            ("character_set_connection", "utf8mb4"),
+        ];
+        for (name, value) in expected {
+            assert_eq!(answer(on.as_mut(), &format!("SELECT @@SESSION.{name}")), value, "{name}");
+        }
+    });
+}
+
+/// A connection, and what ends its session.
+fn session(server: &Server) -> (Box<dyn Connection>, String) {
     let mut on = server.open();
     let (own, kill) = match on.dialect() {
         Dialect::PostgreSql => ("SELECT pg_backend_pid()", "SELECT pg_terminate_backend({})"),
@@ -212,7 +244,7 @@ fn session(server: &Server) -> (Box<dyn Connection>, String, String) {
         Dialect::Sqlite => unreachable!("it has no server"),
     };
     let id = answer(on.as_mut(), own);
-    (on, id.clone(), kill.replace("{}", &id))
+    (on, kill.replace("{}", &id))
 }
 
 #[test]
@@ -224,7 +256,7 @@ fn a_killed_session_is_lost_for_good_and_says_so() {
             return;
         }
         made(other.as_mut(), &TABLE);
-        let (mut on, _, kill) = session(server);
+        let (mut on, kill) = session(server);
         on.begin(true).unwrap();
         on.run(&INSERT, &pair(1, "a")).unwrap();
         other.script(&kill).unwrap();
@@ -236,5 +268,88 @@ fn a_killed_session_is_lost_for_good_and_says_so() {
             Trouble::Lost
         );
         assert_eq!(answer(other.as_mut(), COUNT), "0");
+    });
+}
+
+#[test]
+fn a_row_that_is_found_counts_though_nothing_in_it_changes() {
+    statements!("conn_found");
+    each(|server| {
+        let mut on = server.open();
+        made(on.as_mut(), &TABLE);
+        on.begin(true).unwrap();
+        on.run(&INSERT, &pair(1, "a")).unwrap();
+        assert_eq!(on.run(&UPDATE, &pair(1, "a")).unwrap(), 1);
+        on.commit().unwrap();
+    });
+}
+
+#[test]
+fn a_lock_that_is_not_had_in_time_is_a_timeout() {
+    statements!("conn_locked");
+    each(|server| {
+        let mut holder = server.open();
+        made(holder.as_mut(), &TABLE);
+        let mut waiter = server.open();
+        let shorter = match waiter.dialect() {
+            Dialect::PostgreSql => "SET lock_timeout = '300ms'",
+            Dialect::MariaDb => "SET SESSION innodb_lock_wait_timeout = 1",
+            Dialect::Sqlite => "PRAGMA busy_timeout = 300",
+        };
+        waiter.script(shorter).unwrap();
+        holder.begin(true).unwrap();
+        holder.run(&INSERT, &pair(1, "a")).unwrap();
+        let waited = waiter.begin(true).and_then(|()| waiter.run(&INSERT, &pair(1, "b")));
+        assert_eq!(waited.unwrap_err().trouble, Trouble::LockTimeout);
+        waiter.rollback().unwrap();
+        holder.commit().unwrap();
+        waiter.begin(true).unwrap();
+        assert_eq!(waiter.run(&UPDATE, &pair(1, "b")).unwrap(), 1, "and it goes on");
+        waiter.commit().unwrap();
+    });
+}
+
+#[test]
+fn a_writer_is_waited_for() {
+    statements!("conn_waited");
+    each(|server| {
+        let mut on = server.open();
+        made(on.as_mut(), &TABLE);
+        let add = |first: i64| {
+            let mut on = server.open();
+            for key in first..first + 50 {
+                on.begin(true).unwrap();
+                on.run(&INSERT, &pair(key, "a")).unwrap();
+                on.commit().unwrap();
+            }
+        };
+        thread::scope(|scope| {
+            for first in [0, 100, 200, 300] {
+                scope.spawn(move || add(first));
+            }
+        });
+        assert_eq!(answer(on.as_mut(), COUNT), "200");
+    });
+}
+
+#[test]
+fn what_another_changed_since_it_was_read_cannot_be_written_in_sqlite() {
+    statements!("conn_since");
+    each(|server| {
+        let mut reader = server.open();
+        if reader.dialect() != Dialect::Sqlite {
+            return; // there it depends on the level
+        }
+        made(reader.as_mut(), &TABLE);
+        let mut writer = server.open();
+        reader.begin(false).unwrap();
+        assert_eq!(reader.row(&READ, &[1.into()]).unwrap(), None);
+        writer.begin(true).unwrap();
+        writer.run(&INSERT, &pair(1, "a")).unwrap();
+        writer.commit().unwrap();
+        assert_eq!(reader.row(&READ, &[1.into()]).unwrap(), None, "its snapshot stays");
+        assert_eq!(reader.run(&INSERT, &pair(2, "b")).unwrap_err().trouble, Trouble::Serialization);
+        reader.rollback().unwrap();
+        assert_eq!(text(reader.as_mut(), &READ, 1), "a");
     });
 }

@@ -206,3 +206,32 @@ fn parameters_are_known_by_their_number() {
         assert_eq!(found[0].text(1).unwrap(), "$1 it's");
     });
 }
+
+static LINES: Table = Table { name: "conn_lines", indexes: &[], ..KINDS };
+static INSERT_LINE: Statement =
+    Statement::new("INSERT INTO conn_lines VALUES ($1, $2, $3, $4, $5, $6, $7, $8)");
+
+#[test]
+fn rows_of_a_batch_keep_their_own_values_and_nulls() {
+    each(|server| {
+        let mut on = server.open();
+        made(on.as_mut(), &LINES);
+        let row = |key: i64, instant: Value| {
+            let mut row = sent(key, (key << 33, key * 101, key, 0.5, "ab", "it's", 0));
+            row[7] = instant;
+            row
+        };
+        let instants = |key: i64| if key < 5 { Value::Null } else { Value::Time(key) };
+        let work: Vec<_> = (1..=10).map(|key| (&INSERT_LINE, row(key, instants(key)))).collect();
+        on.begin(true).unwrap();
+        assert_eq!(on.batch(&work).unwrap(), [1; 10]);
+        on.commit().unwrap();
+        for key in 1..=10 {
+            static READ: Statement =
+                Statement::new("SELECT big, money, instant FROM conn_lines WHERE k = $1");
+            let found = on.row(&READ, &[key.into()]).unwrap().unwrap();
+            assert_eq!((found.int(0).unwrap(), found.decimal(1, 2).unwrap()), (key << 33, key * 101));
+            assert_eq!(found.is_null(2), key < 5);
+        }
+    });
+}

@@ -40,8 +40,7 @@ fn held(on: &mut dyn Connection, check: &Check, first: usize) -> Result<Checked,
     let start = Instant::now();
     let (_, count) = on.ask(&format!("SELECT count(*) FROM ({sql}) AS failing"))?;
     let took_ns = start.elapsed().as_nanos() as u64;
-    let failing =
-        count.first().ok_or_else(|| Failure::foreign("no count came back"))?.int(0)?.cast_unsigned();
+    let failing = counted(&count).ok_or_else(|| Failure::foreign("no count came back"))?;
     let (columns, rows) = if failing > 0 && first > 0 {
         on.ask(&format!("SELECT * FROM ({sql}) AS failing LIMIT {first}"))?
     } else {

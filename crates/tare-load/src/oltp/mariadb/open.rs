@@ -27,7 +27,10 @@ pub fn open(options: Opts, isolation: Isolation, timeout: Duration) -> Result<Co
     }
 }
 
-/// The metadata lock has a time-out of its own (a day, by default): a DROP whose client was killed would come as late.
+/// For tables that are to be dropped, in seconds: by default a day, and the DROP of a client that was killed would
+/// come as late. Long enough for the roll-back of what a killed load had under way.
+const TABLE_WAIT: u64 = 60;
+
 fn opened(options: Opts, isolation: Isolation) -> Result<Conn, Failure> {
     let at = match options.get_socket() {
         Some(socket) => socket.to_owned(),
@@ -43,7 +46,7 @@ fn opened(options: Opts, isolation: Isolation) -> Result<Conn, Failure> {
         format!("SET SESSION TRANSACTION ISOLATION LEVEL {level}"),
         format!(
             "SET SESSION autocommit = 0, time_zone = '+00:00', sql_mode = '{MODE}', \
-             innodb_lock_wait_timeout = {wait}, lock_wait_timeout = {wait}"
+             innodb_lock_wait_timeout = {wait}, lock_wait_timeout = {TABLE_WAIT}"
         ),
     ];
     for setting in settings {

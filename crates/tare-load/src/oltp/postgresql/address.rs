@@ -53,24 +53,27 @@ impl Address {
     pub fn read(url: &str, environment: &Environment<'_>) -> Result<Self, Failure> {
         let mut given = Given::default();
         given.url(url)?;
-        let or = |value: Option<String>, name: &str| value.or_else(|| environment(name));
-        if matches!(given.sslmode.as_deref(), Some("require" | "verify-ca" | "verify-full")) {
+        let set = |name: &str| environment(name).filter(|value| !value.is_empty());
+        let or = |value: Option<String>, name: &str| value.or_else(|| set(name));
+        if matches!(or(given.sslmode, "PGSSLMODE").as_deref(), Some("require" | "verify-ca" | "verify-full"))
+        {
             return Err(refused(
                 "asks for TLS by sslmode, which the driver does not speak: leave sslmode out, \
                                 and use a socket, this machine's 127.0.0.1 or a tunnel",
             ));
         }
         let port = match or(given.port, "PGPORT").as_deref() {
-            None | Some("") => 5432,
+            None => 5432,
             Some(text) => text.parse().map_err(|_| refused("has a port that is no number"))?,
         };
         let place = place(or(given.host, "PGHOST"), port)?;
         let user = or(given.user, "PGUSER")
-            .or_else(|| environment("USER"))
-            .or_else(|| environment("LOGNAME"))
+            .or_else(|| set("USER"))
+            .or_else(|| set("LOGNAME"))
             .ok_or_else(|| refused("names no user: write it as postgresql://user@host/database"))?;
         let database = or(given.database, "PGDATABASE").unwrap_or_else(|| user.clone());
-        let mut address = Self { place, port, user, password: None, database, options: given.options };
+        let options = or(given.options, "PGOPTIONS");
+        let mut address = Self { place, port, user, password: None, database, options };
         address.password =
             or(given.password, "PGPASSWORD").or_else(|| password_file::find(&address, environment));
         Ok(address)

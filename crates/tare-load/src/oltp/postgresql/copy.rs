@@ -19,9 +19,7 @@ pub(super) fn copy(
     let mut refused = None;
     let mut sink = |block: &[u8]| {
         send(wire, block)?;
-        if wire.has_news() {
-            refused = wire.answer(|_| Ok(())).err();
-        }
+        refused = objection(wire)?;
         refused.clone().map_or(Ok(()), Err)
     };
     let mut rows = Tsv::new(&mut sink);
@@ -53,6 +51,18 @@ fn open(wire: &mut Wire, table: &Table) -> Result<(), Failure> {
 fn send(wire: &mut Wire, block: &[u8]) -> Result<(), Failure> {
     CopyData::new(block).map_err(malformed)?.write(&mut wire.out);
     wire.send()
+}
+
+/// The server's, if it has raised one by now. It may also have said something else.
+fn objection(wire: &mut Wire) -> Result<Option<Failure>, Failure> {
+    while wire.has_news() {
+        if let Message::ErrorResponse(body) = wire.receive()? {
+            let failure = wire.refused(&Refused::read(&body))?;
+            wire.answer(|_| Ok(()))?;
+            return Ok(Some(failure));
+        }
+    }
+    Ok(None)
 }
 
 fn close(wire: &mut Wire) -> Result<(), Failure> {
