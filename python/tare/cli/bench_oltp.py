@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from tare.cli import options
+from tare.cli import bench_oltp_report, options
 from tare.cli.experiment_run import Dir
 
 app = typer.Typer(
@@ -248,3 +248,8 @@ def list_(json: options.AsJson = False) -> None:
     from tare.cli.oltp_actions import listed
 
     listed(as_json=json)
+
+
+app.command()(bench_oltp_report.report)
+app.command()(bench_oltp_report.compare)
+app.command()(bench_oltp_report.runs)

@@ -108,8 +108,8 @@ def _print_runs(found: list[Listed]) -> None:
     from tare.report.experiment.safe import printable
     from tare.report.oltp import words
 
-    right = ("run", "conns", "asked", "held", "p99")
-    table = Table(box=None, pad_edge=False)
+    right = ("run", "asked", "held", "p99")
+    table = Table(box=None, pad_edge=False, collapse_padding=True)
     for heading in ("run", "id", "workload", "DBMS", "begun (UTC)", "arrivals", *right[1:], "valid"):
         table.add_column(heading, justify="right" if heading in right else "left")
     for one in found:
@@ -120,7 +120,6 @@ def _print_runs(found: list[Listed]) -> None:
             f"{one.dbms} {one.version}",
             one.started_at[:16].replace("T", " "),
             one.arrivals,
-            str(one.connections),
             words.NOTHING if one.intended_rate is None else words.rate(one.intended_rate),
             words.rate(one.rate),
             words.NOTHING if one.p99_ns is None else words.duration(one.p99_ns / 1e6),

@@ -68,20 +68,22 @@ def _type(a: OfType, b: OfType, times: str, how: tuple[Precision, Precision]) ->
     for name, figure in FIGURES.items():
         first, second = (figure(one) for one in figures)
         ratio = None if first is None or second is None else ratio_of(first, second)
-        lacking = " and ".join(
-            run for run, one in zip("AB", (first, second), strict=True) if one is None or one.low is None
-        )
-        why = f"no interval can be given for {lacking}" if lacking else None
+        why = None if ratio else _why(first, second)
         yield Compared(a.name, times, name, first, second, ratio, n, why)
 
 
+def _why(a: Estimate | None, b: Estimate | None) -> str:
+    lacking = [run for run, one in zip("AB", (a, b), strict=True) if one is None or one.low is None]
+    return f"no interval can be given for {' and '.join(lacking)}" if lacking else "B's interval reaches 0"
+
+
 def ratio_of(a: Estimate, b: Estimate) -> Estimate | None:
-    """None where either has no interval."""
+    """None where either has no interval, or B's reaches down to 0."""
     if a.low is None or a.high is None or b.low is None or b.high is None:
         return None
-    if min(a.low, b.low) <= 0:
+    if b.low <= 0 or a.value <= 0:
         return None
     value = math.log(a.value / b.value)
-    down = math.hypot(math.log(a.value / a.low), math.log(b.high / b.value))
+    down = math.hypot(math.log(a.value / a.low), math.log(b.high / b.value)) if a.low > 0 else math.inf
     up = math.hypot(math.log(a.high / a.value), math.log(b.value / b.low))
     return Estimate(math.exp(value), math.exp(value - down), math.exp(value + up))

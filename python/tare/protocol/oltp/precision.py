@@ -191,11 +191,12 @@ class Figures:
         return float(stdtrit(self._how.freedom, (1 + CONFIDENCE) / 2))
 
     def _around(self, value: float, relative_error: float) -> Estimate:
-        """On a logarithmic scale: times are skewed, and never below 0."""
+        """The wider of a plain and a logarithmic scale on either side: one event may make a figure large, and a
+        second such run may be without it."""
         if not self._sure or value <= 0 or not math.isfinite(relative_error):
             return Estimate(value)
-        factor = math.exp(min(self._multiple * relative_error, _WIDEST))
-        return Estimate(value, value / factor, value * factor)
+        error = self._multiple * relative_error
+        return Estimate(value, value * max(0.0, 1 - error), value * math.exp(min(error, _WIDEST)))
 
     @cached_property
     def _buckets(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:

@@ -6,14 +6,16 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from importlib.metadata import version
-from typing import Any
 
 from tare.protocol.oltp.precision import precision
 from tare.report.experiment.charts.chart import Chart, NoChart
 from tare.report.oltp import document, figures
+from tare.report.oltp.commands import commands
 from tare.report.oltp.document import OltpReport
 from tare.report.oltp.headline import headline
 from tare.report.oltp.stalls import stalls
+from tare.report.oltp.words import workload
+from tare.report.wisconsin.systems import dbms_name
 from tare.workload.oltp.distribution import MS
 from tare.workload.oltp.run import OltpRun
 from tare.workload.oltp.told import Checked, Quick, Second
@@ -37,7 +39,7 @@ def build(run: OltpRun, run_id: int, *, lab: str, title: str | None = None) -> B
     total = sum(run.outcome.mix) or 1.0
     shares = {of.name: one / total for of, one in zip(run.outcome.types, run.outcome.mix, strict=False)}
     report = OltpReport(
-        title=title or f"{run.workload.upper()} on {run.server.dbms} {run.server.version}",
+        title=title or f"{workload(run.workload)} on {dbms_name(run.server.dbms)} {run.server.version}",
         written_at=datetime.now(UTC).isoformat(timespec="seconds"),
         written_by=version("tare-db"),
         lab=lab,
@@ -74,7 +76,7 @@ def build(run: OltpRun, run_id: int, *, lab: str, title: str | None = None) -> B
         checks=list(_checks(run)),
         troubles=[document.Trouble(at_s=one.at_s, text=one.text) for one in run.troubles],
         deviations=list(run.deviations),
-        commands=list(_commands(run, run_id, lab)),
+        commands=list(commands(run, run_id, lab)),
     )
     report = report.model_copy(update={"headline": list(headline(report))})
     return Built(report, charts(report, run))
@@ -167,23 +169,3 @@ def _checks(run: OltpRun) -> Iterator[document.Check]:
             columns=list(shown.columns),
             rows=[list(row) for row in shown.rows],
         )
-
-
-def _commands(run: OltpRun, run_id: int, lab: str) -> Iterator[str]:
-    """What makes the same data, the same run, and this report."""
-    asked = run.asked
-    database = "--db URL"
-    load = f" --options {run.loaded.options!r}" if run.loaded.options else ""
-    yield f"tare bench oltp load {run.workload} --scale {run.loaded.scale:g} --seed {run.loaded.seed}{load} {database}"
-    words: list[Any] = [f"tare bench oltp run {run.workload}", database, f"--arrivals {asked.arrivals}"]
-    if not asked.closed and asked.phases[0].rate is not None:
-        words.append(f"--rate {','.join(f'{one.rate:g}' for one in asked.phases if one.rate is not None)}")
-    words += [
-        f"--duration {','.join(f'{one.duration_s:g}s' for one in asked.phases)}",
-        f"--connections {asked.connections}",
-        f"--warmup {asked.warmup_s:g}s",
-        f"--seed {asked.seed}",
-        f"--isolation {asked.isolation}",
-    ]
-    yield " ".join(words)
-    yield f"tare bench oltp report {run_id} --lab {lab} --html oltp.html"

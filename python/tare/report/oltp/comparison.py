@@ -65,8 +65,9 @@ class Comparison(Document):
 METHOD = (
     "Ratios are A over B with 95% intervals; above 1, B is the smaller. Each run's own precision is read off its "
     "seconds, put together to batches: what the batches' means spread more than independent transactions would is "
-    "taken off the number of transactions (effective n). Means and variances are taken on a logarithmic scale, "
-    "the variance by its fourth moment; percentiles lie between two order statistics; the two runs' intervals are "
+    "taken off the number of transactions (effective n). Means and variances have the wider of a plain and a "
+    "logarithmic scale's interval, the variance by its fourth moment; "
+    "percentiles lie between two order statistics; the two runs' intervals are "
     "joined as of independent estimates (MOVER). Assumed: what lasts longer than a batch is a change of the "
     "schedule, and neighbours are alike in variance and percentiles no more than in their means. Two runs "
     "say nothing of how runs differ from each other: repeat them."

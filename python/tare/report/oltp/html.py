@@ -9,7 +9,7 @@ from tare.report.experiment.charts.chart import Chart, NoChart
 from tare.report.experiment.view import FILTERS
 from tare.report.oltp import view, words
 from tare.report.oltp.build import Built
-from tare.report.oltp.charts.measures import MOST
+from tare.report.oltp.charts.measures import MOST, moved
 from tare.report.oltp.headline import CLOSED, DIFFERENCE
 from tare.report.page.render import MOST_BYTES, rendered
 
@@ -62,7 +62,10 @@ def _context(built: Built, charts: list[Chart | NoChart], limits: Limits) -> dic
         "precision": view.precision(report),
         "difference": DIFFERENCE if report.held.intended_rate is not None else CLOSED,
         "failing": view.failing(report),
-        "left_measures": max(0, len(report.measures) - limits.measures),
+        "left_measures": max(0, len(moved(report.measures)) - limits.measures),
+        "rested": [
+            one.name.replace("_", " ") for one in report.measures if one not in moved(report.measures)
+        ],
         "charts": {
             key: [one for one in charts if one.section == key] for key in ("time", "distribution", "server")
         },

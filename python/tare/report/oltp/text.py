@@ -10,6 +10,7 @@ from tare.report.oltp.document import OltpReport
 from tare.report.oltp.headline import DIFFERENCE
 
 _WIDTH = 100
+_LAG_OF_ALL = 3  # rows above the second type
 _SHOWN = ("mean", "sd", "p50", "p95", "p99", "longest")
 
 
@@ -29,6 +30,8 @@ def _table(report: OltpReport) -> list[str]:
     rows = [("ms", "", *_SHOWN)]
     for type_ in view.times_rows(report):
         for at, row in enumerate(type_["rows"]):
+            if row["kind"] == "lag" and len(rows) > _LAG_OF_ALL:
+                continue
             of = dict(zip(view.TIMES_HEADINGS, row["cells"], strict=True))
             of |= zip(view.SPREAD_HEADINGS, row["spread"], strict=True)
             shown = [of[name].text if name in ("mean", "p99") else of[name].value for name in _SHOWN]

@@ -205,9 +205,11 @@ def precision(report: OltpReport) -> str:
     )
     return (
         f"In brackets: 95% intervals. By {one.batches} batches of {one.seconds} s, {alike}; n over that is what every "
-        "interval rests on (percentiles: order statistics; mean and variance: on a logarithmic scale, the variance by "
-        "the fourth moment). Assumed: neighbours are alike in all figures no more than in their means. A figure without "
-        "brackets describes the transactions of this run and no others: they are too few, or too much alike, for more."
+        "interval rests on (percentiles: order statistics; mean and variance: the wider of a plain and a logarithmic "
+        "scale, the variance by the fourth moment). "
+        "Assumed: neighbours are alike in all figures no more than in their means. A figure "
+        "without brackets describes the transactions of this run and no others: they are too few, or too much alike, "
+        "for more."
     )
 
 

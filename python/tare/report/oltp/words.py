@@ -9,6 +9,13 @@ from tare.report.oltp.document import Figure
 
 NOTHING = "–"
 
+_WORKLOADS = {"tpcc": "TPC-C", "tatp": "TATP", "seats": "SEATS", "epinions": "Epinions", "ycsb": "YCSB"}
+
+
+def workload(name: str) -> str:
+    """As its makers write it."""
+    return _WORKLOADS.get(name, name)
+
 
 def rate(value: float) -> str:
     """Transactions a second, four significant digits and no fewer than are before the point."""
@@ -65,7 +72,7 @@ def cells(of: Figure | None, most: int = 4) -> tuple[str, str]:
 
 def _places(value: float, digits: int) -> int:
     """Decimals for so many significant digits."""
-    return 0 if value == 0 else min(6, max(0, digits - 1 - math.floor(math.log10(abs(value)))))
+    return 0 if abs(value) < 1e-6 else min(6, max(0, digits - 1 - math.floor(math.log10(abs(value)))))
 
 
 def largest(ms: float | None) -> str:

@@ -119,7 +119,7 @@ def run(
         measures=tuple(_measures(told, stall, random)),
         before=checks(),
         after=checks(),
-        unmeasured={"block I/O of the server": "needs the delay accounting of the kernel"},
+        unmeasured={"server_block_io": "the kernel accounts no delays (kernel.task_delayacct = 0)"},
         deviations=("the file system's cache was warm",),
     )
     return replace(found, **changes)
@@ -274,12 +274,13 @@ def _measures(
         noise = float(random.normal(1, 0.04))
         cpu = 0.0 if still else rate * 0.0035 * noise
         values = {
-            "CPU of query processes": (cpu, "CPUs"),
-            "CPU of utility processes": (0.0 if still else 0.06 * noise, "CPUs"),
-            "WAL written": (0.0 if still else rate * 4_300.0 * noise, "bytes/s"),
-            "buffer hits": (0.0 if still else min(1.0, 0.985 * noise), "share"),
-            "waiting for a lock": (float(random.poisson(0.4)), "sessions"),
-            "memory of the server": ((380 + 0.9 * second.number) * 2.0**20, "bytes"),
+            "server_cpu": (cpu, "s/s"),
+            "server_run_queue": (0.0 if still else 0.06 * noise, "s/s"),
+            "wal_bytes": (0.0 if still else rate * 4_300.0 * noise, "bytes/s"),
+            "buffer_hits": (rate * 61.0 * noise, "1/s"),
+            "waiting_lock": (float(random.poisson(0.4)), "1"),
+            "checkpoint_age": ((380 + 0.9 * second.number) * 2.0**20, "bytes"),
+            "deadlocks": (0.0, "1/s"),
         }
         found += [Measure(second.number, name, value, unit) for name, (value, unit) in values.items()]
     return found

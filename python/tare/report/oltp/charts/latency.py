@@ -20,10 +20,10 @@ _TIMES = ("response", "service")
 
 def chart(report: OltpReport) -> Chart | NoChart:
     rows = list(_rows(report))
-    if not rows:
+    every = [row["ms"] for row in rows if row["ms"] is not None]
+    if not every:
         return NoChart(TITLE, "no transaction ended", "time")
     size = axes.bin_size(report)
-    every = [row["ms"] for row in rows if row["ms"] is not None]
     low, high = axes.around(every)
     open_loop = report.held.intended_rate is not None
     x = axes.time_x(report, None)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import statistics
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from tare.report.experiment.charts.chart import Chart, NoChart
@@ -12,9 +12,10 @@ from tare.report.experiment.charts.theme import BLUE, NUMBER, spec
 from tare.report.numbers import bytes_text
 from tare.report.oltp.charts import axes
 from tare.report.oltp.document import OltpReport, Series
+from tare.workload.oltp.measures.names import NAMES
 
 TITLE = "The server, second by second"
-MOST = 24
+MOST = 40
 """Small charts; what is more stands in the JSON report."""
 
 _POINTS = 240
@@ -28,8 +29,18 @@ _BYTES = (
 def charts(report: OltpReport) -> Iterator[Chart | NoChart]:
     if not report.measures:
         yield NoChart(TITLE, "; ".join(report.unmeasured.values()) or "no server measure was taken", "server")
-    for place, one in enumerate(report.measures[:MOST]):
+    for place, one in enumerate(moved(report.measures)[:MOST]):
         yield _chart(report, one, place)
+
+
+def moved(measures: Sequence[Series]) -> list[Series]:
+    """Those that were not 0 throughout: the rest is named in a sentence."""
+    return [one for one in measures if any(value for _, value in one.points)]
+
+
+def title(of: Series) -> str:
+    name = of.name.replace("_", " ")
+    return name if of.unit in ("", "1") else f"{name}, {of.unit}"
 
 
 def _chart(report: OltpReport, of: Series, place: int) -> Chart:
@@ -46,8 +57,9 @@ def _chart(report: OltpReport, of: Series, place: int) -> Chart:
     mean = statistics.fmean(measured)
     return Chart(
         name=name,
-        title=f"{of.name}, {of.unit}" if of.unit else of.name,
-        caption=f"Mean {_shown(mean, of.unit)}, highest {_shown(max(measured), of.unit)}"
+        title=title(of),
+        caption=_meaning(of.name)
+        + f"Mean {_shown(mean, of.unit)}, highest {_shown(max(measured), of.unit)}"
         + (f"; means of {size} seconds." if size > 1 else "."),
         spec=spec(
             96,
@@ -76,23 +88,26 @@ def _chart(report: OltpReport, of: Series, place: int) -> Chart:
         ),
         data={name: rows, **axes.data_behind(report)},
         marks=1 + axes.marks_behind(report),
-        alt=f"{of.name} over {len(of.points)} seconds: mean {_shown(mean, of.unit)}, "
+        alt=f"{title(of)} over {len(of.points)} seconds: mean {_shown(mean, of.unit)}, "
         f"highest {_shown(max(measured), of.unit)}.",
         section="server",
     )
+
+
+def _meaning(name: str) -> str:
+    known = NAMES.get(name)
+    return f"{known.meaning} " if known else ""
 
 
 def _ticks(unit: str, most: float) -> dict[str, Any]:
     if unit.startswith("bytes") and most > 0:
         step = 2.0 ** math.floor(math.log2(most / 2))
         return {"labelExpr": _BYTES, "values": [place * step for place in range(5)]}
-    return {"format": ".3~%" if unit == "share" else NUMBER, "tickCount": 3}
+    return {"format": NUMBER, "tickCount": 3}
 
 
 def _shown(value: float, unit: str) -> str:
     if unit.startswith("bytes") and value >= 0:
         return bytes_text(value) + unit.removeprefix("bytes")
-    if unit == "share":
-        return f"{value:.1%}"
     digits = f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.3g}"
-    return f"{digits} {unit}".rstrip()
+    return digits if unit == "1" else f"{digits} {unit}".rstrip()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from tare.report.experiment.charts.chart import Chart, NoChart
+from tare.report.experiment.charts.chart import Chart, NoChart, Spec
 from tare.report.experiment.charts.theme import BLUE, GREY, NUMBER, ORANGE, RED, spec
 from tare.report.oltp.charts import axes
 from tare.report.oltp.document import OltpReport
@@ -69,11 +69,7 @@ def chart(report: OltpReport) -> Chart | NoChart:
                         "tooltip": _TOOLTIP,
                     },
                 },
-                {
-                    "transform": [{"filter": f"datum.what === '{_FAILED}'"}],
-                    "mark": {"type": "point", "filled": True, "size": 26, "shape": "triangle-up"},
-                    "encoding": {"x": x, "y": y, "color": colour, "tooltip": _TOOLTIP},
-                },
+                *([_failed(x, y, colour)] if _FAILED in shown else []),
             ],
         ),
         data={"throughput": rows, **axes.data_behind(report)},
@@ -109,7 +105,10 @@ def backlog(report: OltpReport) -> Chart | None:
             **axes.left(),
         },
     }
-    lines = {"backlog": ("due, not started", ORANGE), "running": ("in the DBMS", BLUE)}
+    lines: dict[str, tuple[str, str]] = {
+        "backlog": ("due, not started", ORANGE),
+        "running": ("in the DBMS", BLUE),
+    }
     return Chart(
         name="backlog",
         title="What waited",
@@ -122,31 +121,7 @@ def backlog(report: OltpReport) -> Chart | None:
             padding={"top": 6, "left": 2, "right": 8, "bottom": 4},
             layer=[
                 *axes.behind(report, x, names=False),
-                *(
-                    {
-                        "mark": {"type": "line", "interpolate": "step-after", "strokeWidth": 1.6},
-                        "encoding": {
-                            "x": x,
-                            "y": {**y, "field": field},
-                            "color": {
-                                "datum": label,
-                                "type": "nominal",
-                                "title": None,
-                                "scale": {
-                                    "domain": [one for one, _ in lines.values()],
-                                    "range": [colour for _, colour in lines.values()],
-                                },
-                                "legend": {"columns": 2, "symbolType": "stroke"},
-                            },
-                            "tooltip": [
-                                {"field": "at", "title": "second"},
-                                {"field": "backlog", "title": "due, not started", "format": ","},
-                                {"field": "running", "title": "in the DBMS", "format": ","},
-                            ],
-                        },
-                    }
-                    for field, (label, _) in lines.items()
-                ),
+                *(_step(x, {**y, "field": field}, label, lines) for field, (label, _) in lines.items()),
             ],
         ),
         data={"backlog": rows, **axes.data_behind(report)},
@@ -155,6 +130,40 @@ def backlog(report: OltpReport) -> Chart | None:
         "transactions waited to be started.",
         section="time",
     )
+
+
+def _failed(x: Spec, y: Spec, colour: Spec) -> Spec:
+    return {
+        "transform": [{"filter": f"datum.what === '{_FAILED}'"}],
+        "mark": {"type": "point", "filled": True, "size": 26, "shape": "triangle-up"},
+        "encoding": {"x": x, "y": y, "color": colour, "tooltip": _TOOLTIP},
+    }
+
+
+def _step(x: Spec, y: Spec, label: str, lines: dict[str, tuple[str, str]]) -> Spec:
+    scale = {
+        "domain": [one for one, _ in lines.values()],
+        "range": [colour for _, colour in lines.values()],
+    }
+    return {
+        "mark": {"type": "line", "interpolate": "step-after", "strokeWidth": 1.6},
+        "encoding": {
+            "x": x,
+            "y": y,
+            "color": {
+                "datum": label,
+                "type": "nominal",
+                "title": None,
+                "scale": scale,
+                "legend": {"columns": 2, "symbolType": "stroke"},
+            },
+            "tooltip": [
+                {"field": "at", "title": "second"},
+                {"field": "backlog", "title": "due, not started", "format": ","},
+                {"field": "running", "title": "in the DBMS", "format": ","},
+            ],
+        },
+    }
 
 
 def _caption(report: OltpReport, size: int) -> str:
