@@ -290,4 +290,5 @@ def wisconsin_digest(size: int, tuples: int) -> int:
 
 def oltp_driver(input: int, output: int) -> int:
     """Serves one request of transactional work, a line of JSON from an open file, and tells what happens line by line
-    to another. The GIL is free meanwhile. Ends the process if either file's other end is closed. Returns the exit code."""
+    to another. The GIL is free meanwhile. Ends the process if either file's other end is closed. Returns the exit
+    code."""

@@ -44,7 +44,7 @@ def made(call: Call, request: Request, to: Path | None, *, check: bool, machine_
             update={"action": action.model_copy(update={"samples": str(raw) if raw else None})}
         )
         measured_s = sum(one.duration_s for one in action.phases)
-        title = f"{call.workload} on {redacted(url)}"
+        title = f"{call.workload} on {redacted(call.db)}"
         try:
             with shown(title, action.phases[0].rate, measured_s, quiet=call.json) as view:
                 conductor = Conductor(asked, view.hear, checks=check)

@@ -211,7 +211,7 @@ def _server(run: OltpRun) -> Iterator[str]:
 def _troubles(run: OltpRun) -> Iterator[str]:
     yield from (f"at {one.at_s:.1f} s: {one.text}" for one in run.troubles[:5])
     if len(run.troubles) > 5:
-        yield f"… and {len(run.troubles) - 5} more such lines"
+        yield f"… and {len(run.troubles) - 5} more"
 
 
 def _finished(counts: Counts) -> str:
