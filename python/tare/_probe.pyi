@@ -287,3 +287,8 @@ def write_wisconsin(descriptor: int, size: int, tuples: int, header: bool = Fals
 
 def wisconsin_digest(size: int, tuples: int) -> int:
     """The sum of the checksum over the first `tuples` of a 1993 Wisconsin relation of `size`. Raises ValueError."""
+
+def oltp_driver(input: int, output: int) -> int:
+    """Serves one request of transactional work, a line of JSON from an open file, and tells what happens line by line
+    to another. The GIL is free meanwhile. Ends the process if either file's other end is closed. Returns the exit
+    code."""

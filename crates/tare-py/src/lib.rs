@@ -5,6 +5,7 @@ mod exits;
 mod held;
 mod instructions;
 mod machine;
+mod oltp;
 mod oltp_kinds;
 mod page_cache;
 mod probe;
@@ -26,6 +27,8 @@ mod _probe {
     use super::instructions::{Instructions, count_instructions};
     #[pymodule_export]
     use super::machine::{CpuTicks, Machine};
+    #[pymodule_export]
+    use super::oltp::oltp_driver;
     #[pymodule_export]
     use super::oltp_kinds::oltp_kinds;
     #[pymodule_export]

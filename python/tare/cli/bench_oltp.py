@@ -36,7 +36,7 @@ Db = Annotated[
 ]
 Scale = Annotated[
     float | None,
-    typer.Option(min=0.001, max=1e6, help="How large; `tare bench oltp list` says what 1 is."),
+    typer.Option(min=0.001, max=1e9, help="How large; `tare bench oltp list` says what 1 is."),
 ]
 Seed = Annotated[int, typer.Option(min=0, max=2**63 - 1, metavar="N", help="The same seed, the same again.")]
 Setting = Annotated[
@@ -44,7 +44,7 @@ Setting = Annotated[
     typer.Option("--option", metavar="NAME=VALUE", help="A setting of the workload. Repeatable."),
 ]
 FixedLines = Annotated[
-    int | None, typer.Option(min=1, max=15, metavar="N", help="TPC-C: every order has so many lines.")
+    int | None, typer.Option(min=1, max=99, metavar="N", help="TPC-C: every New-Order has so many lines.")
 ]
 Core = Annotated[str | None, typer.Option(metavar="a…f", help="YCSB: one of its core mixes.")]
 
@@ -145,7 +145,7 @@ def run(
     scale: Annotated[
         float | None,
         typer.Option(
-            min=0.001, max=1e6, help="Refuse data of another scale. Default: take them as they are."
+            min=0.001, max=1e9, help="Refuse data of another scale. Default: take them as they are."
         ),
     ] = None,
     samples: Annotated[

@@ -82,7 +82,7 @@ class Lines(Silent):
         often = isinstance(event, Second | Loading)
         if not often or now >= self._due:
             self._console.print(Text(line), soft_wrap=True)
-            self._due = now + EVERY_S if often else self._due
+            self._due = now + EVERY_S if often else now
 
 
 class Drawn:
@@ -182,7 +182,7 @@ def _line(event: Told | None) -> str | None:
     match event:
         case Second():
             return (
-                f"{event.number + 1} s: {event.counts.started} started, {_ended(event.counts)}; response "
+                f"{_when(event.number)}: {event.counts.started} started, {_ended(event.counts)}; response "
                 f"{_quick(event.response)} ms; {event.backlog} due and not started"
             )
         case Loading():
@@ -196,6 +196,10 @@ def _line(event: Told | None) -> str | None:
         case Trouble():
             return f"{event.at_ns / 1e9:.1f} s: {event.text}"
     return None
+
+
+def _when(number: int) -> str:
+    return f"{number + 1} s" if number >= 0 else "warm-up"
 
 
 def _found(one: Checked) -> str:

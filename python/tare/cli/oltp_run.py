@@ -10,7 +10,7 @@ from pathlib import Path
 import typer
 from rich.console import Console
 
-from tare.cli import INTERRUPTED, destinations
+from tare.cli import destinations, exit_code_of
 from tare.cli.oltp_call import Call, bound
 from tare.cli.oltp_json import document
 from tare.cli.oltp_live import shown
@@ -21,7 +21,7 @@ from tare.lab import oltp as runs
 from tare.lab.store import open_lab
 from tare.measure.machine.settings import MachineSettings, delay_accounting_on
 from tare.workload.oltp import samples
-from tare.workload.oltp.conditions import Conditions
+from tare.workload.oltp.conditions import ConditionsFail
 from tare.workload.oltp.conduct import Conductor
 from tare.workload.oltp.request import Request, Run
 from tare.workload.oltp.run import OltpRun
@@ -44,11 +44,15 @@ def made(call: Call, request: Request, to: Path | None, *, check: bool, machine_
             update={"action": action.model_copy(update={"samples": str(raw) if raw else None})}
         )
         measured_s = sum(one.duration_s for one in action.phases)
-        title = f"{call.workload} on {redacted(url)}"
-        with shown(title, action.phases[0].rate, measured_s, quiet=call.json) as view:
-            conductor = Conductor(asked, view.hear, checks=check)
-            run = conductor.run(_name_failing)
-        number, failure = None, None
+        title = f"{call.workload} on {redacted(call.db)}"
+        try:
+            with shown(title, action.phases[0].rate, measured_s, quiet=call.json) as view:
+                conductor = Conductor(asked, view.hear, checks=check)
+                run = conductor.run()
+        except ConditionsFail as error:
+            print_failing(error.conditions.failing, Console(stderr=True))
+            raise
+        number, failure = None, conductor.unchecked
         try:
             number = runs.record(lab, run)
             if raw is not None and to is not None:
@@ -60,13 +64,9 @@ def made(call: Call, request: Request, to: Path | None, *, check: bool, machine_
     _tell(call, run, number)
     if failure is not None:
         print(f"tare: {failure}", file=sys.stderr)
-    if conductor.stopped:
-        return INTERRUPTED
+    if conductor.stopped_by is not None:
+        return exit_code_of(conductor.stopped_by)
     return 1 if run.invalid or failure is not None else 0
-
-
-def _name_failing(before: Conditions) -> None:
-    print_failing(before.failing, Console(stderr=True))
 
 
 def _tell(call: Call, run: OltpRun, number: int | None) -> None:

@@ -1,6 +1,6 @@
 """A transactional run for a terminal: first whether it holds what was asked, then what each type of transaction took.
 
-Readable without colour, in 100 columns.
+Readable without colour, in 80 columns.
 """
 
 from __future__ import annotations
@@ -125,33 +125,38 @@ _FIGURES: dict[str, Callable[[Distribution], float | None]] = {
 
 
 def _response(types: Sequence[OfType]) -> Table:
-    norm = types[0].response.norm
-    table = _table("response, ms", [*_FIGURES, "cv", f"L{norm:g} mean"])
+    table = _table("response, ms", list(_FIGURES))
     for one in types:
-        cv, mean = one.response.cv, one.response.power_mean_ms
-        table.add_row(
-            one.name,
-            *(_ms(figure(one.response)) for figure in _FIGURES.values()),
-            "–" if cv is None else _significant(cv),
-            "–" if mean is None else _significant(mean),
-        )
+        table.add_row(one.name, *(_ms(figure(one.response)) for figure in _FIGURES.values()))
     return table
 
 
 def _parts(types: Sequence[OfType], *, closed: bool) -> Table:
-    shares = (0.5, 0.99)
-    columns = [f"service p{100 * share:g}" for share in shares]
-    if not closed:
-        columns += [f"start lag p{100 * share:g}" for share in shares]
-    table = _table("of it, ms", columns)
+    """How unsteady it is, and what of it passed before the start."""
+    table = _table(
+        "of it, ms",
+        [
+            "cv",
+            f"L{types[0].response.norm:g} mean",
+            "service p50",
+            "p99",
+            *(() if closed else ("lag p50", "p99")),
+        ],
+    )
     for one in types:
+        cv, mean = one.response.cv, one.response.power_mean_ms
         kinds = (one.service,) if closed else (one.service, one.lag)
-        table.add_row(one.name, *(_ms(of.quantile(share)) for of in kinds for share in shares))
+        table.add_row(
+            one.name,
+            "–" if cv is None else _significant(cv),
+            "–" if mean is None else _significant(mean),
+            *(_ms(of.quantile(share)) for of in kinds for share in (0.5, 0.99)),
+        )
     return table
 
 
 def _table(title: str, columns: Sequence[str]) -> Table:
-    table = Table(box=None, padding=(0, 1), pad_edge=False, header_style="dim")
+    table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False, header_style="dim")
     table.add_column(title, no_wrap=True)
     for column in columns:
         table.add_column(column, justify="right")
@@ -197,7 +202,8 @@ def _server(run: OltpRun) -> Iterator[str]:
     if (log := mean("wal_bytes")) is not None:
         parts.append(f"{bytes_text(log)}/s of log")
     if parts:
-        yield f"server: {', '.join(parts)}"
+        who = "server" if run.server.dbms != "sqlite" else "DBMS (within the driver)"
+        yield f"{who}: {', '.join(parts)}"
     if own is not None:
         yield f"watching took {percent(own)} of a CPU; stolen from the machine: {percent(steal or 0)} of a CPU"
 
@@ -205,7 +211,7 @@ def _server(run: OltpRun) -> Iterator[str]:
 def _troubles(run: OltpRun) -> Iterator[str]:
     yield from (f"at {one.at_s:.1f} s: {one.text}" for one in run.troubles[:5])
     if len(run.troubles) > 5:
-        yield f"… and {len(run.troubles) - 5} more such lines"
+        yield f"… and {len(run.troubles) - 5} more"
 
 
 def _finished(counts: Counts) -> str:

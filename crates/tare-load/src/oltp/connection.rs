@@ -1,5 +1,7 @@
 //! What a DBMS owes the driver: one blocking connection a thread.
 
+use std::time::Duration;
+
 use serde::{Deserialize, Serialize};
 
 use crate::oltp::{Dialect, Failure, Row, Rows, Statement, Table, Value};
@@ -16,10 +18,17 @@ pub enum Isolation {
     Serializable,
 }
 
+/// How long a lock is waited for until it is `Trouble::LockTimeout`. Far above any response time that is meant, and
+/// short enough that a session whose client was killed does not stand in the way for long.
+pub const LOCK_WAIT: Duration = Duration::from_secs(10);
+
 /// Between `begin` and `commit` or `rollback`, after a failure only `rollback` is called.
 pub trait Connection: Send {
     /// Whose SQL it speaks.
     fn dialect(&self) -> Dialect;
+
+    /// The server's name and version, and the isolation level at work, both in the DBMS's words.
+    fn described(&mut self) -> Result<(String, String), Failure>;
 
     /// A transaction, at the isolation level the connection was opened with. `writes`: SQLite takes its lock at once.
     fn begin(&mut self, writes: bool) -> Result<(), Failure>;

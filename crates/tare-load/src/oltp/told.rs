@@ -59,11 +59,11 @@ pub enum Told {
     },
     /// A second of the measured part is over (and each of the drain). Warm-up has numbers below 0.
     Second(Second),
-    /// A connection was lost, or made again.
+    /// A connection was lost or made again, or the DBMS refused something that no second try can mend.
     Trouble {
         /// Since the start; negative: warm-up.
         at_ns: i64,
-        /// What the DBMS said. Told once for each text and second.
+        /// What the DBMS said. Told once for each text and second, twenty texts a second at most.
         text: String,
     },
     /// The last line of a run.
@@ -165,7 +165,7 @@ pub struct Counts {
 /// A second, all types together.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Second {
-    /// From the start of the measured part.
+    /// From the start of the measured part. The last of warm-up, -1, lasts until its backlog is drained.
     pub number: i64,
     /// Which phase's arrivals were due in it.
     pub phase: usize,
@@ -207,7 +207,7 @@ pub struct Outcome {
     pub took_ns: u64,
     /// What the schedule holds, in transactions a second; None: closed loop.
     pub intended_rate: Option<f64>,
-    /// Started over the schedule's length.
+    /// Started before the schedule's end, over its length.
     pub rate: f64,
     /// Why the run is not valid: rate missed by more than 1%, backlog that grew, shed, never started. Empty: valid.
     pub invalid: Vec<String>,
@@ -223,7 +223,7 @@ pub struct Outcome {
     pub reconnects: u64,
     /// Of the measured part.
     pub own: Own,
-    /// As used.
+    /// As used, in percent.
     pub mix: Vec<f64>,
     /// Rows of the samples' file.
     pub samples: u64,

@@ -35,6 +35,7 @@ class ConditionsFail(TareError):
     """The data do not satisfy the workload's conditions, and nothing was sent."""
 
     def __init__(self, conditions: Conditions) -> None:
+        self.conditions = conditions
         names = ", ".join(one.name for one in conditions.failing)
         super().__init__(
             f"{len(conditions.failing)} of {len(conditions.checked)} conditions do not hold before the run: {names}",

@@ -5,8 +5,8 @@ from __future__ import annotations
 import hashlib
 import time
 import uuid
-from collections.abc import Callable
 from contextlib import ExitStack, suppress
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -14,7 +14,7 @@ from tare.dbms.base import Server
 from tare.dbms.registry import find
 from tare.dbms.url import redacted
 from tare.errors import TareError, UsageError
-from tare.experiment.interrupts import Interrupts
+from tare.experiment.interrupts import Interrupted, Interrupts
 from tare.measure.environment import machine_facts
 from tare.workload.oltp.child import Driver
 from tare.workload.oltp.conditions import (
@@ -47,26 +47,23 @@ class Conductor:
         self._hear = hear
         self._checks = checks
         self._driver: Driver | None = None
-        self.stopped = False  # by Ctrl-C, early
+        self.stopped_by: Interrupted | None = None  # the run was ended early
+        self.unchecked: TareError | None = (
+            None  # why the conditions were not held against the data after the run
+        )
 
-    def run(self, met: Callable[[Conditions], None] = lambda before: None) -> OltpRun:
-        """`met` hears how the conditions stand before anything is sent.
-
-        Ctrl-C ends the run early, with a result; a second one at once (Interrupted). Raises ConditionsFail,
+    def run(self) -> OltpRun:
+        """Ctrl-C ends the run early, with a result; a second one at once (Interrupted). Raises ConditionsFail,
         UsageError, DriverFailed, and what connecting raises."""
         trace = _trace(self._action)
         with Interrupts(self._stop) as interrupts:
             with interrupts.at_once():
                 server = server_of(self._request.url, self._request.connect_timeout_s)
                 before = self._conditions()
-                met(before)
             if before.failing:
                 raise ConditionsFail(before)
             events, measures, unmeasured = self._send(interrupts)
-            after = Conditions()
-            if not self.stopped:
-                with interrupts.at_once():
-                    after = self._conditions()
+            after = self._afterwards(interrupts)
         outcome = last_of(events, Outcome)
         began = datetime.now(UTC) - timedelta(microseconds=(time.monotonic_ns() - outcome.started_ns) / 1e3)
         return OltpRun(
@@ -76,7 +73,7 @@ class Conductor:
                 timespec="milliseconds"
             ),
             url=redacted(self._request.url),
-            server=server,
+            server=_as_met(server, last_of(events, Connected)),
             machine=machine_facts(),
             workload=self._request.workload,
             loaded=_loaded(events),
@@ -93,7 +90,6 @@ class Conductor:
 
     # Inside --------------------------------------------------------------------------------
     def _stop(self) -> None:
-        self.stopped = True
         if self._driver is not None:
             self._driver.stop()
 
@@ -102,15 +98,23 @@ class Conductor:
             return Conditions()
         return check(self._request.model_copy(update={"action": Check(rows=ROWS)}), self._hear)
 
+    def _afterwards(self, interrupts: Interrupts) -> Conditions:
+        """Whatever happens here, what was measured is kept."""
+        try:
+            with interrupts.at_once():
+                return self._conditions()
+        except Interrupted as interrupt:
+            self.stopped_by = interrupt
+        except TareError as error:
+            self.unchecked = error
+        return Conditions()
+
     def _send(self, interrupts: Interrupts) -> tuple[list[Told], tuple[Measure, ...], dict[str, str]]:
         events: list[Told] = []
         watch: Watch | None = None
-        interrupts.check()
         with ExitStack() as stack:
-            driver = stack.enter_context(Driver(self._request))
-            self._driver = driver
-            if self.stopped:  # in between
-                driver.stop()
+            with interrupts.at_once():
+                driver = self._driver = stack.enter_context(Driver(self._request))
             for event in driver.told(LOOK_S):
                 if isinstance(event, Connected):
                     watch = stack.enter_context(Watch(self._request.url, driver.pid))
@@ -148,6 +152,13 @@ def server_of(url: str, connect_timeout_s: float) -> Server:
     finally:
         with suppress(TareError):
             session.close()
+
+
+def _as_met(server: Server, connected: Connected) -> Server:
+    """SQLite is a library, and the driver has its own: what was looked up through another is not the run's."""
+    if server.dbms != "sqlite":
+        return server
+    return replace(server, version=connected.server.removeprefix("SQLite "), settings={})
 
 
 def _seen(watch: Watch | None, events: list[Told]) -> tuple[tuple[Measure, ...], dict[str, str]]:

@@ -25,18 +25,33 @@ WORKLOADS = {
             "tpcc",
             "TPC-C: a wholesale supplier's orders",
             "a warehouse, about 100 MB",
-            {"fixed_lines": "every order has so many lines (specification: 5 to 15)"},
+            {
+                "fixed_lines": "every New-Order has so many lines and none rolls back (else 5 to 15, and 1% roll back)"
+            },
         ),
-        Workload("tatp", "TATP: a telecom's subscriber locations", "100,000 subscribers", {}),
-        Workload("seats", "SEATS: airline seats", "10,000 customers of an airline's flights", {}),
-        Workload("epinions", "Epinions: reviews and trust among users", "2,000 users and 1,000 items", {}),
+        Workload(
+            "tatp", "TATP: a mobile network's subscribers and where they are", "100,000 subscribers", {}
+        ),
+        Workload(
+            "seats",
+            "SEATS: an airline's tickets",
+            "100,000 customers, and the flights of 52 days",
+            {"occupied": "percent of the seats that are reserved at the start (else 1)"},
+        ),
+        Workload(
+            "epinions", "Epinions: reviews of items, and who trusts whose", "2,000 users and 1,000 items", {}
+        ),
         Workload(
             "ycsb",
             "YCSB: reads and writes by key",
             "1,000 rows of 1 kB",
             {
                 "core": "one of the core mixes, a to f",
-                "distribution": "how keys are chosen: zipfian, uniform, latest",
+                "distribution": "how keys are chosen: zipfian, uniform or latest",
+                "theta": "of Zipf's distribution, between 0 and 1 (else 0.99)",
+                "scan_length": "most records that a scan asks for (else 100)",
+                "read_fields": "what a read asks for: one or all (else all)",
+                "write_fields": "what an update changes: one or all",
             },
         ),
     )

@@ -61,7 +61,7 @@ def test_a_server_that_goes_and_comes_back_leaves_a_gap_and_no_more() -> None:
     with_server = {one.second for one in found if one.name == "commits"}
     assert min(with_server) < max(with_server) - 2
     assert seconds - with_server, "the gap"
-    assert "readings are missing" in watch.unmeasured["statistics"]
+    assert "missing" in watch.unmeasured["statistics"]
 
 
 def test_of_an_embedded_dbms_the_driver_itself_is_watched(tmp_path: Path) -> None:

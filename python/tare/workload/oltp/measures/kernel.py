@@ -61,12 +61,17 @@ class ServerProcesses:
             for name, (counter, unit) in _COUNTERS.items():
                 value = getattr(process, counter)
                 if value is None:
-                    self.unread[name] = (
-                        f"the kernel does not tell {counter} of process {process.pid} ({process.comm})"
-                    )
+                    self.unread[name] = _unreadable(counter, process)
                     continue
                 since = (getattr(earlier, counter) or 0) if earlier else 0
                 self._sums[name] += max(0, value - since) / unit
+
+
+def _unreadable(counter: str, process: Process) -> str:
+    who = f"process {process.pid} ({process.comm})"
+    if counter == "block_io_ns":
+        return f"{who} has no block-I/O delay: delay accounting was off when it was born"
+    return f"{counter} of {who} is not readable by this user"
 
 
 def machine(probe: Probe) -> dict[str, float]:

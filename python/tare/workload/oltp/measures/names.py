@@ -20,8 +20,8 @@ def _gauge(name: str, unit: str, meaning: str) -> Name:
 
 
 _ALL = (
-    # The kernel, of the server's processes without the session that measures (SQLite: of the driver).
-    # What a process used after its last reading is not in it.
+    # The kernel, of the server's processes; SQLite: of the driver. The session that measures is left out where it is
+    # a process of its own (PostgreSQL). What a process used after its last reading is not in it.
     Name("server_cpu", "s/s", "CPU time of the server's processes."),
     Name("server_cpu_user", "s/s", "Of it in user mode; the split is the kernel's sampling."),
     Name("server_cpu_system", "s/s", "Of it in the kernel."),

@@ -72,7 +72,8 @@ class Watch:
             why |= self._statistics.refused
         if self._missed:
             last = why.get("statistics", "")
-            why["statistics"] = f"{self._missed} readings are missing" + (f": {last}" if last else "")
+            missing = "a reading is" if self._missed == 1 else f"{self._missed} readings are"
+            why["statistics"] = f"{missing} missing" + (f": {last}" if last else "")
         return why
 
     # Sources --------------------------------------------------------------------------------
@@ -102,7 +103,7 @@ class Watch:
 
     def _miss(self, why: str) -> None:
         self._missed += 1
-        self._why["statistics"] = why
+        self._why["statistics"] = " ".join(why.split())
 
     def _meet(self) -> None:
         session = find(self._url).connect(self._url, timeout_s=CONNECT_S)

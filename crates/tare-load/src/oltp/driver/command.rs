@@ -1,0 +1,116 @@
+//! One call of the driver: a request comes in, what is done is told, and whoever asked may say stop or go.
+
+use std::io::{BufRead, Read, Write};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+
+use super::control::Control;
+use super::run::run;
+use super::teller::Teller;
+use super::worker::words;
+use crate::oltp::database::{Problem, Tell};
+use crate::oltp::request::{Action, Request};
+use crate::oltp::told::Told;
+use crate::oltp::{Connection, Failure, Isolation, Workload};
+
+/// No request is longer.
+const LONGEST_LINE: u64 = 1 << 20;
+
+/// What is done to databases, beside sending transactions to them.
+pub trait Actions: Send + Sync {
+    /// A connection to the request's database.
+    fn open(&self, request: &Request, isolation: Isolation) -> Result<Box<dyn Connection>, Failure>;
+
+    /// The workload that the request asks for, as it is loaded there; tells `Found`. Refuses what is not loaded, not
+    /// completely, or not as asked.
+    fn workload(
+        &self,
+        request: &Request,
+        on: &mut dyn Connection,
+        tell: &Tell<'_>,
+    ) -> Result<Arc<dyn Workload>, Problem>;
+
+    /// Makes and fills the tables; tells `Found`, `Loading` and `LoadDone`.
+    fn load(&self, request: &Request, tell: &Tell<'_>) -> Result<(), Problem>;
+
+    /// Holds the conditions against the data; tells `Found`, `Checked` for each and `CheckDone`.
+    fn check(&self, request: &Request, tell: &Tell<'_>) -> Result<(), Problem>;
+
+    /// Drops the tables; tells `Found` and `Dropped`.
+    fn drop_tables(&self, request: &Request, tell: &Tell<'_>) -> Result<(), Problem>;
+}
+
+/// The exit code: 0 when the action's last line was told, 1 when it cannot be done, 2 when the request is at fault.
+///
+/// `gone` is called when the input ends, or nobody reads the output, before that: whoever asked is no more, and it
+/// should end the process.
+pub fn serve(
+    mut input: Box<dyn BufRead + Send>,
+    output: Box<dyn Write + Send>,
+    actions: Arc<dyn Actions>,
+    gone: fn(),
+) -> i32 {
+    let teller = Teller::new(output, gone);
+    let control = Arc::new(Control::default());
+    let done = Arc::new(AtomicBool::new(false));
+    let tell = |told: Told| {
+        if matches!(told, Told::LoadDone { .. } | Told::CheckDone { .. } | Told::Dropped | Told::RunDone(_)) {
+            done.store(true, Ordering::SeqCst);
+        }
+        teller.tell(&told);
+    };
+    let ended = read(&mut input).and_then(|request| {
+        hear(input, Arc::clone(&control), Arc::clone(&done), gone);
+        let act = AssertUnwindSafe(|| act(&request, &actions, &control, &tell));
+        catch_unwind(act).unwrap_or_else(|panic| {
+            let what = format!("the driver failed: {}", words(&*panic));
+            Err(Problem::new(what, "this is a fault of Tare's: report it with these words"))
+        })
+    });
+    let Err(problem) = ended else { return 0 };
+    let usage = problem.usage;
+    done.store(true, Ordering::SeqCst);
+    let Problem { what, next, .. } = problem;
+    teller.tell(&Told::Failed { what, next, usage });
+    if usage { 2 } else { 1 }
+}
+
+fn read(input: &mut impl BufRead) -> Result<Request, Problem> {
+    let mut line = String::new();
+    let read = input.take(LONGEST_LINE).read_line(&mut line);
+    let unread = |why: String| {
+        Problem::usage(format!("the driver's request cannot be read: {why}"), "give one line of JSON")
+    };
+    read.map_err(|error| unread(error.to_string()))?;
+    serde_json::from_str(&line).map_err(|error| unread(error.to_string()))
+}
+
+/// Listens until the input ends.
+fn hear(input: Box<dyn BufRead + Send>, control: Arc<Control>, done: Arc<AtomicBool>, gone: fn()) {
+    thread::spawn(move || {
+        for line in input.lines().map_while(Result::ok) {
+            if line.trim() == "stop" {
+                control.stop();
+            }
+        }
+        if !done.load(Ordering::SeqCst) {
+            gone();
+        }
+    });
+}
+
+fn act(
+    request: &Request,
+    actions: &Arc<dyn Actions>,
+    control: &Arc<Control>,
+    tell: &Tell<'_>,
+) -> Result<(), Problem> {
+    match &request.action {
+        Action::Load { .. } => actions.load(request, tell),
+        Action::Check { .. } => actions.check(request, tell),
+        Action::Drop => actions.drop_tables(request, tell),
+        Action::Run(asked) => run(request, asked, actions, control, tell),
+    }
+}
