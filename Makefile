@@ -29,6 +29,7 @@ lint: $(STAMP)/built-for-tests ## Formatting, clippy, ruff, mypy, stubtest
 	$(PY) -m tare.experiment.schema --check schemas/experiment-v1.json
 	$(PY) -m tare.report.experiment.schema --check schemas/report-v1.json
 	$(PY) -m tare.report.wisconsin.schema --check schemas/wisconsin-v1.json
+	$(PY) -m tare.report.oltp.schema --check schemas/oltp-v1.json
 
 format: $(STAMP)/built-for-tests ## Format Rust and Python
 	cargo fmt --all

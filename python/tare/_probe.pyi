@@ -290,6 +290,10 @@ def read_lab(path: Path, writable: bool, sql: str, columns: Sequence[tuple[str, 
     of a word, the words: it arrives as its place among them. Raises ValueError for an unknown kind; what SQLite
     refuses comes as the stream's error."""
 
+def oltp_kinds(workload: str) -> list[tuple[str, float, bool]]:
+    """The types of a transactional workload, in numbering order: name, percent of the default mix, and whether it
+    may change anything. Raises ValueError for a workload that nobody knows."""
+
 def write_wisconsin(descriptor: int, size: int, tuples: int, header: bool = False) -> None:
     """Writes the first `tuples` of a 1993 Wisconsin relation of `size` as CSV to an open file. The GIL is free
     meanwhile, and signals are heard. Raises OSError; ValueError for a size that no relation has."""
@@ -299,4 +303,5 @@ def wisconsin_digest(size: int, tuples: int) -> int:
 
 def oltp_driver(input: int, output: int) -> int:
     """Serves one request of transactional work, a line of JSON from an open file, and tells what happens line by line
-    to another. The GIL is free meanwhile. Ends the process if either file's other end is closed. Returns the exit code."""
+    to another. The GIL is free meanwhile. Ends the process if either file's other end is closed. Returns the exit
+    code."""

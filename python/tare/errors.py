@@ -139,6 +139,10 @@ class ForeignTable(UsageError):
     """A table stands where the experiment's belongs, and Tare did not make it."""
 
 
+class DriverFailed(TareError):
+    """The driver of a transactional workload could not go on, or ended without its result."""
+
+
 class Undelivered(TareError):
     """The watcher's command or webhook did not take a notice."""
 

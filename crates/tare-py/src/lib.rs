@@ -7,6 +7,7 @@ mod instructions;
 mod lab;
 mod machine;
 mod oltp;
+mod oltp_kinds;
 mod page_cache;
 mod probe;
 mod process;
@@ -31,6 +32,8 @@ mod _probe {
     use super::machine::{CpuTicks, Machine};
     #[pymodule_export]
     use super::oltp::oltp_driver;
+    #[pymodule_export]
+    use super::oltp_kinds::oltp_kinds;
     #[pymodule_export]
     use super::page_cache::{Residency, evict, residency};
     #[pymodule_export]

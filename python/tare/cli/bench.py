@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from tare.cli import options
+from tare.cli import bench_oltp, options
 from tare.cli.bench_report import report
 from tare.cli.experiment_run import AsJson, Dir, Events
 from tare.workload.wisconsin.kinds import Generation
@@ -100,3 +100,4 @@ def wisconsin(
 
 
 app.command()(report)
+app.add_typer(bench_oltp.app, name="oltp")

@@ -37,10 +37,23 @@ def list_(lab: options.Lab = "lab.db", as_json: options.AsJson = False) -> None:
 
 @app.command()
 def export(
-    run: options.Runs,
     parquet: Annotated[
         Path, typer.Option("--parquet", metavar="DIR", help="A new folder for the Parquet files.")
     ],
+    run: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="[RUN]...",
+            help="Runs of the lab: numbers, or beginnings of their ids.",
+            show_default=False,
+        ),
+    ] = None,
+    oltp: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--oltp", metavar="RUN", help="A transactional run too, of `tare bench oltp`. Repeatable."
+        ),
+    ] = None,
     lab: options.Lab = "lab.db",
     as_json: options.AsJson = False,
 ) -> None:
@@ -48,17 +61,26 @@ def export(
 
     Exit code: 0 done, 1 the lab cannot be read or the folder not written, 2 the request was at fault.
     """
+    from tare.errors import UsageError
     from tare.lab.exporting import export as export_runs
+    from tare.lab.oltp import find
     from tare.lab.store import find_runs, open_lab
 
+    if not (run or oltp):
+        raise UsageError("no run is named", "name runs that `tare lab list` shows, or --oltp RUN")
     with open_lab(lab) as opened:
-        done = export_runs(opened, find_runs(opened, run), parquet)
+        transactional = list(dict.fromkeys(find(opened, one) for one in oltp or ()))
+        done = export_runs(opened, find_runs(opened, run or ()), parquet, transactional)
     rows = {table: facts.rows for table, facts in done.files.items()}
     if as_json:
-        _print_json({"folder": str(parquet), "runs": list(done.runs), "rows": rows})
+        more = {"oltp_runs": list(done.oltp_runs)} if done.oltp_runs else {}
+        _print_json({"folder": str(parquet), "runs": list(done.runs), "rows": rows, **more})
     else:
         size = sum(facts.bytes for facts in done.files.values())
-        typer.echo(f"{parquet}: {_count(len(done.runs), 'run')}, {_count(rows['qe'], 'QE')}, {size:,} bytes")
+        beside = f", {_count(len(done.oltp_runs), 'transactional run')}" if done.oltp_runs else ""
+        typer.echo(
+            f"{parquet}: {_count(len(done.runs), 'run')}, {_count(rows['qe'], 'QE')}{beside}, {size:,} bytes"
+        )
 
 
 @app.command("import")
@@ -80,12 +102,15 @@ def import_(
     with Export(folder) as found, open_lab(lab, create=True) as opened:
         done = import_runs(opened, found)
     if as_json:
+        more = {"oltp_runs": dict(done.oltp)} if done.oltp else {}
         _print_json(
-            {"lab": opened.where, "runs": dict(done.runs), "skipped": done.skipped, "rows": done.rows}
+            {"lab": opened.where, "runs": dict(done.runs), "skipped": done.skipped, "rows": done.rows, **more}
         )
         return
     for uuid, number in done.runs.items():
         typer.echo(f"run {uuid} is run {number} of {opened.where}")
+    for uuid, number in done.oltp.items():
+        typer.echo(f"run {uuid} is transactional run {number} of {opened.where}")
     for uuid in done.skipped:
         typer.echo(f"run {uuid} is in {opened.where} already: left as it was")
 

@@ -18,7 +18,6 @@ from sqlalchemy import JSON, Table
 from tare.errors import ForeignFile
 from tare.lab.parquet import (
     AGAIN,
-    TABLES,
     WORDS,
     FileFacts,
     arrow_schema,
@@ -48,7 +47,7 @@ class Export:
         self._open = ExitStack()
         self._parquet: dict[str, pq.ParquetFile] = {}
         try:
-            for name in TABLES:
+            for name in self.description.tables:
                 self._parquet[name] = self._checked(name)
         except BaseException:
             self._open.close()

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -19,9 +19,10 @@ from sqlalchemy import Connection, Table, select
 from tare.lab import rows
 from tare.lab.bulk import insert_many
 from tare.lab.foreign import Export, fault, numbers
-from tare.lab.parquet import table_of
+from tare.lab.parquet import OLTP_TABLES, table_of
 from tare.lab.remap import ABSENT, DROPPED, Ids, Remap, new_ids
 from tare.lab.schema import run
+from tare.lab.schema_oltp import oltp_run
 from tare.lab.states import RunState
 from tare.lab.store import Lab
 
@@ -37,6 +38,7 @@ class Imported:
     runs: Mapping[str, int]  # new ids by uuid
     skipped: tuple[str, ...]  # uuids of runs that the lab has already
     rows: int
+    oltp: Mapping[str, int] = field(default_factory=dict)  # the same of transactional runs
 
 
 def import_(lab: Lab, export: Export) -> Imported:
@@ -54,16 +56,26 @@ class _Import:
         self._rows = 0
 
     def all(self) -> Imported:
-        runs = list(self._export.rows("run"))
-        uuids = [row["uuid"] for row in runs]
-        known = set(self._connection.execute(select(run.c.uuid).where(run.c.uuid.in_(uuids))).scalars())
-        new = [row for row in runs if row["uuid"] not in known]
+        runs, new, known = self._runs(run)
+        has_oltp = oltp_run.name in self._export.description.tables
+        oltp, new_oltp, known_oltp = self._runs(oltp_run) if has_oltp else ([], [], set())
         for table, unique in _SHARED.items():
-            self._share(table_of(table), unique, {row[f"{table}_id"] for row in new})
-        made = self._insert_runs(runs, new)
+            key = f"{table}_id"
+            self._share(table_of(table), unique, {row[key] for row in (*new, *new_oltp) if key in row})
+        made = self._insert_runs(run, runs, new)
         for table in _BELOW:
             self._copy(table_of(table))
-        return Imported(made, tuple(sorted(known)), self._rows)
+        made_oltp = self._insert_runs(oltp_run, oltp, new_oltp) if has_oltp else {}
+        for table in OLTP_TABLES[1:] if has_oltp else ():
+            self._copy(table_of(table))
+        return Imported(made, tuple(sorted({*known, *known_oltp})), self._rows, made_oltp)
+
+    def _runs(self, table: Table) -> tuple[list[dict[str, Any]], list[dict[str, Any]], set[str]]:
+        """All, those that the lab has not, and the uuids of those that it has."""
+        runs = list(self._export.rows(table.name))
+        uuids = [row["uuid"] for row in runs]
+        known = set(self._connection.execute(select(table.c.uuid).where(table.c.uuid.in_(uuids))).scalars())
+        return runs, [row for row in runs if row["uuid"] not in known], known
 
     # The top: few rows ----------------------------------------------------------------
     def _share(self, table: Table, unique: str, needed: set[int]) -> None:
@@ -94,23 +106,23 @@ class _Import:
         if rows.digest(facts) != row["digest"]:
             raise self._fault(table_of(table), f"the digest of row {row['id']} is not that of its facts")
 
-    def _insert_runs(self, runs: list[dict[str, Any]], new: list[dict[str, Any]]) -> dict[str, int]:
-        """Nobody executes them here."""
+    def _insert_runs(
+        self, table: Table, runs: list[dict[str, Any]], new: list[dict[str, Any]]
+    ) -> dict[str, int]:
         mapped = {row["id"]: DROPPED for row in runs}
         if len(mapped) < len(runs) or len({row["uuid"] for row in runs}) < len(runs):
-            raise self._fault(run, "two rows have one id or uuid")
+            raise self._fault(table, "two rows have one id or uuid")
         mapped |= zip(
-            (row["id"] for row in new), map(int, new_ids(self._connection, run, len(new))), strict=True
+            (row["id"] for row in new), map(int, new_ids(self._connection, table, len(new))), strict=True
         )
-        self._ids["run"] = _remap(mapped)
+        self._ids[table.name] = _remap(mapped)
         ready = []
         for row in new:
-            above = {key: self._above(run, key, np.array([row[key]]))[0] for key in _parents(run)}
+            above = {key: self._above(table, key, np.array([row[key]]))[0] for key in _parents(table)}
             ready.append({**row, **{key: int(id_) for key, id_ in above.items()}, "id": mapped[row["id"]]})
-            ready[-1]["executor"] = None
-            if row["state"] == RunState.RUNNING.value:
-                ready[-1] |= {"state": RunState.PAUSED.value, "said": "it was running when it was exported"}
-        self._insert(run, [column.name for column in run.columns], ready)
+            if table is run:
+                ready[-1] |= _nobodys(row)
+        self._insert(table, [column.name for column in table.columns], ready)
         return {row["uuid"]: mapped[row["id"]] for row in new}
 
     # Below: many rows -----------------------------------------------------------------
@@ -136,7 +148,8 @@ class _Import:
         self._ids[table.name] = Remap(old, new)
         if (twice := self._ids[table.name].doubled) is not None:
             raise self._fault(table, f"two rows have the id {twice}")
-        self._run_of[table.name] = Remap(old, self._export.column(table.name, "run_id"))
+        if "run_id" in table.c:
+            self._run_of[table.name] = Remap(old, self._export.column(table.name, "run_id"))
 
     def _placed(self, table: Table, batch: pa.RecordBatch) -> tuple[Any, dict[str, Ids]]:
         """Which rows are taken over (a mask), and the new ids of what they refer to."""
@@ -168,6 +181,12 @@ class _Import:
 
     def _fault(self, table: Table, why: str) -> Exception:
         return fault(self._export.file(table.name), why)
+
+
+def _nobodys(row: Mapping[str, Any]) -> dict[str, Any]:
+    """What a run of an experiment is where nobody executes it."""
+    paused = {"state": RunState.PAUSED.value, "said": "it was running when it was exported"}
+    return {"executor": None, **(paused if row["state"] == RunState.RUNNING.value else {})}
 
 
 def _parents(table: Table) -> list[str]:

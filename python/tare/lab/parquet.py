@@ -12,12 +12,12 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
-from sqlalchemy import JSON, Boolean, Column, Integer, LargeBinary, Table, Text
+from sqlalchemy import JSON, Boolean, Column, Double, Integer, LargeBinary, Table, Text
 
 from tare.dbms.base import Role
 from tare.errors import ForeignFile, LabTooNew
 from tare.lab.migrations import VERSION as SCHEMA
-from tare.lab.schema import metadata
+from tare.lab.schema_oltp import BELOW, oltp_run
 from tare.lab.states import QatCState, RunState
 from tare.measure.records import CacheState, Fate, Outcome
 
@@ -29,7 +29,13 @@ AGAIN = "export the runs again with `tare lab export`, or copy the whole folder 
 TABLES: tuple[str, ...] = (
     "experiment", "dbms", "machine", "run", "query", "qatc", "qe", "process", "cpu", "reading", "audit",
 )  # fmt: skip
-"""A table comes after those it refers to."""
+"""Of experiments. A table comes after those it refers to."""
+
+OLTP_TABLES: tuple[str, ...] = (oltp_run.name, *(table.name for table in BELOW))
+"""Of transactional runs: there if the export holds one. They refer to dbms and machine too."""
+
+_SCHEMAS = ("0001", SCHEMA)
+"""Whose tables of experiments are the same."""
 
 WORDS: Mapping[tuple[str, str], type[StrEnum]] = {
     ("run", "state"): RunState,
@@ -69,6 +75,8 @@ def _arrow_type(column: Column[Any]) -> pa.DataType:
         return pa.binary()
     if isinstance(column.type, Text | JSON):
         return pa.string()
+    if isinstance(column.type, Double):
+        return pa.float64()
     assert isinstance(column.type, Integer)
     return pa.int64()
 
@@ -94,6 +102,12 @@ class Description:
     exported_at: str
     runs: tuple[str, ...]  # uuids
     files: Mapping[str, FileFacts]  # by table
+    oltp_runs: tuple[str, ...] = ()  # uuids
+
+    @property
+    def tables(self) -> tuple[str, ...]:
+        """That the folder must hold."""
+        return (*TABLES, *(OLTP_TABLES if any(name in self.files for name in OLTP_TABLES) else ()))
 
     def as_text(self) -> str:
         document = {
@@ -103,6 +117,7 @@ class Description:
             "tare": self.tare,
             "exported_at": self.exported_at,
             "runs": list(self.runs),
+            **({"oltp_runs": list(self.oltp_runs)} if self.oltp_runs else {}),
             "tables": {table: asdict(facts) for table, facts in self.files.items()},
         }
         return json.dumps(document, indent=1) + "\n"
@@ -122,6 +137,7 @@ def described(folder: Path) -> Description:
             tare=str(said["tare"]),
             exported_at=str(said["exported_at"]),
             runs=tuple(str(uuid) for uuid in said["runs"]),
+            oltp_runs=tuple(str(uuid) for uuid in said.get("oltp_runs", ())),
             files={
                 table: FileFacts(int(facts["rows"]), int(facts["bytes"]), str(facts["sha256"]))
                 for table, facts in said["tables"].items()
@@ -144,7 +160,7 @@ def _refuse_newer(folder: Path, said: Mapping[str, Any]) -> None:
             f"this Tare knows {VERSION} and {SCHEMA}",
             "update Tare (pip install --upgrade tare-db)",
         )
-    if version != VERSION or schema != SCHEMA:
+    if version != VERSION or schema not in _SCHEMAS:
         raise ValueError(f"format {version}, schema {schema} has never been")
 
 
@@ -153,7 +169,7 @@ def sha256(stream: BufferedReader) -> str:
 
 
 def table_of(name: str) -> Table:
-    return metadata.tables[name]
+    return oltp_run.metadata.tables[name]
 
 
 def _said(error: BaseException) -> str:

@@ -62,13 +62,13 @@ class Recorder:
         with self._lab.writing() as connection:
             found = connection.scalar(select(run.c.id).where(run.c.uuid == run_uuid))
             if found is None:
-                found = _insert(
+                found = inserted(
                     connection,
                     run,
                     {
-                        "experiment_id": _shared(connection, experiment, "specification_hash", described),
-                        "dbms_id": _shared(connection, dbms, "digest", rows.dbms_row(server)),
-                        "machine_id": _shared(connection, machine, "digest", rows.machine_row(machine_facts)),
+                        "experiment_id": shared(connection, experiment, "specification_hash", described),
+                        "dbms_id": shared(connection, dbms, "digest", rows.dbms_row(server)),
+                        "machine_id": shared(connection, machine, "digest", rows.machine_row(machine_facts)),
                         "uuid": run_uuid,
                         "state": RunState.RUNNING.value,
                         "url": redacted(server.url),
@@ -115,7 +115,7 @@ class Recorder:
                         "see that one executor alone works on this run, then resume it",
                     )
                 return int(known.id)
-            return _insert(
+            return inserted(
                 connection,
                 qatc,
                 {
@@ -201,7 +201,7 @@ class Recorder:
             if (known := _recorded(connection, mine)) is not None:
                 return known
             try:
-                qe_id = _insert(connection, qe, mine)
+                qe_id = inserted(connection, qe, mine)
             except IntegrityError as error:
                 raise _Taken from error
             self._below(connection, qe_id, qatc_id, qe_, encoded)
@@ -266,14 +266,14 @@ def _recorded(connection: Connection, row: rows.Row) -> int | None:
     )
 
 
-def _shared(connection: Connection, table: Table, unique: str, row: rows.Row) -> int:
+def shared(connection: Connection, table: Table, unique: str, row: rows.Row) -> int:
     """The id of the row with this digest, made if it is not there; several executors may do so at once."""
     dialect = sqlite if connection.dialect.name == "sqlite" else postgresql
     connection.execute(dialect.insert(table).values(row).on_conflict_do_nothing(index_elements=[unique]))
     return int(connection.execute(select(table.c.id).where(table.c[unique] == row[unique])).scalar_one())
 
 
-def _insert(connection: Connection, table: Table, row: rows.Row) -> int:
+def inserted(connection: Connection, table: Table, row: rows.Row) -> int:
     key = connection.execute(insert(table).values(row)).inserted_primary_key
     assert key is not None
     return int(key[0])

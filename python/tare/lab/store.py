@@ -14,9 +14,11 @@ from tare.dbms.url import file_path, parse, redacted, refuse_unescaped
 from tare.errors import LabError, LabTooNew, NoSuchRun, UsageError
 from tare.lab.engines import WRITES, postgresql_engine, sqlite_engine
 from tare.lab.migrations import VERSION, VERSION_TABLE, migrate
-from tare.lab.schema import metadata, run
+from tare.lab.schema import run
+from tare.lab.schema_oltp import oltp_run
 from tare.lab.trouble import told
 
+_TABLES = frozenset(oltp_run.metadata.tables)  # those of experiments too
 _POSTGRESQL = ("postgresql://", "postgres://")
 _MIGRATION_KEY = 0x74617265_6C616221  # advisory lock: two processes never migrate one lab at once
 _SQLITE_MAGIC = b"SQLite format 3\0"
@@ -95,18 +97,23 @@ def find_runs(lab: Lab, asked: Sequence[str]) -> list[int]:
     return list(dict.fromkeys(found))
 
 
-def _one_run(lab: Lab, asked: str, known: Sequence[tuple[int, str]]) -> int:
+def fitting(asked: str, known: Sequence[tuple[int, str]]) -> list[int]:
+    """Of ids and uuids, those that a number or the beginning of a uuid names."""
     wanted = asked.strip().lower()
     number = int(wanted) if wanted.isascii() and wanted.isdigit() and len(wanted) < 19 else None
     if number is not None and any(number == one for one, _ in known):
-        return number
+        return [number]
     # A short number is never a beginning: a slip must not name another run.
     beginning = len(wanted) >= 4 or not wanted.isdigit()
-    fitting = [one for one, uuid in known if wanted and beginning and uuid.startswith(wanted)]
-    if len(fitting) == 1:
-        return fitting[0]
-    if fitting:
-        raise NoSuchRun(f"{len(fitting)} runs of {lab.where} begin with {asked}", "give more of the id")
+    return [one for one, uuid in known if wanted and beginning and uuid.startswith(wanted)]
+
+
+def _one_run(lab: Lab, asked: str, known: Sequence[tuple[int, str]]) -> int:
+    found = fitting(asked, known)
+    if len(found) == 1:
+        return found[0]
+    if found:
+        raise NoSuchRun(f"{len(found)} runs of {lab.where} begin with {asked}", "give more of the id")
     if not known:
         raise NoSuchRun(
             f"the lab {lab.where} has no runs", "make one with `tare experiment run`, or name another --lab"
@@ -187,7 +194,7 @@ def _version(connection: Connection) -> str | None:
 def _refuse_foreign(lab: Lab, connection: Connection, found: str | None, create: bool) -> None:
     if found is None:
         tables = set(inspect(connection).get_table_names())
-        in_the_way = tables if lab.is_sqlite else tables & set(metadata.tables)
+        in_the_way = tables if lab.is_sqlite else tables & _TABLES
         if in_the_way:
             raise LabError(
                 f"{lab.where} is no lab: it holds other tables ({', '.join(sorted(in_the_way)[:3])}, …)",

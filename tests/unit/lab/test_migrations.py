@@ -22,7 +22,7 @@ from tests.unit.lab.filling import whole_run
 _ADD_A_COLUMN = """
 from alembic import op
 import sqlalchemy as sa
-revision, down_revision = "0002", "0001"
+revision, down_revision = "9999", "{before}"
 def upgrade():
     op.add_column("run", sa.Column("weather", sa.Text()))
     {then}
@@ -85,10 +85,12 @@ def later(monkeypatch: pytest.MonkeyPatch, folder: Path, then: str = "") -> None
     (made / "env.py").write_text((own / "env.py").read_text())
     for script in (own / "versions").glob("*.py"):
         (made / "versions" / script.name).write_text(script.read_text())
-    (made / "versions" / "0002_weather.py").write_text(_ADD_A_COLUMN.format(then=then))
+    (made / "versions" / "9999_weather.py").write_text(
+        _ADD_A_COLUMN.format(before=migrations.VERSION, then=then)
+    )
     monkeypatch.setattr(migrations, "FOLDER", made)
-    monkeypatch.setattr(migrations, "VERSION", "0002")
-    monkeypatch.setattr("tare.lab.store.VERSION", "0002")
+    monkeypatch.setattr(migrations, "VERSION", "9999")
+    monkeypatch.setattr("tare.lab.store.VERSION", "9999")
 
 
 def test_an_older_lab_is_migrated_and_keeps_its_runs(

@@ -3,8 +3,8 @@
 use crate::oltp::epinions::Epinions;
 use crate::oltp::seats::Seats;
 use crate::oltp::tatp::Tatp;
-use crate::oltp::ycsb::Ycsb;
 use crate::oltp::tpcc::Tpcc;
+use crate::oltp::ycsb::Ycsb;
 use crate::oltp::{Mistake, Options, Workload};
 
 /// As the command line knows them.
@@ -13,11 +13,11 @@ pub const NAMES: &[&str] = &["tpcc", "tatp", "seats", "epinions", "ycsb"];
 /// At this scale, over data of this seed. Refuses unknown names, scales and options.
 pub fn find(name: &str, scale: f64, data_seed: u64, options: Options) -> Result<Box<dyn Workload>, Mistake> {
     match name {
+        "tpcc" => Ok(Box::new(Tpcc::new(scale, data_seed, options)?)),
+        "tatp" => Ok(Box::new(Tatp::new(scale, data_seed, options)?)),
         "seats" => Ok(Box::new(Seats::new(scale, data_seed, options)?)),
         "epinions" => Ok(Box::new(Epinions::new(scale, data_seed, options)?)),
-        "tatp" => Ok(Box::new(Tatp::new(scale, data_seed, options)?)),
         "ycsb" => Ok(Box::new(Ycsb::new(scale, data_seed, options)?)),
-        "tpcc" => Ok(Box::new(Tpcc::new(scale, data_seed, options)?)),
         _ => Err(Mistake(format!("no workload {name}; there are: {}", NAMES.join(", ")))),
     }
 }

@@ -63,7 +63,7 @@ impl Bed {
         let directory = std::env::temp_dir().join(name);
         std::fs::create_dir(&directory).unwrap();
         let url = format!("sqlite:///{}/bed.db", directory.display());
-        sqlite::make(&url).unwrap();
+        std::fs::File::create_new(directory.join("bed.db")).unwrap();
         Self { url, directory: Some(directory), _alone: None }
     }
 

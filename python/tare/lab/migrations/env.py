@@ -5,11 +5,11 @@ from __future__ import annotations
 from alembic import context
 
 from tare.lab.migrations import VERSION_TABLE
-from tare.lab.schema import metadata
+from tare.lab.schema_oltp import oltp_run
 
 context.configure(
     connection=context.config.attributes["connection"],
-    target_metadata=metadata,
+    target_metadata=oltp_run.metadata,
     version_table=VERSION_TABLE,
     compare_type=True,
     transactional_ddl=True,

@@ -1,0 +1,129 @@
+"""`tare bench oltp report`, `compare` and `runs`: what transactional runs in a lab have to say."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from tare.cli import options
+
+if TYPE_CHECKING:
+    from tare.lab.oltp import Listed
+
+Run = Annotated[
+    str,
+    typer.Argument(
+        metavar="RUN", help="A transactional run of the lab: its number, or the beginning of its id."
+    ),
+]
+A = Annotated[str, typer.Argument(metavar="RUN_A", help="The one above the line: the original.")]
+B = Annotated[str, typer.Argument(metavar="RUN_B", help="The one below it: the modified.")]
+
+
+def report(
+    run: Run,
+    lab: options.Lab = "lab.db",
+    html: options.Html = None,
+    markdown: options.Words = None,
+    json: options.Numbers = None,
+    title: options.Title = None,
+) -> None:
+    """Report a run: validity first, latency over time, distributions, each type, the server, the conditions.
+
+    Without --html, --markdown or --json the findings are printed.
+
+    Exit codes: 0 done, also for a run that is not valid, which the report says; 1 the lab or a file failed; 2 the
+    request was at fault.
+    """
+    from tare.cli import destinations
+    from tare.report.oltp.make import make
+    from tare.report.oltp.write import deliver
+
+    given = {"html": html, "markdown": markdown, "json": json}
+    destinations.check(given)
+    deliver(make(lab, run, title=title), given)
+
+
+def compare(
+    run_a: A,
+    run_b: B,
+    lab: options.Lab = "lab.db",
+    markdown: options.Words = None,
+    json: options.Numbers = None,
+    title: options.Title = None,
+) -> None:
+    """Hold one run over another: ratios of means, variances, standard deviations and 99th percentiles, by type.
+
+    Each ratio has its 95% interval, by batches of the runs' seconds; where none can be given, no ratio is printed.
+    What keeps the runs from being compared (another scale, mix, rate, machine, a run that is not valid) is said first.
+
+    Exit codes: 0 done; 1 the lab or a file failed; 2 the request was at fault.
+    """
+    from tare.cli import destinations
+    from tare.report.oltp import comparison_text
+    from tare.report.oltp.make import make_comparison
+    from tare.report.page import write
+
+    given = {"markdown": markdown, "json": json}
+    destinations.check(given)
+    found = make_comparison(lab, run_a, run_b, title=title)
+    exporters = {
+        "markdown": lambda: comparison_text.render_markdown(found),
+        "json": lambda: comparison_text.render_json(found),
+    }
+    write.deliver(given, exporters, lambda: comparison_text.render(found))
+
+
+def runs(lab: options.Lab = "lab.db", as_json: options.AsJson = False) -> None:
+    """List the transactional runs of a lab, oldest first.
+
+    Exit code: 0 done, 1 the lab cannot be read.
+    """
+    from tare.lab.oltp import listed
+    from tare.lab.store import open_lab
+
+    with open_lab(lab) as opened:
+        found = listed(opened)
+    if as_json:
+        _print_json(opened.where, found)
+    elif not found:
+        typer.echo(f"the lab {opened.where} has no transactional runs")
+    else:
+        _print_runs(found)
+
+
+def _print_json(where: str, found: list[Listed]) -> None:
+    import json
+    from dataclasses import asdict
+
+    typer.echo(json.dumps({"lab": where, "runs": [asdict(one) for one in found]}))
+
+
+def _print_runs(found: list[Listed]) -> None:
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    from tare.report.experiment.safe import printable
+    from tare.report.oltp import words
+
+    right = ("run", "asked", "held", "p99")
+    table = Table(box=None, pad_edge=False, collapse_padding=True)
+    for heading in ("run", "id", "workload", "DBMS", "begun (UTC)", "arrivals", *right[1:], "valid"):
+        table.add_column(heading, justify="right" if heading in right else "left")
+    for one in found:
+        cells = (
+            str(one.id),
+            one.uuid[:8],
+            f"{one.workload} {one.scale:g}",
+            f"{one.dbms} {one.version}",
+            one.started_at[:16].replace("T", " "),
+            one.arrivals,
+            words.NOTHING if one.intended_rate is None else words.rate(one.intended_rate),
+            words.rate(one.rate),
+            words.NOTHING if one.p99_ns is None else words.duration(one.p99_ns / 1e6),
+            "yes" if one.valid else "NO",
+        )
+        table.add_row(*(Text(printable(cell)) for cell in cells))
+    Console().print(table)

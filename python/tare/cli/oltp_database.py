@@ -1,0 +1,57 @@
+"""The database of a transactional workload: by URL, or one that Tare starts and whose data it keeps."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Literal, cast
+
+from tare.dbms.url import file_path, redacted, scheme_of
+from tare.errors import UsageError
+from tare.experiment.specification import DbmsSpec
+from tare.experiment.target import Target, home, make_file
+
+STARTED = ("postgresql", "mariadb", "sqlite")
+_SCHEMES = ("postgresql", "postgres", "mariadb", "mysql", "sqlite")
+
+
+@contextmanager
+def database(db: str, workload: str, lab: str, dir_: Path | None, *, make: bool = False) -> Iterator[str]:
+    """Its URL; within the block its server runs, and no other run of this machine uses it.
+
+    `make`: it may be a new one. Raises UsageError, DatabaseInUse and ServerFailed."""
+    place = (dir_.absolute() if dir_ else home(lab)) / f"oltp-{workload}-{db}"
+    if db in STARTED:
+        there = place.with_name(f"{place.name}.db") if db == "sqlite" else place
+        if not make and not there.exists():
+            raise UsageError(
+                f"nothing was loaded into a {db} of Tare's here ({there} is not there)",
+                f"load it first: tare bench oltp load {workload} --db {db}, with the same --lab or --dir",
+            )
+        start = cast(Literal["postgresql", "mariadb", "sqlite"], db)
+        spec = DbmsSpec(name=db, start=start)
+    else:
+        _known(db)
+        spec = DbmsSpec(name=scheme_of(db), url=db)
+        if scheme_of(db) == "sqlite" and not (file := file_path(db)).exists():
+            if not make:
+                raise UsageError(f"there is no database {file}", f"load one: tare bench oltp load {workload}")
+            make_file(file, "sqlite")
+    with Target(spec, place) as target:
+        yield target.url
+
+
+def _known(db: str) -> None:
+    if "://" not in db:
+        close = get_close_matches(db.lower(), STARTED, n=1)
+        raise UsageError(
+            f"--db {db}: neither a URL nor a DBMS that Tare starts",
+            f"did you mean {close[0]}?" if close else f"give a URL, or one of {', '.join(STARTED)}",
+        )
+    if scheme_of(db) not in _SCHEMES:
+        raise UsageError(
+            f"transactional workloads do not run on {redacted(db)}",
+            f"give a URL of {', '.join(f'{one}://' for one in _SCHEMES)}",
+        )

@@ -1,0 +1,249 @@
+"""A transactional run while it is made: drawn on a terminal, a line every ten seconds elsewhere."""
+
+from __future__ import annotations
+
+import time
+from collections import deque
+from types import TracebackType
+from typing import Protocol
+
+from rich.console import Console, Group
+from rich.live import Live
+from rich.progress_bar import ProgressBar
+from rich.table import Table
+from rich.text import Text
+
+from tare.report.numbers import fixed
+from tare.workload.oltp.told import (
+    Checked,
+    Connected,
+    Counts,
+    LoadDone,
+    Loading,
+    Quick,
+    Second,
+    Started,
+    Told,
+    Trouble,
+)
+
+EVERY_S = 10  # between two lines where there is no terminal
+_WIDTH = 60  # seconds of a sparkline
+_BARS = "▁▂▃▄▅▆▇█"
+_KINDS = {
+    "deadlocks": "deadlocks",
+    "serialization_failures": "not serializable",
+    "lock_timeouts": "lock time-outs",
+    "lost": "lost",
+    "errors": "errors",
+    "shed": "shed",
+}
+
+
+class Shown(Protocol):
+    def __enter__(self) -> Shown: ...
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None: ...
+    def hear(self, event: Told | None) -> None: ...
+
+
+def shown(title: str, rate: float | None, seconds: float, *, quiet: bool) -> Shown:
+    """`rate`: asked of the run, at first; `seconds`: of its measured part; both may be 0 for what is no run."""
+    console = Console(stderr=True)
+    if quiet:
+        return Silent()
+    return Drawn(title, seconds, rate, console) if console.is_terminal else Lines(console)
+
+
+class Silent:
+    def __enter__(self) -> Silent:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None: ...
+
+    def hear(self, event: Told | None) -> None: ...
+
+
+class Lines(Silent):
+    """For logs."""
+
+    def __init__(self, console: Console) -> None:
+        self._console = console
+        self._due = 0.0
+
+    def hear(self, event: Told | None) -> None:
+        line = _line(event)
+        if line is None:
+            return
+        now = time.monotonic()
+        often = isinstance(event, Second | Loading)
+        if not often or now >= self._due:
+            self._console.print(Text(line), soft_wrap=True)
+            self._due = now + EVERY_S if often else now
+
+
+class Drawn:
+    """For eyes."""
+
+    def __init__(self, title: str, seconds: float, rate: float | None, console: Console) -> None:
+        self._title = title
+        self._seconds = seconds
+        self._rate = rate
+        self._doing = "connecting"
+        self._last: Second | None = None
+        self._loading: Loading | None = None
+        self._sum = Counts()
+        self._trouble = ""
+        self._held: deque[float] = deque(maxlen=_WIDTH)
+        self._p99: deque[float] = deque(maxlen=_WIDTH)
+        self._live = Live(console=console, auto_refresh=False, transient=True)
+
+    def __enter__(self) -> Drawn:
+        self._live.__enter__()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._live.__exit__(kind, error, trace)
+
+    def hear(self, event: Told | None) -> None:
+        match event:
+            case Loading():
+                self._loading, self._doing = event, f"loading {event.table}"
+            case LoadDone():
+                self._loading = None
+            case Checked():
+                self._doing = f"condition {event.name}: {_found(event)}"
+            case Connected():
+                self._doing = "warm-up"
+            case Started():
+                self._doing, self._sum = "measured", Counts()
+            case Second():
+                self._second(event)
+            case Trouble():
+                self._trouble = event.text
+            case None:
+                return
+            case _:
+                pass
+        self._live.update(self._picture(), refresh=True)
+
+    def _second(self, one: Second) -> None:
+        self._last = one
+        self._doing = self._where(one.number)
+        self._sum = _added(self._sum, one.counts)
+        self._held.append(one.counts.finished)
+        self._p99.append(one.response.p99 / 1e6 if one.response else 0.0)
+
+    def _where(self, number: int) -> str:
+        if number < 0:
+            return "warm-up"
+        if number >= self._seconds:
+            return "drain"
+        return f"{number + 1} of {self._seconds:g} s"
+
+    def _held_rate(self, number: int) -> str:
+        """Over all phases so far, in the measured part."""
+        if not 0 <= number < self._seconds:
+            return ""
+        held = f"{self._sum.started / (number + 1):.1f}/s started"
+        due = "" if self._rate is None else f" of {self._sum.offered / (number + 1):.1f}/s due"
+        return f"{held}{due}: "
+
+    # Drawing -----------------------------------------------------------------------------
+    def _picture(self) -> Group:
+        head = Text.assemble((self._title, "bold"), f"  {self._doing}")
+        if self._loading is not None:
+            return Group(head, _bar(self._loading))
+        return Group(head, self._table(self._last)) if self._last else Group(head)
+
+    def _table(self, one: Second) -> Table:
+        table = Table.grid(padding=(0, 2))
+        table.add_column(style="dim")
+        table.add_column()
+        asked = "" if self._rate is None else f"{fixed(one.counts.offered, 0)} due, "
+        table.add_row("this second", f"{asked}{fixed(one.counts.started, 0)} started, {_ended(one.counts)}")
+        table.add_row("response, ms", _quick(one.response))
+        table.add_row("service, ms", _quick(one.service))
+        table.add_row("queue", f"{fixed(one.backlog, 0)} due and not started, {one.running} running")
+        table.add_row("so far", f"{self._held_rate(one.number)}{_ended(self._sum)}{_retried(self._sum)}")
+        table.add_row("tps", f"{_spark(self._held)}  {fixed(max(self._held), 0)} at most")
+        table.add_row("p99", f"{_spark(self._p99)}  {_ms(max(self._p99))} ms at most")
+        if self._trouble:
+            table.add_row("server said", Text(self._trouble, style="red", overflow="ellipsis", no_wrap=True))
+        return table
+
+
+def _line(event: Told | None) -> str | None:
+    match event:
+        case Second():
+            return (
+                f"{_when(event.number)}: {event.counts.started} started, {_ended(event.counts)}; response "
+                f"{_quick(event.response)} ms; {event.backlog} due and not started"
+            )
+        case Loading():
+            return f"{event.table}: {event.rows:,} of about {event.of:,} rows"
+        case Checked() if event.failing:
+            return f"condition {event.name}: {_found(event)}"
+        case Connected():
+            return f"connected to {event.server}, {event.isolation}; warm-up"
+        case Started():
+            return "measured part"
+        case Trouble():
+            return f"{event.at_ns / 1e9:.1f} s: {event.text}"
+    return None
+
+
+def _when(number: int) -> str:
+    return f"{number + 1} s" if number >= 0 else "warm-up"
+
+
+def _found(one: Checked) -> str:
+    return f"{one.failing:,} rows fail" if one.failing else "holds"
+
+
+def _ended(counts: Counts) -> str:
+    parts = [f"{fixed(counts.committed, 0)} committed"]
+    if counts.rolled_back:
+        parts.append(f"{fixed(counts.rolled_back, 0)} rolled back")
+    parts += [
+        f"{fixed(number, 0)} {words}" for name, words in _KINDS.items() if (number := getattr(counts, name))
+    ]
+    return ", ".join(parts)
+
+
+def _retried(counts: Counts) -> str:
+    return f", {fixed(counts.retried, 0)} tried again" if counts.retried else ""
+
+
+def _quick(quick: Quick | None) -> str:
+    if quick is None:
+        return "none ended"
+    figures = {"p50": quick.p50, "p95": quick.p95, "p99": quick.p99, "max": quick.max}
+    return "  ".join(f"{name} {_ms(ns / 1e6)}" for name, ns in figures.items())
+
+
+def _ms(value: float) -> str:
+    return f"{value:.3g}" if value < 1000 else fixed(value, 0)
+
+
+def _spark(values: deque[float]) -> str:
+    top = max(values, default=0.0)
+    if not top:
+        return _BARS[0] * len(values)
+    return "".join(_BARS[round(value / top * (len(_BARS) - 1))] for value in values)
+
+
+def _bar(loading: Loading) -> Table:
+    grid = Table.grid(padding=(0, 2))
+    share = f"{fixed(loading.rows, 0)} of about {fixed(loading.of, 0)} rows"
+    grid.add_row(ProgressBar(total=max(1, loading.of), completed=loading.rows, width=40), share)
+    return grid
+
+
+def _added(one: Counts, other: Counts) -> Counts:
+    return Counts(**{name: getattr(one, name) + getattr(other, name) for name in Counts.model_fields})

@@ -1,0 +1,77 @@
+"""`tare bench oltp run`: the run made and watched, its samples, the lab, and how it is told."""
+
+from __future__ import annotations
+
+import json
+import sys
+from contextlib import ExitStack, suppress
+from pathlib import Path
+
+import typer
+from rich.console import Console
+
+from tare.cli import destinations, exit_code_of
+from tare.cli.oltp_call import Call, bound
+from tare.cli.oltp_json import document
+from tare.cli.oltp_live import shown
+from tare.cli.oltp_text import print_failing, print_run
+from tare.dbms.url import redacted
+from tare.errors import TareError
+from tare.lab import oltp as runs
+from tare.lab.store import open_lab
+from tare.measure.machine.settings import MachineSettings, delay_accounting_on
+from tare.workload.oltp import samples
+from tare.workload.oltp.conditions import ConditionsFail
+from tare.workload.oltp.conduct import Conductor
+from tare.workload.oltp.request import Request, Run
+from tare.workload.oltp.run import OltpRun
+
+
+def made(call: Call, request: Request, to: Path | None, *, check: bool, machine_settings: bool) -> int:
+    """The exit code. `to`: where every transaction is written. Raises what is wrong before the run begins."""
+    destinations.check({"samples": str(to) if to else None})
+    assert isinstance(request.action, Run)
+    action = request.action
+    with ExitStack() as stack:
+        lab = stack.enter_context(open_lab(call.lab, create=True))
+        settings = stack.enter_context(MachineSettings())
+        if machine_settings:
+            with suppress(TareError):  # then `unmeasured` says that it is off
+                delay_accounting_on(settings)
+        url = stack.enter_context(call.at())
+        raw = stack.enter_context(samples.beside(to)) if to else None
+        asked = bound(request, url).model_copy(
+            update={"action": action.model_copy(update={"samples": str(raw) if raw else None})}
+        )
+        measured_s = sum(one.duration_s for one in action.phases)
+        title = f"{call.workload} on {redacted(call.db)}"
+        try:
+            with shown(title, action.phases[0].rate, measured_s, quiet=call.json) as view:
+                conductor = Conductor(asked, view.hear, checks=check)
+                run = conductor.run()
+        except ConditionsFail as error:
+            print_failing(error.conditions.failing, Console(stderr=True))
+            raise
+        number, failure = None, conductor.unchecked
+        try:
+            number = runs.record(lab, run)
+            if raw is not None and to is not None:
+                samples.write_parquet(
+                    raw, [one.name for one in run.outcome.types], run.outcome.started_ns, to
+                )
+        except TareError as error:  # what was measured is told all the same
+            failure = error
+    _tell(call, run, number)
+    if failure is not None:
+        print(f"tare: {failure}", file=sys.stderr)
+    if conductor.stopped_by is not None:
+        return exit_code_of(conductor.stopped_by)
+    return 1 if run.invalid or failure is not None else 0
+
+
+def _tell(call: Call, run: OltpRun, number: int | None) -> None:
+    if call.json:
+        typer.echo(json.dumps(document(run, number), allow_nan=False))
+        return
+    recorded = None if number is None else f"run {number} of the lab {redacted(call.lab)}"
+    print_run(run, recorded, Console())

@@ -1,0 +1,78 @@
+"""What keeps two runs from being compared: each reason with what stands on either side."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+
+from tare.workload.oltp.run import Asked, OltpRun
+
+_TOLERANCE = 0.01  # of a rate, as the driver's
+
+
+def objections(a: OltpRun, b: OltpRun) -> list[str]:
+    """Sentences. Empty: the runs differ in nothing but what they were made to compare."""
+    return [*_invalid(a, b), *_differing(a, b), *_held(a, b)]
+
+
+def _invalid(a: OltpRun, b: OltpRun) -> Iterator[str]:
+    for name, run in (("A", a), ("B", b)):
+        for why in run.invalid:
+            yield f"run {name} is not valid: {why}"
+
+
+_SAME: Sequence[tuple[str, Callable[[OltpRun], str]]] = (
+    ("workload", lambda run: run.workload),
+    ("scale", lambda run: f"{run.loaded.scale:g}"),
+    ("options of the data", lambda run: run.loaded.options or "none"),
+    ("seed of the data", lambda run: str(run.loaded.seed)),
+    ("options", lambda run: _pairs(run.asked.options)),
+    ("mix", lambda run: _mix(run)),
+    ("arrivals", lambda run: run.asked.arrivals + (f" from {run.asked.trace}" if run.asked.trace else "")),
+    ("phases", lambda run: phases(run.asked)),
+    ("connections", lambda run: str(run.asked.connections)),
+    ("isolation", lambda run: run.isolation),
+    ("tries", lambda run: str(run.asked.tries)),
+    ("think time", lambda run: f"{run.asked.think:g}"),
+    ("shedding", lambda run: "none" if run.asked.shed_after_s is None else f"{run.asked.shed_after_s:g} s"),
+    ("machine", lambda run: _machine(run)),
+)
+
+
+def _differing(a: OltpRun, b: OltpRun) -> Iterator[str]:
+    for what, of in _SAME:
+        first, second = of(a), of(b)
+        if first != second:
+            yield f"{what}: {first} in A, {second} in B"
+
+
+def _held(a: OltpRun, b: OltpRun) -> Iterator[str]:
+    """The same rate was asked for and not held alike."""
+    if a.asked.closed or b.asked.closed or phases(a.asked) != phases(b.asked):
+        return
+    first, second = a.outcome.rate, b.outcome.rate
+    if abs(first - second) > _TOLERANCE * max(first, second):
+        yield f"rate held: {first:.4g}/s in A, {second:.4g}/s in B"
+
+
+def phases(asked: Asked) -> str:
+    """As a user would say them: "300/s for 30 s, then 400/s for 30 s"."""
+    return ", then ".join(
+        f"{one.duration_s:g} s" if one.rate is None else f"{one.rate:g}/s for {one.duration_s:g} s"
+        for one in asked.phases
+    )
+
+
+def _mix(run: OltpRun) -> str:
+    total = sum(run.outcome.mix) or 1.0
+    shares = zip(run.outcome.types, run.outcome.mix, strict=False)
+    return ", ".join(f"{of.name} {share / total:.2%}" for of, share in shares if share)
+
+
+def _pairs(of: object) -> str:
+    assert isinstance(of, dict)
+    return ", ".join(f"{name}={value}" for name, value in sorted(of.items())) or "none"
+
+
+def _machine(run: OltpRun) -> str:
+    one = run.machine
+    return f"{one.cpu_model}, {one.usable_cpus} CPUs, {one.memory_bytes / 2**30:.1f} GiB, Linux {one.kernel}"

@@ -1,0 +1,171 @@
+"""From a finished run to its report and charts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass, field
+from datetime import UTC, datetime
+from importlib.metadata import version
+
+from tare.protocol.oltp.precision import precision
+from tare.report.experiment.charts.chart import Chart, NoChart
+from tare.report.oltp import document, figures
+from tare.report.oltp.commands import commands
+from tare.report.oltp.document import OltpReport
+from tare.report.oltp.headline import headline
+from tare.report.oltp.stalls import stalls
+from tare.report.oltp.words import workload
+from tare.report.wisconsin.systems import dbms_name
+from tare.workload.oltp.distribution import MS
+from tare.workload.oltp.run import OltpRun
+from tare.workload.oltp.told import Checked, Quick, Second
+
+_S = 1e9
+
+
+@dataclass(frozen=True)
+class Built:
+    """`report` is all that is said in numbers; the charts are drawn beside it, in HTML only."""
+
+    report: OltpReport
+    charts: Sequence[Chart | NoChart] = field(default=())
+
+
+def build(run: OltpRun, run_id: int, *, lab: str, title: str | None = None) -> Built:
+    """`lab`: its name without a password."""
+    from tare.report.oltp.charts.draw import charts
+
+    how = {times: precision(run, times) for times in ("response", "service", "lag")}
+    total = sum(run.outcome.mix) or 1.0
+    shares = {of.name: one / total for of, one in zip(run.outcome.types, run.outcome.mix, strict=False)}
+    report = OltpReport(
+        title=title or f"{workload(run.workload)} on {dbms_name(run.server.dbms)} {run.server.version}",
+        written_at=datetime.now(UTC).isoformat(timespec="seconds"),
+        written_by=version("tare-db"),
+        lab=lab,
+        run=run_id,
+        uuid=run.uuid,
+        started_at=run.started_at,
+        ended_at=run.ended_at,
+        valid=not run.invalid,
+        invalid=list(run.invalid),
+        headline=[],
+        server=document.Server(
+            dbms=run.server.dbms,
+            version=run.server.version,
+            settings={str(key): str(value) for key, value in run.server.settings.items()},
+            url=run.url,
+            local=run.server.local,
+        ),
+        data=document.Data(
+            workload=run.workload,
+            scale=run.loaded.scale,
+            seed=str(run.loaded.seed),
+            options=run.loaded.options,
+        ),
+        machine=asdict(run.machine),
+        asked=_asked(run, shares),
+        held=_held(run),
+        precision={times: figures.precision(one) for times, one in how.items()},
+        all=figures.type_(run.outcome.all, None, how),
+        types=[figures.type_(one, shares.get(one.name, 0.0), how) for one in run.outcome.types],
+        seconds=[_second(one) for one in run.seconds],
+        stalls=stalls(run.seconds),
+        measures=list(_series(run)),
+        unmeasured=dict(run.unmeasured or {}),
+        checks=list(_checks(run)),
+        troubles=[document.Trouble(at_s=one.at_s, text=one.text) for one in run.troubles],
+        deviations=list(run.deviations),
+        commands=list(commands(run, run_id, lab)),
+    )
+    report = report.model_copy(update={"headline": list(headline(report))})
+    return Built(report, charts(report, run))
+
+
+def _asked(run: OltpRun, shares: dict[str, float]) -> document.Asked:
+    asked = run.asked
+    return document.Asked(
+        arrivals=asked.arrivals,
+        trace=asked.trace,
+        phases=[document.Phase(rate=one.rate, duration_s=one.duration_s) for one in asked.phases],
+        connections=asked.connections,
+        seed=str(asked.seed),
+        warmup_s=asked.warmup_s,
+        drain_s=asked.drain_s,
+        tries=asked.tries,
+        isolation=asked.isolation,
+        mix={name: 100 * share for name, share in shares.items()},
+        options={str(key): str(value) for key, value in asked.options.items()},
+        think=asked.think,
+        shed_after_s=asked.shed_after_s,
+    )
+
+
+def _held(run: OltpRun) -> document.Held:
+    outcome = run.outcome
+    started = outcome.all.counts.started
+    intended = outcome.intended_rate
+    return document.Held(
+        intended_rate=intended,
+        rate=outcome.rate,
+        off=outcome.rate / intended - 1 if intended else None,
+        took_s=outcome.took_ns / _S,
+        warmup_s=outcome.warmup_ns / _S,
+        warmup=figures.counts(outcome.warmup),
+        reconnects=outcome.reconnects,
+        isolation=run.isolation,
+        own_cpu_s=outcome.own.cpu_ns / _S,
+        own_cpu_ms_each=outcome.own.cpu_ns / MS / started if started else None,
+        own_peak_rss_bytes=outcome.own.peak_rss_bytes,
+        samples=outcome.samples,
+    )
+
+
+def _second(of: Second) -> document.Second:
+    return document.Second(
+        number=of.number,
+        phase=of.phase,
+        offered=of.counts.offered,
+        started=of.counts.started,
+        ended=of.counts.finished,
+        failed=of.counts.given_up,
+        retried=of.counts.retried,
+        backlog=of.backlog,
+        running=of.running,
+        response=_quick(of.response),
+        service=_quick(of.service),
+        own_cpu_ms=of.own_cpu_ns / MS,
+    )
+
+
+def _quick(of: Quick | None) -> document.Quick | None:
+    if of is None:
+        return None
+    return document.Quick(**{name: getattr(of, name) / MS for name in document.Quick.model_fields})
+
+
+def _series(run: OltpRun) -> Iterator[document.Series]:
+    found: dict[tuple[str, str], list[tuple[int, float]]] = {}
+    for one in run.measures:
+        found.setdefault((one.name, one.unit), []).append((one.second, one.value))
+    for (name, unit), points in found.items():
+        yield document.Series(name=name, unit=unit, points=sorted(points))
+
+
+def _checks(run: OltpRun) -> Iterator[document.Check]:
+    of: dict[str, dict[str, Checked]] = {}
+    for moment, checks in (("before", run.before), ("after", run.after)):
+        for one in checks:
+            of.setdefault(one.name, {})[moment] = one
+    for name, seen in of.items():
+        last = seen.get("after") or seen["before"]
+        shown = next((one for one in (seen.get("after"), seen.get("before")) if one and one.failing), last)
+        yield document.Check(
+            name=name,
+            says=last.says,
+            before=seen["before"].failing if "before" in seen else None,
+            after=seen["after"].failing if "after" in seen else None,
+            ms=last.took_ns / MS,
+            columns=list(shown.columns),
+            rows=[list(row) for row in shown.rows],
+        )

@@ -1,0 +1,189 @@
+"""Distribution of times: a histogram, and the share that took longer, where the tail is seen to its end."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tare.report.experiment.charts.chart import Chart, NoChart
+from tare.report.experiment.charts.theme import BLUE, GREEN, ORANGE, choice, spec
+from tare.report.oltp.charts import axes, bins
+from tare.report.oltp.document import OltpReport
+from tare.report.wisconsin.charts.systems import time_axis
+from tare.workload.oltp.run import OltpRun
+from tare.workload.oltp.told import OfType
+
+TITLE = "Distribution of times"
+TAIL = "How many took longer"
+
+_ALL = "all types"
+_MOST_TYPES = 12
+_COLOURS = {"response": BLUE, "service": ORANGE, "start lag": GREEN}
+_FLOOR = 1e-3  # ms: a lag below 1 µs stands at it
+
+
+def histogram(report: OltpReport, run: OltpRun) -> Chart | NoChart:
+    kinds = _kinds(report)
+    rows = [
+        {
+            "type": name,
+            "times": times,
+            "from": low,
+            "to": high,
+            "share": count / sum(one for _, one in of_type(one, times).histogram),
+            "count": count,
+        }
+        for name, one in _types(run)
+        for times in kinds
+        for low, high, count in bins.binned(of_type(one, times))
+    ]
+    if not rows:
+        return NoChart(TITLE, "no transaction ended", "distribution")
+    names = [name for name, _ in _types(run)]
+    low, high = axes.around([row["from"] for row in rows] + [row["to"] for row in rows], 1.0)
+    x = {
+        "field": "from",
+        "type": "quantitative",
+        "title": "time (log)",
+        "scale": {"type": "log", "domain": [low, high], "nice": False},
+        "axis": {**time_axis(8), "grid": False},
+    }
+    y = {
+        "field": "share",
+        "type": "quantitative",
+        "title": "share of the transactions",
+        "stack": None,
+        "axis": {"format": ".0~%", "tickCount": 5},
+    }
+    return Chart(
+        name="distribution",
+        title=TITLE,
+        caption=f"{_of(kinds)} of the transactions that ended as the workload has it, in bins of equal width on the "
+        f"logarithmic scale ({bins.PER_DECADE} to a factor of ten). Choose a type to see it alone.",
+        spec=spec(
+            230,
+            data={"name": "distribution"},
+            params=[choice("type", "Type", names, names[0])] if len(names) > 1 else [],
+            transform=[{"filter": "datum.type === type"}] if len(names) > 1 else [],
+            mark={"type": "rect", "opacity": 0.5, "strokeWidth": 0},
+            encoding={
+                "x": x,
+                "x2": {"field": "to"},
+                "y": y,
+                "y2": {"datum": 0},
+                "color": _colour(kinds),
+                "tooltip": [
+                    {"field": "times", "title": "time"},
+                    {"field": "from", "title": "from, ms", "format": ",.3~g"},
+                    {"field": "to", "title": "to, ms", "format": ",.3~g"},
+                    {"field": "count", "title": "transactions", "format": ","},
+                    {"field": "share", "title": "share", "format": ".2~%"},
+                ],
+            },
+        ),
+        data={"distribution": rows},
+        marks=max(sum(row["type"] == name for row in rows) for name in names),
+        alt=f"Histogram of {_of(kinds).lower()} on a logarithmic scale; the figures stand in the table of types.",
+        section="distribution",
+    )
+
+
+def tail(report: OltpReport, run: OltpRun) -> Chart | NoChart:
+    kinds = [*_kinds(report), *(["start lag"] if report.held.intended_rate is not None else [])]
+    rows: list[dict[str, Any]] = [
+        {"type": name, "times": times, "ms": max(ms, _FLOOR), "share": share}
+        for name, one in _types(run)
+        for times in kinds
+        for ms, share in bins.slower(of_type(one, times))
+    ]
+    if not rows:
+        return NoChart(TAIL, "no transaction ended", "distribution")
+    names = [name for name, _ in _types(run)]
+    low, high = axes.around([row["ms"] for row in rows], 1.0)
+    least = min(row["share"] for row in rows)
+    x = {
+        "field": "ms",
+        "type": "quantitative",
+        "title": "time (log)",
+        "scale": {"type": "log", "domain": [low, high], "nice": False},
+        "axis": {**time_axis(8), "grid": True},
+    }
+    y = {
+        "field": "share",
+        "type": "quantitative",
+        "title": "share that took longer (log)",
+        "scale": {"type": "log", "domain": [least, 1], "nice": False},
+        "axis": {
+            "values": [10.0**-power for power in range(10)],
+            "labelExpr": "datum.value >= 0.01 ? format(datum.value, '.0%') : '1 in ' + format(1 / datum.value, ',.0f')",
+        },
+    }
+    return Chart(
+        name="tail",
+        title=TAIL,
+        caption="The share of the transactions that took longer than a time; where a curve crosses “1%” is its 99th "
+        "percentile, and its end is the longest. "
+        + (
+            "Start lag: from the intended to the real start. Where response leaves service, transactions waited for a "
+            "free connection."
+            if "start lag" in kinds
+            else ""
+        ),
+        spec=spec(
+            280,
+            data={"name": "tail"},
+            params=[choice("type", "Type", names, names[0])] if len(names) > 1 else [],
+            transform=[{"filter": "datum.type === type"}] if len(names) > 1 else [],
+            layer=[
+                {
+                    "mark": {"type": "line", "strokeWidth": 1.8, "interpolate": "step-before"},
+                    "encoding": {"x": x, "y": y, "color": _colour(kinds)},
+                },
+                {
+                    "mark": {"type": "point", "filled": True, "size": 30, "opacity": 0},
+                    "encoding": {
+                        "x": x,
+                        "y": y,
+                        "color": _colour(kinds),
+                        "tooltip": [
+                            {"field": "times", "title": "time"},
+                            {"field": "ms", "title": "ms", "format": ",.4~g"},
+                            {"field": "share", "title": "took longer", "format": ".3~%"},
+                        ],
+                    },
+                },
+            ],
+        ),
+        data={"tail": rows},
+        marks=len(kinds) + max(sum(row["type"] == name for row in rows) for name in names),
+        alt="Curves of the share of transactions that took longer than a time, both on logarithmic scales.",
+        section="distribution",
+    )
+
+
+def of_type(one: OfType, times: str) -> Any:
+    return one.lag if times == "start lag" else getattr(one, times)
+
+
+def _kinds(report: OltpReport) -> list[str]:
+    return ["response", "service"] if report.held.intended_rate is not None else ["service"]
+
+
+def _of(kinds: list[str]) -> str:
+    return "Response and service times" if len(kinds) > 1 else "Service times"
+
+
+def _types(run: OltpRun) -> list[tuple[str, OfType]]:
+    """All together, then the commonest."""
+    seen = [one for one in run.outcome.types if one.service.count]
+    kept = sorted(seen, key=lambda one: -one.service.count)[:_MOST_TYPES]
+    return [(_ALL, run.outcome.all), *((one.name, one) for one in seen if one in kept)]
+
+
+def _colour(kinds: list[str]) -> dict[str, Any]:
+    return {
+        "field": "times",
+        "type": "nominal",
+        "title": None,
+        "scale": {"domain": kinds, "range": [_COLOURS[one] for one in kinds]},
+        "legend": {"columns": 3, "symbolType": "square"},
+    }

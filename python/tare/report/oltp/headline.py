@@ -1,0 +1,122 @@
+"""The findings of a run in a few sentences: whether it is valid, what a user waited, where it stood still."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from tare.report.experiment.words import counted, joined, number, two_digits
+from tare.report.numbers import bytes_text
+from tare.report.oltp import words
+from tare.report.oltp.document import OltpReport, Times, Type
+
+DIFFERENCE = (
+    "Service time runs from when the driver could send a transaction, response time from when it was due: what lies "
+    "between is the wait for a free connection, which a user waits too and a driver that only times its "
+    "statements never shows."
+)
+CLOSED = (
+    "In a closed loop each connection sends its next transaction when the last has ended, so that a slow server is "
+    "asked for less: its times are no measure of what users wait who come when they come."
+)
+
+
+def headline(report: OltpReport) -> Iterator[str]:
+    """The report's own `headline` is not looked at."""
+    yield _validity(report)
+    if report.all.response.n:
+        yield _times(report)
+    yield from _stalls(report)
+    yield from _failures(report.all)
+    yield _checks(report)
+    yield _own(report)
+
+
+def _validity(report: OltpReport) -> str:
+    held = report.held
+    if report.invalid:
+        return f"This run is not valid: {joined(report.invalid)}."
+    if held.intended_rate is None or held.off is None:
+        return f"Valid: a closed loop of {report.asked.connections} connections, {words.rate(held.rate)}."
+    return (
+        f"Valid: {words.rate(held.intended_rate)} were asked for and {words.rate(held.rate)} were started "
+        f"({words.percent_off(held.off)}), over {words.seconds(sum(one.duration_s for one in report.asked.phases))}."
+    )
+
+
+def _times(report: OltpReport) -> str:
+    longest = words.duration(report.all.response.largest or 0)
+    said = f"Response time: {_mean_and_p99(report.all.response)}, the longest {longest}."
+    if report.held.intended_rate is None:
+        return said.replace("Response", "Service", 1)
+    return f"{said} Service time: {_mean_and_p99(report.all.service)}."
+
+
+def _mean_and_p99(of: Times) -> str:
+    mean, p99 = of.mean, of.quantiles["p99"]
+    assert mean is not None
+    assert p99 is not None
+    return f"mean {words.with_interval(mean)}, 99 of 100 within {words.with_interval(p99)}"
+
+
+def _stalls(report: OltpReport) -> Iterator[str]:
+    if not report.stalls:
+        return
+    longest = max(report.stalls, key=lambda one: one.last - one.first)
+    total = sum(one.last - one.first + 1 for one in report.stalls)
+    where = words.span(longest.first, longest.last)
+    many = f"; the longest stretch is {where}" if len(report.stalls) > 1 else f" ({where})"
+    yield (
+        f"It stood still: in {counted(total, 'second')} transactions were due or running and none ended{many}, with "
+        f"{words.thousands(longest.waiting)} waiting at its end."
+    )
+
+
+def _failures(every: Type) -> Iterator[str]:
+    counts = every.counts
+    ends = {
+        "deadlocks": counts.deadlocks,
+        "serialization failures": counts.serialization_failures,
+        "lock time-outs": counts.lock_timeouts,
+        "lost with their connection": counts.lost,
+        "errors": counts.errors,
+        "shed": counts.shed,
+        "never started": counts.unstarted,
+    }
+    failed = {name: n for name, n in ends.items() if n}
+    if failed and counts.offered:
+        share = sum(failed.values()) / counts.offered
+        named = joined([f"{words.thousands(n)} {name}" for name, n in failed.items()])
+        yield f"{two_digits(share)} of the transactions did not end as the workload has it: {named}."
+
+
+def _checks(report: OltpReport) -> str:
+    if not report.checks:
+        return "No condition was held against the data."
+    failing = [one for one in report.checks if one.before or one.after]
+    if failing:
+        return (
+            f"Of {counted(len(report.checks), 'condition')} on the data {counted(len(failing), 'does', 'do')} not "
+            f"hold: {joined([one.name for one in failing])}."
+        )
+    moments = [
+        moment
+        for moment in ("before", "after")
+        if all(getattr(one, moment) is not None for one in report.checks)
+    ]
+    n = len(report.checks)
+    every = "The one condition" if n == 1 else "Both conditions" if n == 2 else f"All {number(n)} conditions"
+    holds = "holds" if n == 1 else "hold"
+    return (
+        f"{every} on the data {holds} {joined(moments)} the run."
+        if moments
+        else f"{every} on the data {holds}."
+    )
+
+
+def _own(report: OltpReport) -> str:
+    held = report.held
+    each = f", {held.own_cpu_ms_each:.2g} ms for each transaction" if held.own_cpu_ms_each else ""
+    return (
+        f"The driver itself took {words.seconds(held.own_cpu_s)} of CPU{each}, and "
+        f"{bytes_text(held.own_peak_rss_bytes)} of memory at most."
+    )

@@ -1,0 +1,95 @@
+"""Numbers of transactional runs in words."""
+
+from __future__ import annotations
+
+import math
+
+from tare.report.numbers import THIN, decimals, fixed
+from tare.report.oltp.document import Figure
+
+NOTHING = "–"
+
+_WORKLOADS = {"tpcc": "TPC-C", "tatp": "TATP", "seats": "SEATS", "epinions": "Epinions", "ycsb": "YCSB"}
+
+
+def workload(name: str) -> str:
+    """As its makers write it."""
+    return _WORKLOADS.get(name, name)
+
+
+def rate(value: float) -> str:
+    """Transactions a second, four significant digits and no fewer than are before the point."""
+    if value == 0:
+        return "0/s"
+    places = min(4, max(0, 3 - math.floor(math.log10(abs(value)))))
+    text = fixed(value, places)
+    return (text.rstrip("0").rstrip(".") if "." in text else text) + "/s"
+
+
+def seconds(value: float) -> str:
+    """A stretch of time: 0.5 s, 90 s, 10 min."""
+    if value >= 120 and value % 60 == 0:
+        return f"{value / 60:g} min"
+    return f"{value:.3g} s" if value < 1000 else f"{fixed(value, 0)} s"
+
+
+def percent_off(share: float) -> str:
+    """Of a rate: "0.01% less", "exactly"."""
+    size = abs(share) * 100
+    if size < 0.0005:
+        return "exactly as asked"
+    return f"{size:.2g}% {'less' if share < 0 else 'more'}"
+
+
+def with_interval(of: Figure) -> str:
+    """In running text: "11.2 ms [10.9, 11.5]", in the unit that fits; without an interval the figure alone."""
+    factor, name = unit_of(of.value)
+    low, high = (None if one is None else one / factor for one in (of.low, of.high))
+    value, interval = cells(Figure(value=of.value / factor, low=low, high=high))
+    return f"{value} {name} {interval}".rstrip()
+
+
+def unit_of(ms: float) -> tuple[float, str]:
+    """How many ms, and the name."""
+    if ms >= 1000:
+        return 1000.0, "s"
+    return (1.0, "ms") if ms >= 1 else (0.001, "µs")
+
+
+def cells(of: Figure | None, most: int = 4) -> tuple[str, str]:
+    """Value and interval, no more digits than it carries: one significant one at least, `most` at most, and three
+    where there is no interval."""
+    if of is None:
+        return NOTHING, ""
+    if of.low is None or of.high is None:
+        return fixed(of.value, _places(of.value, 3)), ""
+    half = (of.high - of.low) / 2
+    places = min(decimals(of.value, half or None), _places(of.value, most))
+    places = max(places, _places(of.value, 1))
+    low, high = (fixed(one, min(places, _places(one, 4))) for one in (of.low, of.high))
+    return fixed(of.value, places), f"[{low}, {high}]"
+
+
+def _places(value: float, digits: int) -> int:
+    """Decimals for so many significant digits."""
+    return 0 if abs(value) < 1e-6 else min(6, max(0, digits - 1 - math.floor(math.log10(abs(value)))))
+
+
+def largest(ms: float | None) -> str:
+    """A fact, which has no interval."""
+    return NOTHING if ms is None else fixed(ms, decimals(ms, None))
+
+
+def duration(ms: float) -> str:
+    """Three significant digits in the unit that fits: 60 µs, 12.3 ms, 2.04 s."""
+    factor, name = unit_of(ms)
+    return f"{fixed(ms / factor, _places(ms / factor, 3))} {name}"
+
+
+def span(first: int, last: int) -> str:
+    """Seconds that follow each other: "second 12", "seconds 12 to 13"."""
+    return f"second {first}" if first == last else f"seconds {first} to {last}"
+
+
+def thousands(n: int) -> str:
+    return f"{n:,}".replace(",", THIN)

@@ -1,0 +1,113 @@
+"""What the driver is asked for: one JSON document, since a URL holds a password and has no place on a command line.
+
+`crates/tare-load/src/oltp/request.rs` reads it.
+"""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+
+
+class Isolation(StrEnum):
+    """SQL's levels, as asked of the DBMS; SQLite is always serializable."""
+
+    READ_COMMITTED = "read_committed"
+    REPEATABLE_READ = "repeatable_read"
+    SERIALIZABLE = "serializable"
+
+
+class Load(_Part):
+    """Make and fill the tables."""
+
+    do: Literal["load"] = "load"
+    connections: int  # loading at the same time
+    replace: bool  # drop tables of these names that are not ours, or that are loaded already
+
+
+class Check(_Part):
+    """Hold the conditions against the data."""
+
+    do: Literal["check"] = "check"
+    rows: int  # failing ones of each to name
+
+
+class Drop(_Part):
+    """Drop the tables."""
+
+    do: Literal["drop"] = "drop"
+
+
+class Closed(_Part):
+    """Each connection sends its next when the last has ended."""
+
+    kind: Literal["closed"] = "closed"
+
+
+class Constant(_Part):
+    """Evenly spaced."""
+
+    kind: Literal["constant"] = "constant"
+
+
+class Poisson(_Part):
+    """Exponential gaps, drawn from the seed."""
+
+    kind: Literal["poisson"] = "poisson"
+
+
+class Trace(_Part):
+    """A line for each arrival: seconds from the start, rising. Phases give only the duration."""
+
+    kind: Literal["trace"] = "trace"
+    file: str
+
+
+Arrivals = Annotated[Closed | Constant | Poisson | Trace, Field(discriminator="kind")]
+
+
+class Phase(_Part):
+    """A stretch at one rate."""
+
+    rate: float | None  # transactions a second; None: closed loop or trace
+    duration_s: float
+
+
+class Run(_Part):
+    """Send transactions."""
+
+    do: Literal["run"] = "run"
+    connections: int
+    arrivals: Arrivals
+    phases: tuple[Phase, ...]
+    warmup_s: float  # at the first phase's rate, before the clock starts
+    drain_s: float  # after the last arrival is due; what is left is counted as never started
+    shed_after_s: float | None  # an arrival that starts later is not sent; None: all are
+    mix: dict[str, float]  # type to weight; empty: the default
+    isolation: Isolation
+    tries: int  # of one transaction in all
+    think: float  # closed loop: the workload's keying and think times, times this
+    norm: float  # p of the L_p norm
+    samples: str | None  # see samples.py
+
+
+class Request(_Part):
+    """One call of the driver."""
+
+    url: str = Field(repr=False)  # with its password
+    workload: str
+    scale: float | None  # None: as it was loaded
+    options: dict[str, str]  # of the workload
+    seed: int  # of the data (load), or of mix, parameters and arrivals (run)
+    connect_timeout_s: float
+    action: Annotated[Load | Check | Drop | Run, Field(discriminator="do")]
+
+    def line(self) -> bytes:
+        """As the driver reads it."""
+        return self.model_dump_json().encode() + b"\n"

@@ -1,0 +1,83 @@
+"""The transactional workloads for a reader: what their scale means, and which settings each has."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from difflib import get_close_matches
+
+from tare._probe import oltp_kinds
+from tare.errors import UsageError
+
+
+@dataclass(frozen=True, slots=True)
+class Workload:
+    name: str
+    says: str
+    scale: str  # what 1 of it is
+    options: Mapping[str, str]
+
+
+WORKLOADS = {
+    one.name: one
+    for one in (
+        Workload(
+            "tpcc",
+            "TPC-C: a wholesale supplier's orders",
+            "a warehouse, about 100 MB",
+            {
+                "fixed_lines": "every New-Order has so many lines and none rolls back (else 5 to 15, and 1% roll back)"
+            },
+        ),
+        Workload(
+            "tatp", "TATP: a mobile network's subscribers and where they are", "100,000 subscribers", {}
+        ),
+        Workload(
+            "seats",
+            "SEATS: an airline's tickets",
+            "100,000 customers, and the flights of 52 days",
+            {"occupied": "percent of the seats that are reserved at the start (else 1)"},
+        ),
+        Workload(
+            "epinions", "Epinions: reviews of items, and who trusts whose", "2,000 users and 1,000 items", {}
+        ),
+        Workload(
+            "ycsb",
+            "YCSB: reads and writes by key",
+            "1,000 rows of 1 kB",
+            {
+                "core": "one of the core mixes, a to f",
+                "distribution": "how keys are chosen: zipfian, uniform or latest",
+                "theta": "of Zipf's distribution, between 0 and 1 (else 0.99)",
+                "scan_length": "most records that a scan asks for (else 100)",
+                "read_fields": "what a read asks for: one or all (else all)",
+                "write_fields": "what an update changes: one or all",
+            },
+        ),
+    )
+}
+
+
+def known(name: str) -> Workload:
+    """Raises UsageError, with a name like it."""
+    if name in WORKLOADS:
+        return WORKLOADS[name]
+    close = get_close_matches(name.lower(), WORKLOADS, n=1)
+    raise UsageError(
+        f"there is no workload {name}",
+        f"did you mean {close[0]}?" if close else f"take one of {', '.join(WORKLOADS)}",
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """A type of transaction."""
+
+    name: str
+    share: float  # percent of the default mix
+    writes: bool  # it may change something
+
+
+def kinds(workload: str) -> list[Kind]:
+    """Of a known workload, in the driver's order."""
+    return [Kind(*one) for one in oltp_kinds(workload)]

@@ -1,0 +1,159 @@
+"""The page of a transactional run in a real browser: every chart drawn, one time axis, readable on a phone."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tare.report.experiment.charts.chart import MOST_MARKS, Chart
+from tare.report.oltp import Built, build, html
+from tests.browser.opened import Seen
+from tests.unit.report.oltp import sample
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, Page
+
+
+@pytest.fixture(scope="module")
+def built() -> Built:
+    return build(sample.run(), 3, lab="lab.db", title="Sample <b>run</b>")
+
+
+@pytest.fixture(scope="module")
+def file(built: Built, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("page") / "oltp.html"
+    path.write_text(html.render(built), encoding="utf-8")
+    return path
+
+
+def shown(page: Page, name: str, role: str) -> list[str]:
+    """The texts of a chart's axis or legend."""
+    return page.locator(f"#chart-{name} svg g[class*='{role}'] text").all_text_contents()
+
+
+def test_nothing_is_asked_of_the_network_and_the_browser_is_content(seen: Seen, file: Path) -> None:
+    assert seen.requests == [file.as_uri()]
+    assert seen.messages == []
+
+
+def test_every_chart_is_drawn_with_marks_within_the_limit(seen: Seen, built: Built) -> None:
+    drawn = [one for one in built.charts if isinstance(one, Chart)]
+    assert seen.page.locator("html").get_attribute("data-drawn") == str(len(drawn))
+    for one in drawn:
+        marks = seen.page.locator(f"#chart-{one.name} svg g[class*='role-mark'] > *").count()
+        assert 0 < marks <= MOST_MARKS, one.name
+        assert len(seen.page.locator(f"#chart-{one.name}").get_attribute("aria-label") or "") > 20
+
+
+def test_times_have_units_of_their_size(seen: Seen) -> None:
+    for name in ("latency", "distribution", "tail"):
+        labels = [one for one in shown(seen.page, name, "axis-label") if one.endswith((" µs", " ms", " s"))]
+        assert len(labels) >= 3, name
+    assert "2 s" in shown(seen.page, "latency", "axis-label")
+
+
+def test_no_two_labels_of_an_axis_lie_on_each_other(seen: Seen, built: Built) -> None:
+    for one in built.charts:
+        assert isinstance(one, Chart)
+        boxes = seen.page.evaluate(
+            """name => [...document.querySelectorAll(`#chart-${name} svg g[class*='axis-label']`)].map(
+                axis => [...axis.querySelectorAll('text')].filter(
+                    text => text.textContent.trim() && getComputedStyle(text).opacity !== '0'
+                        && text.getAttribute('opacity') !== '0'
+                ).map(text => { const box = text.getBoundingClientRect();
+                    return [box.left, box.right, box.top, box.bottom]; }))""",
+            one.name,
+        )
+        for axis in boxes:
+            for at, (left, right, top, bottom) in enumerate(axis):
+                for other in axis[at + 1 :]:
+                    apart = right <= other[0] + 1 or other[1] <= left + 1
+                    above = bottom <= other[2] + 2 or other[3] <= top + 2
+                    assert apart or above, one.name
+
+
+def test_charts_over_time_stand_exactly_below_each_other(seen: Seen) -> None:
+    lefts = [
+        seen.page.evaluate(
+            """name => document.querySelector(`#chart-${name} svg g[class*='mark-rule'] line`)
+                .getBoundingClientRect().left""",
+            name,
+        )
+        for name in ("latency", "throughput", "backlog")
+    ]
+    assert max(lefts) - min(lefts) < 1.5
+
+
+def test_the_stall_and_the_phases_are_marked(seen: Seen) -> None:
+    page = seen.page
+    assert (
+        page.locator("#chart-latency svg path[aria-roledescription='rect mark'][fill='#d93f3f']").count() == 1
+    )
+    texts = page.locator(
+        "#chart-latency svg g[class*='mark-text'][class*='role-mark'] text"
+    ).all_text_contents()
+    assert texts == ["300/s", "400/s"]
+
+
+def test_service_times_can_be_chosen_and_the_curves_move(seen: Seen) -> None:
+    choose = seen.page.locator("#controls-latency select")
+    assert choose.locator("option").all_text_contents() == ["response", "service"]
+    line = seen.page.locator("#chart-latency svg g[class*='mark-line'] path").first
+    before = line.get_attribute("d")
+    choose.select_option(index=1)
+    seen.page.wait_for_timeout(300)
+    assert line.get_attribute("d") != before
+    choose.select_option(index=0)
+
+
+def test_one_type_can_be_looked_at_alone(seen: Seen) -> None:
+    choose = seen.page.locator("#controls-tail select")
+    assert choose.locator("option").all_text_contents() == ["all types", *sample.MIX]
+    for place in range(choose.locator("option").count()):
+        choose.select_option(index=place)
+        seen.page.wait_for_timeout(100)
+        assert seen.page.locator("#chart-tail svg g[class*='mark-line'] path").count() == 3
+    choose.select_option(index=0)
+
+
+def test_the_page_itself_never_scrolls_sideways(seen: Seen) -> None:
+    width, window = seen.page.evaluate("() => [document.documentElement.scrollWidth, window.innerWidth]")
+    assert width <= window
+
+
+def test_tables_have_captions_and_headings(seen: Seen) -> None:
+    tables = seen.page.locator("main table")
+    assert seen.page.locator("main table > caption").count() == tables.count() >= 7
+    assert seen.page.locator("main table:not(:has(thead th[scope=col]))").count() == 0
+
+
+def test_a_page_full_of_markup_from_the_data_is_only_text_and_fits_a_phone(
+    browser: Browser, tmp_path: Path
+) -> None:
+    path = tmp_path / "hostile.html"
+    hostile = build(sample.hostile(), 4, lab="lab.db", title="Sample <b>run</b>")
+    path.write_text(html.render(hostile), encoding="utf-8")
+    context = browser.new_context(viewport={"width": 390, "height": 900}, offline=True)
+    page = context.new_page()
+    messages: list[str] = []
+    page.on("console", lambda said: messages.append(said.text))
+    page.goto(path.as_uri())
+    page.wait_for_selector("html[data-drawn]", state="attached", timeout=120_000)
+    assert page.title() == "Sample <b>run</b>"
+    assert page.locator("h1 b").count() == 0
+    assert page.locator("script").count() == 3
+    assert page.locator(".verdict-box.not").count() == 1
+    assert page.evaluate("() => document.documentElement.scrollWidth <= window.innerWidth")
+    assert messages == []
+    context.close()
+
+
+def test_without_scripts_the_verdict_and_the_tables_are_all_there(browser: Browser, file: Path) -> None:
+    context = browser.new_context(java_script_enabled=False, offline=True)
+    page = context.new_page()
+    page.goto(file.as_uri())
+    assert page.locator(".verdict-box b").inner_text() == "Valid"
+    assert page.locator("#types tbody tr").count() == 2 * 18 + 6
+    context.close()

@@ -1,0 +1,180 @@
+"""The report says of a run what happened, and does not soften it."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import jsonschema
+import pytest
+
+from tare.report.experiment.charts.chart import MOST_MARKS, Chart
+from tare.report.oltp import Built, build, html, markdown, text
+from tare.report.oltp import json as as_json
+from tare.report.oltp.document import OltpReport
+from tare.report.oltp.schema import main, schema_text
+from tare.report.page.render import MOST_BYTES
+from tests.unit.report.oltp import sample
+
+PUBLISHED = Path(__file__).parents[4] / "schemas" / "oltp-v1.json"
+
+
+# The document ---------------------------------------------------------------------------
+def test_the_published_schema_is_up_to_date() -> None:
+    assert PUBLISHED.read_text() == schema_text(), "run: python -m tare.report.oltp.schema"
+    assert main(["--check", str(PUBLISHED)]) == 0
+
+
+@pytest.mark.parametrize("which", ["built", "hostile"])
+def test_every_report_keeps_to_the_schema_and_reads_back(which: str, request: pytest.FixtureRequest) -> None:
+    report: OltpReport = request.getfixturevalue(which).report
+    written = as_json.render(report)
+    jsonschema.validate(json.loads(written), json.loads(schema_text()), cls=jsonschema.Draft202012Validator)
+    assert OltpReport.model_validate_json(written) == report
+
+
+def test_a_stall_is_seen_in_full_in_response_times_and_hardly_in_service_times(built: Built) -> None:
+    every = built.report.all
+    response, service = every.response.quantiles["p99"], every.service.quantiles["p99"]
+    assert response is not None
+    assert service is not None
+    assert response.value > 1000
+    assert service.value < 100
+    assert [(one.first, one.last) for one in built.report.stalls] == [(12, 13)]
+
+
+def test_response_is_lag_and_service_in_the_mean(built: Built) -> None:
+    for one in (built.report.all, *built.report.types):
+        parts = [of.mean.value for of in (one.response, one.lag, one.service) if of.mean]
+        assert parts[0] == pytest.approx(parts[1] + parts[2], rel=1e-6)
+
+
+def test_a_quiet_second_of_a_low_rate_is_no_stall() -> None:
+    found = build(sample.run(rates=(0.4,), seconds=30, stall=None), 1, lab="lab.db")
+    assert any(one.ended == 0 for one in found.report.seconds if one.number >= 0)
+    assert found.report.stalls == []
+
+
+def test_a_short_run_gives_its_figures_without_intervals(hostile: Built) -> None:
+    mean = hostile.report.all.response.mean
+    assert mean is not None
+    assert mean.low is None
+    assert hostile.report.precision["response"].batches is None
+    assert "an interval takes 10" in text.render(hostile.report)
+
+
+def test_the_checks_name_their_failing_rows(hostile: Built) -> None:
+    first = hostile.report.checks[0]
+    assert (first.before, first.after) == (0, 5)
+    assert first.rows[0] == ["1", "300000.00", "299999.00"]
+
+
+def test_a_closed_loop_is_told_from_an_open_one() -> None:
+    found = build(sample.run(closed=True, seconds=12, stall=None), 1, lab="lab.db")
+    assert "closed loop" in found.report.headline[0]
+    assert "start lag" not in text.render(found.report)
+    assert {one.name for one in found.charts if isinstance(one, Chart)} >= {"latency", "throughput", "tail"}
+    assert "no measure of what users wait" in html.render(found)
+
+
+# Words ------------------------------------------------------------------------------------
+def test_validity_comes_first(built: Built, hostile: Built) -> None:
+    assert built.report.headline[0].startswith("Valid: 350/s were asked for and 350/s were started")
+    assert hostile.report.headline[0].startswith("This run is not valid: rate 97.1/s where 120/s were asked")
+    for render in (text.render, markdown.render):
+        assert render(hostile.report).find("not valid") < render(hostile.report).find("Response time")
+
+
+def test_the_difference_of_response_and_service_is_said_in_a_sentence(built: Built) -> None:
+    for said in (text.render(built.report), markdown.render(built.report), html.render(built)):
+        assert "the wait for a free connection" in " ".join(said.split())
+
+
+def test_the_box_says_what_was_asked_and_what_was_held(built: Built) -> None:
+    shown = markdown.render(built.report)
+    for line in (
+        "| schedule | 300/s for 30 s, then 400/s for 30 s |",
+        "| connections | 16 |",
+        "| rate | 350/s (exactly as asked) |",
+        "| isolation at work | read committed |",
+        "| driver's memory | 21.0 MiB at most |",
+        "| conditions on the data | all 2 hold |",
+    ):
+        assert line in shown
+
+
+def test_the_run_can_be_made_again_from_the_report(built: Built) -> None:
+    assert built.report.commands[1] == (
+        "tare bench oltp run tpcc --db URL --rate 300:30s,400:30s --arrivals constant --connections 16 --warmup 5s "
+        "--drain 10s --isolation read-committed --tries 3 --seed 7"
+    )
+
+
+def test_no_markup_of_the_data_is_markup_in_the_report(hostile: Built) -> None:
+    page = html.render(hostile)
+    assert "<script>document.title" not in page
+    assert "&lt;script&gt;document.title" in page
+    assert "<h1>Sample &lt;b&gt;run&lt;/b&gt;</h1>" in page
+    assert "<script>" not in markdown.render(hostile.report).replace("\\<", "")
+
+
+# Charts and page -----------------------------------------------------------------------------
+def test_every_chart_keeps_to_the_number_of_marks(built: Built) -> None:
+    drawn = [one for one in built.charts if isinstance(one, Chart)]
+    assert [one.name for one in drawn][:5] == ["latency", "throughput", "backlog", "distribution", "tail"]
+    for one in drawn:
+        assert 0 < one.marks <= MOST_MARKS, one.name
+
+
+def test_an_hour_is_put_together_to_points_that_keep_the_highest(built: Built) -> None:
+    run = sample.run()
+    spike = run.seconds[20].model_copy(
+        update={"response": run.seconds[20].response.model_copy(update={"max": 9_000_000_000})}  # type: ignore[union-attr]
+    )
+    many = tuple(
+        (spike if number == 1800 else run.seconds[10]).model_copy(update={"number": number})
+        for number in range(3600)
+    )
+    found = build(replace(run, seconds=many), 1, lab="lab.db")
+    latency = next(one for one in found.charts if isinstance(one, Chart) and one.name == "latency")
+    assert latency.marks <= 2 * MOST_MARKS
+    highest = max(row["ms"] for row in latency.data["latency"] if row["times"] == "response")
+    assert highest == 9000
+    assert "Each point stands for 6 seconds" in latency.caption
+    assert len(html.render(found).encode()) < MOST_BYTES
+
+
+def test_measures_that_rested_are_named_and_not_drawn(built: Built) -> None:
+    page = html.render(built)
+    assert "0 throughout: deadlocks." in page
+    assert "server_block_io: the kernel accounts no delays" in page
+
+
+def test_a_run_in_which_nothing_ended_still_has_a_report() -> None:
+    run = sample.run(seconds=5, rates=(100.0,), stall=(0.0, 4.0))
+    nothing = {
+        "counts": run.outcome.all.counts.model_copy(update={"committed": 0, "rolled_back": 0, "lost": 500})
+    }
+    empty = run.outcome.model_copy(
+        update={
+            "types": (),
+            "mix": (),
+            "all": run.outcome.all.model_copy(
+                update={**nothing, "response": sample.distribution(_NONE), "service": sample.distribution(_NONE),
+                        "lag": sample.distribution(_NONE)}
+            ),
+            "invalid": ("every connection was lost",),
+        }
+    )  # fmt: skip
+    seconds = tuple(
+        one.model_copy(update={"response": None, "service": None, "counts": nothing["counts"]})
+        for one in run.seconds
+    )
+    found = build(replace(run, outcome=empty, seconds=seconds, measures=()), 1, lab="lab.db")
+    assert "No transaction ended." in html.render(found)
+    assert "lost with their connection" in text.render(found.report)
+    markdown.render(found.report)
+
+
+_NONE = sample.np.array([], dtype=sample.np.float64)
