@@ -32,7 +32,9 @@ impl Problem {
             Trouble::Lost => "see whether the server is up, and what its log says last",
             Trouble::Full => "raise the server's limit of connections, or ask for fewer",
             Trouble::LockTimeout => "end the other sessions that hold locks in this database, then try again",
-            _ => "see the server's log; the user needs the right to create and drop tables",
+            _ => {
+                "correct what the DBMS names; its user needs the right to make, fill, read and drop tables here"
+            }
         };
         Self { what: format!("{doing} failed: {failure}"), next: next.to_owned(), usage: false }
     }

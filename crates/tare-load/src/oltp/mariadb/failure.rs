@@ -25,10 +25,10 @@ fn trouble(number: u16) -> Trouble {
     match number {
         1213 => Trouble::Deadlock,
         1020 => Trouble::Serialization, // innodb_snapshot_isolation: the row has changed since it was read
-        1205 => Trouble::LockTimeout,
+        1205 | 3572 => Trouble::LockTimeout,
         1062 | 1586 => Trouble::Duplicate,
         1040 | 1203 | 1226 => Trouble::Full,
-        // 1053 shutdown, 1077 and 1079 its end, 1317 a killed query, 1927 a killed connection, 1158..=1161 the network
+        // shutdown and its end, the network, a killed connection, and the client library's own numbers
         1053 | 1077 | 1079 | 1158..=1161 | 1927 | 2006 | 2013 | 2055 => Trouble::Lost,
         _ => Trouble::Error,
     }

@@ -101,5 +101,25 @@ fn inserts(text: &str) -> bool {
     let text = text.trim().to_ascii_lowercase();
     text.starts_with("insert into")
         && text.contains("values")
-        && !["select", "duplicate", "returning"].iter().any(|word| text.contains(word))
+        && !["select", "duplicate", "returning", "),(", "), ("].iter().any(|word| text.contains(word))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::inserts;
+
+    #[test]
+    fn only_an_insert_of_one_row_is_sent_with_others() {
+        assert!(inserts("INSERT INTO t (a, b) VALUES (?, CAST(? AS DECIMAL(38,2)))"));
+        for text in [
+            "UPDATE t SET a = ?",
+            "INSERT IGNORE INTO t VALUES (?)",
+            "INSERT INTO t SELECT * FROM s WHERE a = ?",
+            "INSERT INTO t VALUES (?, 1), (?, 2)",
+            "INSERT INTO t VALUES (?) ON DUPLICATE KEY UPDATE a = 1",
+            "INSERT INTO t VALUES (?) RETURNING a",
+        ] {
+            assert!(!inserts(text), "{text}");
+        }
+    }
 }
