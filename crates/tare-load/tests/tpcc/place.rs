@@ -26,7 +26,7 @@ static PLACES: LazyLock<Mutex<Vec<Place>>> = LazyLock::new(|| {
     for kept in ["", "-wal", "-shm"] {
         let _ = fs::remove_file(format!("{FILE}{kept}"));
     }
-    sqlite::make(&sqlite).unwrap();
+    fs::File::create_new(FILE).unwrap();
     let servers = env::var("TARE_LOAD_URLS").unwrap_or_default();
     let servers = servers.split(',').filter(|url| !url.is_empty()).map(str::to_owned);
     let places = [sqlite].into_iter().chain(servers).map(|url| Place { url });
