@@ -102,8 +102,7 @@ impl Workload for Transfers {
 
 /// What the driver does with it, in short.
 fn main() -> Result<(), Failure> {
-    let url = std::env::args().nth(1).expect("the URL of an SQLite file that is not there yet");
-    sqlite::make(&url)?;
+    let url = std::env::args().nth(1).expect("the URL of an SQLite file, empty or of an old day");
     let mut on = sqlite::connect(&url, Isolation::Serializable, Duration::from_secs(10))?;
     let transfers = Transfers { scale: 1.0 };
     for part in transfers.parts() {
