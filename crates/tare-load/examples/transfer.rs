@@ -1,6 +1,6 @@
 //! The smallest whole workload: money moves between two accounts, and none is lost.
 //!
-//! `cargo run -p tare-load --example transfer sqlite:///transfer.db` loads it, runs it and checks it.
+//! `cargo run -p tare-load --example transfer transfer.db` loads it into a new SQLite file, runs it and checks it.
 
 use std::time::Duration;
 
@@ -102,7 +102,9 @@ impl Workload for Transfers {
 
 /// What the driver does with it, in short.
 fn main() -> Result<(), Failure> {
-    let url = std::env::args().nth(1).expect("the URL of an SQLite file, empty or of an old day");
+    let file = std::env::args().nth(1).expect("an SQLite file to make");
+    std::fs::File::create_new(&file).unwrap_or_else(|error| panic!("cannot make {file}: {error}"));
+    let url = format!("sqlite:///{file}");
     let mut on = sqlite::connect(&url, Isolation::Serializable, Duration::from_secs(10))?;
     let transfers = Transfers { scale: 1.0 };
     for part in transfers.parts() {

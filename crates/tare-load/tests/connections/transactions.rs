@@ -5,7 +5,8 @@ use std::thread;
 
 use tare_load::oltp::{Connection, Dialect, Isolation, Statement, Table, Trouble, Value};
 
-use crate::servers::{Server, answer, each, has_row_locks, made, pairs};
+use crate::servers::{Server, answer, each};
+use crate::tables::{has_row_locks, made, pairs};
 
 macro_rules! statements {
     ($table:literal) => {

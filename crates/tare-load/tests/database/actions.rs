@@ -8,7 +8,7 @@ use tare_load::oltp::request::{Action, Request};
 use tare_load::oltp::told::{Checked, Loaded, Told};
 use tare_load::oltp::{Connection, Failure, Trouble};
 
-use crate::servers::{Server, answer, each as server_each};
+use crate::servers::{Server, answer, each_alone};
 use crate::shop::{Breaks, SALES, SHOPS, Shop, note, options};
 
 const LOAD: Action = Action::Load { connections: 3, replace: false };
@@ -16,9 +16,7 @@ const RELOAD: Action = Action::Load { connections: 3, replace: true };
 
 /// One test at a time: a database holds one workload.
 fn each(test: impl Fn(&Server)) {
-    static ALONE: Mutex<()> = Mutex::new(());
-    let _alone = ALONE.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
-    server_each(|server| {
+    each_alone(|server| {
         let mut on = server.open();
         on.script("DROP TABLE IF EXISTS db_shops").unwrap();
         on.script("DROP TABLE IF EXISTS db_sales").unwrap();

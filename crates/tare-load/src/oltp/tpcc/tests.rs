@@ -1,4 +1,4 @@
-//! What is asked of TPC-C as a workload, without a DBMS; `tests/tpcc.rs` has it on real ones.
+//! What is asked of TPC-C as a workload, without a DBMS; `tests/workloads/tpcc.rs` has it on real ones.
 
 mod entered;
 

@@ -1,9 +1,9 @@
-//! YCSB, generated and run: on SQLite, and on the servers that `TARE_LOAD_URLS` names.
+//! YCSB.
 
-mod bed;
-
-use bed::{Bed, filled, heard, on_each, whole, workload};
 use tare_load::oltp::{Ended, Mistake, Options, Random, find};
+
+use crate::harness::{Planted, Sending, filled, heard, sent, workload};
+use crate::servers::{Server, each_alone};
 
 const CORE: [&str; 6] = ["a", "b", "c", "d", "e", "f"];
 
@@ -88,86 +88,86 @@ fn what_cannot_be_is_refused() {
 
 #[test]
 fn every_mix_leaves_whole_records_behind() {
-    on_each(|bed| {
+    each_alone(|server| {
         for options in CORE.map(|core| vec![("core", core)]).into_iter().chain([vec![]]) {
             let ycsb = workload("ycsb", 1.0, &options);
-            bed.load(&*ycsb);
-            bed.assert_whole(&*ycsb);
-            let ends = bed.run(&*ycsb, 3, 4, 300);
-            assert_eq!(ends.values().map(|ends| ends.committed).sum::<u32>(), 1200, "{options:?} {ends:?}");
+            server.load(&*ycsb);
+            server.assert_whole(&*ycsb);
+            let tally = server.run(&*ycsb, Sending::new(3, 4, 300));
+            assert_eq!(tally.sums(), [1200, 0], "{options:?} {tally:?}");
             for kind in ycsb.kinds() {
-                let sent = ends.get(kind.name).map_or(0, |ends| ends.committed);
                 let due = 12.0 * kind.share;
-                assert!((f64::from(sent) - due).abs() <= 5.0 * due.sqrt(), "{options:?} {ends:?}");
+                let off = tally.committed(kind.name) as f64 - due;
+                assert!(off.abs() <= 5.0 * due.sqrt(), "{options:?} {tally:?}");
             }
-            bed.assert_whole(&*ycsb);
+            server.assert_whole(&*ycsb);
         }
     });
 }
 
 #[test]
 fn a_second_run_goes_on_where_the_first_left_off() {
-    on_each(|bed| {
+    each_alone(|server| {
         let options = [("core", "d")];
-        bed.load(&*workload("ycsb", 0.5, &options));
-        let inserted: u32 = [5, 6]
-            .map(|seed| bed.run(&*workload("ycsb", 0.5, &options), seed, 4, 200)["insert"])
-            .iter()
-            .inspect(|ends| assert_eq!(ends.rolled_back, 0))
-            .map(|ends| ends.committed)
-            .sum();
+        server.load(&*workload("ycsb", 0.5, &options));
+        let tallies =
+            [5, 6].map(|seed| server.run(&*workload("ycsb", 0.5, &options), Sending::new(seed, 4, 200)));
+        assert!(tallies.iter().all(|tally| tally.rolled_back("insert") == 0), "{tallies:?}");
+        let inserted: u64 = tallies.iter().map(|tally| tally.committed("insert")).sum();
         assert!(inserted > 40);
-        assert_eq!(bed.number("SELECT max(ycsb_key) FROM usertable"), 499 + i64::from(inserted));
-        assert_eq!(bed.number("SELECT count(*) FROM usertable"), 500 + i64::from(inserted));
+        assert_eq!(server.number("SELECT max(ycsb_key) FROM usertable"), 499 + inserted);
+        assert_eq!(server.number("SELECT count(*) FROM usertable"), 500 + inserted);
     });
 }
 
 #[test]
 fn two_drivers_at_once_roll_back_where_they_meet_and_lose_nothing() {
-    on_each(|bed| {
+    each_alone(|server| {
         let pair = [0, 1].map(|_| workload("ycsb", 0.1, &[]));
-        bed.load(&*pair[0]);
-        pair.iter().for_each(|ycsb| ycsb.meet(&mut *bed.connect()).unwrap());
-        let mut on = bed.connect();
+        server.load(&*pair[0]);
+        pair.iter().for_each(|ycsb| ycsb.meet(&mut *server.open()).unwrap());
+        let mut on = server.open();
         let ends: Vec<_> = (0..400)
             .map(|number| {
                 let insert = pair[number % 2].draw(1, &mut Random::at(9, &[number as u64]), None);
-                whole(&mut *on, true, |on| insert.run(on)).unwrap()
+                sent(on.as_mut(), true, insert.as_ref())
             })
             .collect();
         let committed = ends.iter().filter(|ended| **ended == Ended::Commit).count();
         assert!((300..400).contains(&committed), "{committed} of 400");
-        assert_eq!(bed.number("SELECT count(*) FROM usertable"), 100 + committed as i64);
+        assert_eq!(server.number("SELECT count(*) FROM usertable"), 100 + committed as u64);
     });
 }
 
 #[test]
 fn a_key_that_is_gone_is_no_failure() {
-    on_each(|bed| {
+    each_alone(|server| {
         let ycsb = workload("ycsb", 0.001, &[]);
-        bed.load(&*ycsb);
-        bed.connect().script("DELETE FROM usertable").unwrap();
+        server.load(&*ycsb);
+        server.open().script("DELETE FROM usertable").unwrap();
         for kind in ["read", "scan", "update", "delete", "read_modify_write"] {
-            assert_eq!(bed.success(&*ycsb, kind, 20), 1.0, "{kind}");
+            assert_eq!(server.success(&*ycsb, kind, 20), 1.0, "{kind}");
         }
     });
 }
 
 #[test]
 fn an_empty_table_is_told_before_a_run() {
-    let (bed, ycsb) = (Bed::sqlite(), workload("ycsb", 0.001, &[]));
-    bed.load(&*ycsb);
-    bed.connect().script("DELETE FROM usertable").unwrap();
-    assert!(ycsb.meet(&mut *bed.connect()).unwrap_err().text.contains("load ycsb again"));
+    let (server, ycsb) = (Server::sqlite(), workload("ycsb", 0.001, &[]));
+    server.load(&*ycsb);
+    server.open().script("DELETE FROM usertable").unwrap();
+    assert!(ycsb.meet(&mut *server.open()).unwrap_err().text.contains("load ycsb again"));
 }
 
 #[test]
 fn each_condition_names_the_row_that_breaks_it() {
-    on_each(|bed| {
+    each_alone(|server| {
         let ycsb = workload("ycsb", 0.1, &[]);
-        bed.load(&*ycsb);
-        let found = |name, sql: &str, row: &[&str]| bed.assert_found(&*ycsb, name, sql, row);
-        found("keys", "UPDATE usertable SET ycsb_key = -3 WHERE ycsb_key = 3", &["-3"]);
-        found("fields", "UPDATE usertable SET field2 = 'short' WHERE ycsb_key = 42", &["42", "100", "5"]);
+        server.load(&*ycsb);
+        let moved = "UPDATE usertable SET ycsb_key = -3 WHERE ycsb_key = 3";
+        let short = "UPDATE usertable SET field2 = 'short' WHERE ycsb_key = 42";
+        let planted =
+            [Planted::new("keys", moved, &["-3"]), Planted::new("fields", short, &["42", "100", "5"])];
+        server.assert_found(&*ycsb, &planted);
     });
 }

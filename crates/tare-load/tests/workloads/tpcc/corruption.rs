@@ -1,8 +1,9 @@
 //! One corruption for each of the twelve conditions, planted in a transaction that is rolled back.
 
-use tare_load::oltp::{Statement, Value};
+use tare_load::oltp::{Statement, Workload};
 
-use crate::place::Place;
+use crate::harness::failing;
+use crate::servers::Server;
 
 pub struct Case {
     /// What was done to the data.
@@ -52,8 +53,8 @@ pub static CASES: [Case; 13] = [
 ];
 
 impl Case {
-    pub fn plant(&'static self, place: &Place) {
-        let (tpcc, mut on) = (place.workload(), place.open());
+    pub fn plant(&'static self, server: &Server, tpcc: &dyn Workload) {
+        let mut on = server.open();
         on.begin(true).unwrap();
         for statement in self.planted {
             assert!(on.run(statement, &[]).unwrap() >= 1, "{}", self.says);
@@ -61,13 +62,13 @@ impl Case {
         for check in tpcc.checks() {
             let expected =
                 self.found.iter().find(|(name, _)| *name == check.name).map_or(&[][..], |(_, keys)| keys);
-            let found = on.rows(&check.failing, &[]).unwrap();
-            let told = format!("{}: {} planted, {} tells {found:?}", place.name(), self.says, check.name);
+            let found = failing(on.as_mut(), check);
+            let told = format!("{}: {} planted, {} tells {found:?}", server.url, self.says, check.name);
             assert_eq!(found.len(), expected.len(), "{told}");
             for (row, key) in found.iter().zip(expected) {
-                let start: Vec<i64> = (0..key.len()).map(|place| row.int(place).unwrap()).collect();
-                assert_eq!(start, *key, "{told}");
-                assert!(row.0.len() > key.len() && row.0.iter().any(|value| *value != Value::Null), "{told}");
+                let key: Vec<_> = key.iter().map(i64::to_string).collect();
+                assert_eq!(row[..key.len()], key, "{told}");
+                assert!(row.len() > key.len() && row.iter().any(|field| field != "Null"), "{told}");
             }
         }
         on.rollback().unwrap();

@@ -1,11 +1,11 @@
-//! TATP, generated and run: on SQLite, and on the servers that `TARE_LOAD_URLS` names.
-
-mod bed;
+//! TATP.
 
 use std::collections::BTreeMap;
 
-use bed::{filled, heard, on_each, workload};
 use tare_load::oltp::{Mistake, Options, Value, find};
+
+use crate::harness::{Planted, Sending, filled, heard, workload};
+use crate::servers::each_alone;
 
 const SUBSCRIBER: usize = 0;
 const ACCESS_INFO: usize = 1;
@@ -117,9 +117,9 @@ fn the_mix_is_the_description_s() {
 /// 14.8% for `get_new_destination`: the description says 23.9%, its rules do not (see `get_new_destination.rs`).
 #[test]
 fn each_transaction_succeeds_as_often_as_the_rules_of_the_population_have_it() {
-    on_each(|bed| {
+    each_alone(|server| {
         let tatp = workload("tatp", 0.1, &[]);
-        bed.load(&*tatp);
+        server.load(&*tatp);
         for (kind, due) in [
             ("get_subscriber_data", 1.0),
             ("update_location", 1.0),
@@ -129,7 +129,7 @@ fn each_transaction_succeeds_as_often_as_the_rules_of_the_population_have_it() {
             ("delete_call_forwarding", 0.3125),
             ("get_new_destination", 0.1479),
         ] {
-            let seen = bed.success(&*tatp, kind, 6000);
+            let seen = server.success(&*tatp, kind, 6000);
             assert!(
                 if due == 1.0 { seen == due } else { (seen - due).abs() < 0.025 },
                 "{kind}: {seen}, due {due}"
@@ -140,58 +140,48 @@ fn each_transaction_succeeds_as_often_as_the_rules_of_the_population_have_it() {
 
 #[test]
 fn thousands_of_transactions_from_several_threads_leave_every_condition_true() {
-    on_each(|bed| {
+    each_alone(|server| {
         let tatp = workload("tatp", 0.01, &[]);
-        bed.load(&*tatp);
-        bed.assert_whole(&*tatp);
-        let before = bed.number("SELECT count(*) FROM call_forwarding");
-        let ends = bed.run(&*tatp, 5, 4, 1500);
-        assert_eq!(ends.values().map(|ends| ends.committed + ends.rolled_back).sum::<u32>(), 6000);
-        assert_eq!(ends["get_subscriber_data"].rolled_back, 0);
-        let changed = |kind: &str| i64::from(ends[kind].committed);
-        assert!(changed("insert_call_forwarding") > 10 && changed("delete_call_forwarding") > 10, "{ends:?}");
-        assert_eq!(
-            bed.number("SELECT count(*) FROM call_forwarding") - before,
-            changed("insert_call_forwarding") - changed("delete_call_forwarding")
-        );
-        bed.assert_whole(&*tatp);
+        server.load(&*tatp);
+        server.assert_whole(&*tatp);
+        let before = server.number("SELECT count(*) FROM call_forwarding");
+        let tally = server.run(&*tatp, Sending::new(5, 4, 1500));
+        assert_eq!(tally.sums().iter().sum::<u64>(), 6000);
+        assert_eq!(tally.rolled_back("get_subscriber_data"), 0);
+        let inserted = tally.committed("insert_call_forwarding");
+        let deleted = tally.committed("delete_call_forwarding");
+        assert!(inserted > 10 && deleted > 10, "{tally:?}");
+        assert_eq!(server.number("SELECT count(*) FROM call_forwarding"), before + inserted - deleted);
+        server.assert_whole(&*tatp);
     });
 }
 
 #[test]
 fn each_condition_names_the_row_that_breaks_it() {
-    on_each(|bed| {
+    let one = Planted::new;
+    let forwarded = |values| format!("INSERT INTO call_forwarding VALUES ({values})");
+    let nowhere = "INSERT INTO access_info VALUES (501, 1, 0, 0, 'AAA', 'AAAAA')";
+    let nobody_s = "INSERT INTO special_facility VALUES (502, 2, 1, 0, 0, 'AAAAA')";
+    let no_facility = forwarded("503, 1, 0, 8, '000000000000000'");
+    let too_late = forwarded("502, 2, 16, 25, '000000000000000'");
+    let too_short = forwarded("502, 2, 8, 9, '12'");
+    let planted = [
+        one("subscriber_ids", "DELETE FROM subscriber WHERE s_id = 1", &["2", "100", "99"]),
+        one("subscriber_numbers", "UPDATE subscriber SET sub_nbr = '7' WHERE s_id = 7", &["7", "7"]),
+        one("subscriber_fields", "UPDATE subscriber SET byte2_10 = 256 WHERE s_id = 8", &["8"]),
+        one("access_info_counts", "DELETE FROM access_info WHERE s_id = 2", &["2", "0"]),
+        one("access_info_subscribers", nowhere, &["501", "1"]),
+        one("access_info_fields", "UPDATE access_info SET data3 = 'A' WHERE s_id = 3", &["3"]),
+        one("special_facility_counts", "DELETE FROM special_facility WHERE s_id = 4", &["4", "0"]),
+        one("special_facility_subscribers", nobody_s, &["502", "2"]),
+        one("special_facility_fields", "UPDATE special_facility SET is_active = 2 WHERE s_id = 5", &["5"]),
+        one("call_forwarding_facilities", &no_facility, &["503", "1", "0"]),
+        one("call_forwarding_hours", &too_late, &["502", "2", "16", "25"]),
+        one("call_forwarding_numbers", &too_short, &["502", "2", "8", "12"]),
+    ];
+    each_alone(|server| {
         let tatp = workload("tatp", 0.001, &[]);
-        bed.load(&*tatp);
-        let found = |name, sql: &str, row: &[&str]| bed.assert_found(&*tatp, name, sql, row);
-        found("subscriber_ids", "DELETE FROM subscriber WHERE s_id = 1", &["2", "100", "99"]);
-        found("subscriber_numbers", "UPDATE subscriber SET sub_nbr = '7' WHERE s_id = 7", &["7", "7"]);
-        found("subscriber_fields", "UPDATE subscriber SET byte2_10 = 256 WHERE s_id = 8", &["8"]);
-        found("access_info_counts", "DELETE FROM access_info WHERE s_id = 2", &["2", "0"]);
-        found(
-            "access_info_subscribers",
-            "INSERT INTO access_info VALUES (501, 1, 0, 0, 'AAA', 'AAAAA')",
-            &["501", "1"],
-        );
-        found("access_info_fields", "UPDATE access_info SET data3 = 'A' WHERE s_id = 3", &["3"]);
-        found("special_facility_counts", "DELETE FROM special_facility WHERE s_id = 4", &["4", "0"]);
-        found(
-            "special_facility_subscribers",
-            "INSERT INTO special_facility VALUES (502, 2, 1, 0, 0, 'AAAAA')",
-            &["502", "2"],
-        );
-        found("special_facility_fields", "UPDATE special_facility SET is_active = 2 WHERE s_id = 5", &["5"]);
-        let forwarded = |values| format!("INSERT INTO call_forwarding VALUES ({values})");
-        found(
-            "call_forwarding_facilities",
-            &forwarded("503, 1, 0, 8, '000000000000000'"),
-            &["503", "1", "0"],
-        );
-        found(
-            "call_forwarding_hours",
-            &forwarded("502, 2, 16, 25, '000000000000000'"),
-            &["502", "2", "16", "25"],
-        );
-        found("call_forwarding_numbers", &forwarded("502, 2, 8, 9, '12'"), &["502", "2", "8", "12"]);
+        server.load(&*tatp);
+        server.assert_found(&*tatp, &planted);
     });
 }
