@@ -18,6 +18,8 @@ NAMES = (
     "experiment",
     "wisconsin_data",
     "wisconsin",
+    "oltp_variance",
+    "oltp_age",
     "aa",
     "aa_real",
 )
