@@ -32,6 +32,7 @@ _COUNTS = {
     "retried_serialization": "retried: not serializable",
     "retried_lock_timeout": "retried: lock time-out",
 }
+_TROUBLES = 5  # texts that are shown
 _ALWAYS = ("offered", "committed", "rolled_back", "errors")
 
 
@@ -100,7 +101,7 @@ def _rates(run: OltpRun) -> Iterator[str]:
         yield f"{asked}, {held} ({off:+.3%})"
     if not run.invalid:
         rate = "" if outcome.intended_rate is None else "the rate was held, "
-        conditions = ", the conditions hold" if run.before or run.after else ""
+        conditions = ", the conditions hold" if run.before and run.after else ""
         yield f"valid: {rate}nothing was shed or left over{conditions}"
 
 
@@ -209,9 +210,14 @@ def _server(run: OltpRun) -> Iterator[str]:
 
 
 def _troubles(run: OltpRun) -> Iterator[str]:
-    yield from (f"at {one.at_s:.1f} s: {one.text}" for one in run.troubles[:5])
-    if len(run.troubles) > 5:
-        yield f"… and {len(run.troubles) - 5} more"
+    """Each text once; it was told once for each second that it came in."""
+    told: dict[str, list[float]] = {}
+    for one in run.troubles:
+        told.setdefault(one.text, []).append(one.at_s)
+    for text, at in list(told.items())[:_TROUBLES]:
+        yield f"at {at[0]:.1f} s: {text}" + (f" (to {at[-1]:.1f} s)" if len(at) > 1 else "")
+    if len(told) > _TROUBLES:
+        yield f"… and {len(told) - _TROUBLES} more"
 
 
 def _finished(counts: Counts) -> str:

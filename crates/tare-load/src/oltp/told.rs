@@ -209,7 +209,8 @@ pub struct Outcome {
     pub intended_rate: Option<f64>,
     /// Started before the schedule's end, over its length.
     pub rate: f64,
-    /// Why the run is not valid: rate missed by more than 1%, backlog that grew, shed, never started. Empty: valid.
+    /// Why the run is not valid: rate missed by more than 1%, backlog that grew, shed, never started, errors.
+    /// Empty: valid.
     pub invalid: Vec<String>,
     /// In numbering order.
     pub types: Vec<OfType>,

@@ -30,6 +30,7 @@ COMMAND = (sys.executable, "-m", "tare.workload.oltp.driver")
 END_S = 5.0  # for a driver that has told its last line, or whose input has ended
 _STDERR_LINES = 10
 _READ_BYTES = 1 << 16
+_OURS = ("TARE_DB", "TARE_LAB")  # URLs, perhaps with a password; the driver reads the request alone
 _PACKAGE_ROOT = Path(tare.__file__).resolve().parents[1]
 
 
@@ -54,7 +55,8 @@ class Driver:
                 stderr=subprocess.PIPE,
                 bufsize=0,
                 start_new_session=True,  # the terminal's Ctrl-C is ours to hear
-                env=os.environ | {"PYTHONPATH": path},
+                env={name: value for name, value in os.environ.items() if name not in _OURS}
+                | {"PYTHONPATH": path},
             )
         except OSError as error:
             raise DriverFailed(

@@ -5,7 +5,8 @@ from __future__ import annotations
 import hashlib
 import time
 import uuid
-from contextlib import ExitStack, suppress
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -13,7 +14,7 @@ from pathlib import Path
 from tare.dbms.base import Server
 from tare.dbms.registry import find
 from tare.dbms.url import redacted
-from tare.errors import TareError, UsageError
+from tare.errors import DriverFailed, TareError, UsageError
 from tare.experiment.interrupts import Interrupted, Interrupts
 from tare.measure.environment import machine_facts
 from tare.workload.oltp.child import Driver
@@ -115,6 +116,7 @@ class Conductor:
         with ExitStack() as stack:
             with interrupts.at_once():
                 driver = self._driver = stack.enter_context(Driver(self._request))
+            stack.enter_context(_told_as(interrupts))
             for event in driver.told(LOOK_S):
                 if isinstance(event, Connected):
                     watch = stack.enter_context(Watch(self._request.url, driver.pid))
@@ -142,6 +144,19 @@ class Conductor:
             shed_after_s=asked.shed_after_s,
             trace=trace,
         )
+
+
+@contextmanager
+def _told_as(interrupts: Interrupts) -> Iterator[None]:
+    """A run that a signal left nothing to tell of has failed in the driver's words, with the signal's code."""
+    try:
+        yield
+    except DriverFailed as failed:
+        try:
+            interrupts.check()
+        except Interrupted as interrupt:
+            failed.exit_code = interrupt.exit_code
+        raise
 
 
 def server_of(url: str, connect_timeout_s: float) -> Server:

@@ -96,4 +96,6 @@ class OltpRun:
             for one in found
             if one.failing
         )
-        return (*self.outcome.invalid, *failing)
+        unchecked = self.before and not self.after
+        why = ("the conditions were not held against the data after the run",) if unchecked else ()
+        return (*self.outcome.invalid, *failing, *why)

@@ -5,6 +5,8 @@ use crate::oltp::told::Counts;
 
 /// Of the intended rate.
 const MISSED: f64 = 0.01;
+/// Of what was offered: a load whose transactions are refused is not the workload's.
+const ERRORS: f64 = 0.01;
 
 /// What a run is judged by.
 #[derive(Clone, Debug, Default)]
@@ -24,7 +26,15 @@ pub(super) struct Facts {
 
 /// Empty: it is valid.
 pub(super) fn reasons(facts: &Facts) -> Vec<String> {
-    let reasons = [cut(facts), missed(facts), grew(facts), shed(facts), unstarted(facts), abandoned(facts)];
+    let reasons = [
+        cut(facts),
+        missed(facts),
+        grew(facts),
+        shed(facts),
+        unstarted(facts),
+        abandoned(facts),
+        errors(facts),
+    ];
     reasons.into_iter().flatten().collect()
 }
 
@@ -68,6 +78,16 @@ fn abandoned(facts: &Facts) -> Option<String> {
     let count = facts.abandoned;
     (count > 0).then(|| {
         format!("{count} transactions did not end while the driver waited; they are counted as lost")
+    })
+}
+
+fn errors(facts: &Facts) -> Option<String> {
+    let (errors, offered) = (facts.counts.errors, facts.counts.offered);
+    (errors as f64 > ERRORS * offered as f64).then(|| {
+        format!(
+            "{errors} of {offered} transactions ended in an error of the DBMS ({:.1}%)",
+            100.0 * errors as f64 / offered as f64
+        )
     })
 }
 
@@ -115,6 +135,17 @@ mod tests {
                 .contains("8 of 1000 transactions were never started within 30 s")
         );
         assert!(only(&Facts { abandoned: 3, ..facts() }).contains("3 transactions did not end"));
+        let errors = Counts { errors: 38, ..facts().counts };
+        assert!(
+            only(&Facts { counts: errors, ..facts() })
+                .contains("38 of 1000 transactions ended in an error of the DBMS (3.8%)")
+        );
+    }
+
+    #[test]
+    fn an_error_in_a_hundred_is_counted_and_no_reason() {
+        let counts = Counts { errors: 10, ..facts().counts };
+        assert!(reasons(&Facts { counts, ..facts() }).is_empty());
     }
 
     #[test]
