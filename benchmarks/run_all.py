@@ -18,6 +18,9 @@ NAMES = (
     "experiment",
     "wisconsin_data",
     "wisconsin",
+    "oltp_driver",
+    "oltp_load",
+    "oltp_checks",
     "aa",
     "aa_real",
 )
