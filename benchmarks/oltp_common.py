@@ -32,7 +32,7 @@ def empty(dbms: str) -> Iterator[str]:
             make_file(file, "sqlite")
             yield f"sqlite:///{file}"
     else:
-        with (start_mariadb() if dbms == "mariadb" else start_postgresql()) as server:
+        with start_mariadb() if dbms == "mariadb" else start_postgresql() as server:
             yield server.url
 
 
@@ -66,7 +66,9 @@ def closed(connections: int, seconds: float, warmup_s: float) -> Run:
     return _run(Closed(), phase, connections, warmup_s, None)
 
 
-def constant(rate: float, connections: int, seconds: float, warmup_s: float, samples: Path | None = None) -> Run:
+def constant(
+    rate: float, connections: int, seconds: float, warmup_s: float, samples: Path | None = None
+) -> Run:
     return _run(Constant(), Phase(rate=rate, duration_s=seconds), connections, warmup_s, samples)
 
 

@@ -36,7 +36,10 @@ def named(one: Checked, expected: Keys) -> bool:
 
 def _statements(new_order: int) -> Sequence[str]:
     district, order = "d_w_id = 1 AND d_id = {}", "o_w_id = 1 AND o_d_id = {} AND o_id = {}"
-    line, customer = "ol_w_id = 1 AND ol_d_id = {} AND ol_o_id = {}", "c_w_id = 1 AND c_d_id = {} AND c_id = {}"
+    line, customer = (
+        "ol_w_id = 1 AND ol_d_id = {} AND ol_o_id = {}",
+        "c_w_id = 1 AND c_d_id = {} AND c_id = {}",
+    )
     return [
         # 1, 8, 9: takings of the warehouse and of a district that nobody paid, by unlike amounts
         "UPDATE warehouse SET w_ytd = w_ytd + 2 WHERE w_id = 1",

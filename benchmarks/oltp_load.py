@@ -27,6 +27,7 @@ def measure(dbms: str, warehouses: int, rounds: int) -> list[Figure]:
     count = rows.pop()
     whole = [count / one.all_ns * 1e9 for one in loads]
     bare = [count / one.rows_ns * 1e9 for one in loads]
+    own_us = loads[-1].own.cpu_ns / count / 1e3
     what = f"{dbms}: TPC-C, warehouses {warehouses}, {count:,} rows"
     return [
         Figure(
@@ -35,7 +36,7 @@ def measure(dbms: str, warehouses: int, rounds: int) -> list[Figure]:
             "thousand rows/s",
             BARS[dbms] / 1e3 if dbms in BARS else -math.inf,
             at_most=False,
-            spread=f"each of {rounds}: {_listed(whole)}; CPU of the driver {loads[-1].own.cpu_ns / count / 1e3:.2f} µs a row",
+            spread=f"each of {rounds}: {_listed(whole)}; the driver's CPU {own_us:.2f} µs a row",
         ),
         Figure(
             f"{what}: rows alone",
