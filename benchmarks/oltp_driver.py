@@ -54,9 +54,13 @@ class Memory:
     """The driver's resident memory in the measured part, every MEMORY_EVERY_S."""
 
     mb: list[float] = field(default_factory=list)
+    peak_mb: float = 0.0  # also while it makes up its result
 
     def hear(self, pid: int, event: Told | None) -> None:
-        if isinstance(event, Second) and event.number >= 0 and event.number % MEMORY_EVERY_S == 0:
+        if not isinstance(event, Second):
+            return
+        self.peak_mb = max(self.peak_mb, memory_kb(pid, "VmHWM") * 1024 / 1e6)
+        if event.number >= 0 and event.number % MEMORY_EVERY_S == 0 and event.counts.offered:
             self.mb.append(memory_kb(pid, "VmRSS") * 1024 / 1e6)
 
 
@@ -81,21 +85,21 @@ def _beside(url: str, size: Size, asked: argparse.Namespace, pgbench: Pgbench, g
             print(f"A PEER IS MISSING, nothing measured beside it: {peer.absent}", flush=True)
     for peer in there:
         peer.prepare()
-    memory = Memory()
     unpaced: list[Outcome] = []
     paced: list[Outcome] = []
     costs: dict[str, list[Cost]] = {type(peer).__name__: [] for peer in there}
     lags: list[Lag] = []
     for _ in range(1 if asked.small else asked.rounds):
-        unpaced.append(send(url, size.closed))
+        memory, unpaced_memory = Memory(), Memory()  # growth is the last round's
+        unpaced.append(send(url, size.closed, unpaced_memory.hear))
         for peer in there:
             costs[type(peer).__name__].append(peer.closed(CLOSED_CONNECTIONS, size.seconds))
         paced.append(send(url, size.open, memory.hear))
         if pgbench in there:
             lags.append(pgbench.paced(size.rate, OPEN_CONNECTIONS, size.seconds))
     return [
-        *_costs(unpaced, f"{CLOSED_CONNECTIONS} connections, closed loop"),
-        *_costs(paced, f"{OPEN_CONNECTIONS} connections, {size.rate:g}/s"),
+        *_costs(unpaced, unpaced_memory, f"{CLOSED_CONNECTIONS} connections, closed loop"),
+        *_costs(paced, memory, f"{OPEN_CONNECTIONS} connections, {size.rate:g}/s"),
         *_grown(memory, size.seconds),
         *(figure for name, some in costs.items() for figure in _peer(name, some)),
         *_punctual(paced, size.rate),
@@ -103,11 +107,11 @@ def _beside(url: str, size: Size, asked: argparse.Namespace, pgbench: Pgbench, g
     ]
 
 
-def _costs(runs: list[Outcome], how: str) -> list[Figure]:
+def _costs(runs: list[Outcome], memory: Memory, how: str) -> list[Figure]:
     finished = [run.all.counts.finished for run in runs]
     cpu_ms = [run.own.cpu_ns / count / 1e6 for run, count in zip(runs, finished, strict=True)]
     spread = f"{sum(finished):,} transactions, {statistics.fmean(run.rate for run in runs):.0f}/s"
-    peak = max(run.own.peak_rss_bytes for run in runs) / 1e6
+    peak = max(memory.peak_mb, *(run.own.peak_rss_bytes / 1e6 for run in runs))
     return [
         Figure(f"CPU of a TPC-C transaction, {how}", statistics.median(cpu_ms), "ms", CPU_MS, spread=spread),
         Figure(f"peak memory, {how}", peak, "MB", MEMORY_MB),
@@ -200,7 +204,7 @@ def _flat(url: str, size: Size, seconds: int) -> list[Figure]:
     memory = Memory()
     run = send(url, constant(size.rate, OPEN_CONNECTIONS, seconds, size.warmup_s), memory.hear)
     return [
-        *_costs([run], f"{OPEN_CONNECTIONS} connections, {size.rate:g}/s"),
+        *_costs([run], memory, f"{OPEN_CONNECTIONS} connections, {size.rate:g}/s"),
         *_grown(memory, seconds),
         *_punctual([run], size.rate),
     ]
@@ -214,7 +218,7 @@ def _grown(memory: Memory, seconds: int) -> list[Figure]:
             grown,
             "MB",
             GROWTH_MB,
-            spread=f"{memory.mb[0]:.1f} to {memory.mb[-1]:.1f} MB, {len(memory.mb)} looks",
+            spread=f"every {MEMORY_EVERY_S} s: {' '.join(f'{mb:.1f}' for mb in memory.mb)}",
         )
     ]
 
