@@ -51,13 +51,13 @@ class Figure:
         return f"{self.name}: {self.value:.4g} {self.unit}  bar {sign} {self.bar:g} {self.unit}  {verdict}{spread}"
 
 
-def arguments(description: str, *, files: Sequence[str] = (), **defaults: int) -> argparse.Namespace:
-    """A --small flag for CI, an option for each file, and one for each default count."""
+def arguments(description: str, *, files: Sequence[str] = (), **defaults: int | str) -> argparse.Namespace:
+    """A --small flag for CI, an option for each file, and one for each default, a count or a word."""
     parser = argparse.ArgumentParser(description=description)
     parser.add_argument("--small", action="store_true", help="fewer runs: does it work, not what is it")
     parser.add_argument("--json", action="store_true", help="print the figures as JSON")
     for name, value in defaults.items():
-        parser.add_argument(f"--{name.replace('_', '-')}", type=int, default=value)
+        parser.add_argument(f"--{name.replace('_', '-')}", type=type(value), default=value)
     for name in files:
         parser.add_argument(f"--{name}", type=Path)
     return parser.parse_args()

@@ -5,13 +5,54 @@
 
 use crate::oltp::{Check, Statement};
 
-macro_rules! lines_by_customer {
+macro_rules! order_sums {
     () => {
-        "(SELECT o_w_id, o_d_id, o_c_id, sum(amount) AS delivered FROM orders JOIN \
-         (SELECT ol_w_id, ol_d_id, ol_o_id, sum(ol_amount) AS amount FROM order_line \
-         WHERE ol_delivery_d IS NOT NULL GROUP BY ol_w_id, ol_d_id, ol_o_id) AS counted \
-         ON ol_w_id = o_w_id AND ol_d_id = o_d_id AND ol_o_id = o_id GROUP BY o_w_id, o_d_id, o_c_id) AS bought \
-         ON o_w_id = c_w_id AND o_d_id = c_d_id AND o_c_id = c_id"
+        "(SELECT ol_w_id, ol_d_id, ol_o_id, sum(ol_amount) AS amount FROM order_line \
+         WHERE ol_delivery_d IS NOT NULL GROUP BY ol_w_id, ol_d_id, ol_o_id)"
+    };
+}
+
+/// MariaDB would put the sums of each order into a table first, and takes a third longer for it.
+macro_rules! lines {
+    () => {
+        "(SELECT ol_w_id, ol_d_id, ol_o_id, ol_amount AS amount FROM order_line WHERE ol_delivery_d IS NOT NULL)"
+    };
+}
+
+macro_rules! delivered_by_customer {
+    ($amounts:ident) => {
+        concat!(
+            "(SELECT o_w_id, o_d_id, o_c_id, sum(amount) AS delivered FROM orders JOIN ",
+            $amounts!(),
+            " AS counted ON ol_w_id = o_w_id AND ol_d_id = o_d_id AND ol_o_id = o_id \
+             GROUP BY o_w_id, o_d_id, o_c_id) AS bought \
+             ON o_w_id = c_w_id AND o_d_id = c_d_id AND o_c_id = c_id"
+        )
+    };
+}
+
+macro_rules! balances {
+    ($amounts:ident) => {
+        concat!(
+            "SELECT c_w_id, c_d_id, c_id, c_balance, coalesce(delivered, 0) AS sum_ol_amount, \
+             coalesce(paid, 0) AS sum_h_amount FROM customer LEFT JOIN ",
+            delivered_by_customer!($amounts),
+            " LEFT JOIN (SELECT h_c_w_id, h_c_d_id, h_c_id, sum(h_amount) AS paid FROM history \
+             GROUP BY h_c_w_id, h_c_d_id, h_c_id) AS payments \
+             ON h_c_w_id = c_w_id AND h_c_d_id = c_d_id AND h_c_id = c_id \
+             WHERE c_balance <> coalesce(delivered, 0) - coalesce(paid, 0) ORDER BY c_w_id, c_d_id, c_id"
+        )
+    };
+}
+
+macro_rules! balances_and_payments {
+    ($amounts:ident) => {
+        concat!(
+            "SELECT c_w_id, c_d_id, c_id, c_balance + c_ytd_payment AS balance_and_payments, \
+             coalesce(delivered, 0) AS sum_ol_amount FROM customer LEFT JOIN ",
+            delivered_by_customer!($amounts),
+            " WHERE c_balance + c_ytd_payment <> coalesce(delivered, 0) ORDER BY c_w_id, c_d_id, c_id"
+        )
     };
 }
 
@@ -109,15 +150,7 @@ pub static CHECKS: [Check; 12] = [
     Check {
         name: "3.3.2.10",
         says: "C_BALANCE = sum(OL_AMOUNT) of what was delivered - sum(H_AMOUNT) of each customer",
-        failing: Statement::new(concat!(
-            "SELECT c_w_id, c_d_id, c_id, c_balance, coalesce(delivered, 0) AS sum_ol_amount, \
-             coalesce(paid, 0) AS sum_h_amount FROM customer LEFT JOIN ",
-            lines_by_customer!(),
-            " LEFT JOIN (SELECT h_c_w_id, h_c_d_id, h_c_id, sum(h_amount) AS paid FROM history \
-             GROUP BY h_c_w_id, h_c_d_id, h_c_id) AS payments \
-             ON h_c_w_id = c_w_id AND h_c_d_id = c_d_id AND h_c_id = c_id \
-             WHERE c_balance <> coalesce(delivered, 0) - coalesce(paid, 0) ORDER BY c_w_id, c_d_id, c_id"
-        )),
+        failing: Statement::new(balances!(order_sums)).mariadb(balances!(lines)),
     },
     Check {
         name: "3.3.2.11",
@@ -138,11 +171,6 @@ pub static CHECKS: [Check; 12] = [
     Check {
         name: "3.3.2.12",
         says: "C_BALANCE + C_YTD_PAYMENT = sum(OL_AMOUNT) of what was delivered of each customer",
-        failing: Statement::new(concat!(
-            "SELECT c_w_id, c_d_id, c_id, c_balance + c_ytd_payment AS balance_and_payments, \
-             coalesce(delivered, 0) AS sum_ol_amount FROM customer LEFT JOIN ",
-            lines_by_customer!(),
-            " WHERE c_balance + c_ytd_payment <> coalesce(delivered, 0) ORDER BY c_w_id, c_d_id, c_id"
-        )),
+        failing: Statement::new(balances_and_payments!(order_sums)).mariadb(balances_and_payments!(lines)),
     },
 ];
