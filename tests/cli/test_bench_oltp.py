@@ -146,6 +146,13 @@ def test_the_same_seed_offers_the_same(place: Path) -> None:
     ]
 
 
+def test_each_run_has_a_seed_of_its_own_unless_it_is_given(place: Path) -> None:
+    words = ["run", "ycsb", *at(place), "--rate", "50", "--duration", "1s", "--warmup", "0s", "--json"]
+    first, second, third = (oltp(*words).result["asked"]["seed"] for _ in range(3))
+    assert len({first, second, third}) == 3
+    assert oltp(*words, "--seed", "5").result["asked"]["seed"] == 5
+
+
 def test_a_closed_loop_has_no_rate_and_no_lag(place: Path) -> None:
     made = oltp("run", "ycsb", *at(place), *SHORT, "--json").result
     assert made["intended_rate"] is None

@@ -66,7 +66,8 @@ def test_runs_are_listed_with_what_was_held(lab: Path) -> None:
     assert said.code == 0, said.err
     lines = said.out.splitlines()
     assert len(lines) == 4
-    assert "6f0a4b1e" in lines[1]
+    assert lines[1].split()[:4] == ["1", "tpcc", "4", "postgresql"]
+    assert all(len(line) <= 80 for line in lines)
     assert lines[1].rstrip().endswith("yes")
     assert lines[3].rstrip().endswith("NO")
 

@@ -38,7 +38,6 @@ Scale = Annotated[
     float | None,
     typer.Option(min=0.001, max=1e9, help="How large; `tare bench oltp list` says what 1 is."),
 ]
-Seed = Annotated[int, typer.Option(min=0, max=2**63 - 1, metavar="N", help="The same seed, the same again.")]
 Setting = Annotated[
     list[str] | None,
     typer.Option("--option", metavar="NAME=VALUE", help="A setting of the workload. Repeatable."),
@@ -54,7 +53,9 @@ def load(
     workload: Named,
     db: Db,
     scale: Scale = 1.0,
-    seed: Seed = 1,
+    seed: Annotated[
+        int, typer.Option(min=0, max=2**63 - 1, metavar="N", help="Of the data: the same, every row again.")
+    ] = 1,
     connections: Annotated[int, typer.Option(min=1, max=256, help="That load at the same time.")] = 4,
     replace: Annotated[
         bool, typer.Option("--replace", help="Drop tables of the workload's names that are there already.")
@@ -69,7 +70,8 @@ def load(
 ) -> None:
     """Make a workload's tables and fill them. One seed fixes every row.
 
-    Exit code: 0 done, 1 it failed, 2 the request was at fault, 130 Ctrl-C (`--replace` then begins anew).
+    Exit code: 0 done, 1 it failed, 2 the request was at fault, 130 Ctrl-C. What an interrupted
+    load left is dropped when it is loaded again.
     """
     from tare.cli import oltp_request
     from tare.cli.oltp_actions import loaded
@@ -154,7 +156,16 @@ def run(
             metavar="F.PARQUET", help="Write every transaction of the measured part: three instants each."
         ),
     ] = None,
-    seed: Seed = 1,
+    seed: Annotated[
+        int | None,
+        typer.Option(
+            min=0,
+            max=2**63 - 1,
+            metavar="N",
+            help="Of types, parameters and arrivals. Default: a new one each time, which the result names; a run "
+            "with a seed that its data have seen repeats what was done to them.",
+        ),
+    ] = None,
     check: Annotated[
         bool,
         typer.Option(
@@ -198,7 +209,7 @@ def run(
     )
     call = Call(workload, db, lab, dir_, connect_timeout, json)
     request = call.request(
-        action, seed, scale, words.options(option or (), fixed_lines=fixed_lines, core=core)
+        action, words.seed(seed), scale, words.options(option or (), fixed_lines=fixed_lines, core=core)
     )
     raise typer.Exit(made(call, request, samples, check=check, machine_settings=machine_settings))
 

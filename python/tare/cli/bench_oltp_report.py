@@ -108,22 +108,32 @@ def _print_runs(found: list[Listed]) -> None:
     from tare.report.experiment.safe import printable
     from tare.report.oltp import words
 
-    right = ("run", "asked", "held", "p99")
+    right = ("run", "rate", "p99")
     table = Table(box=None, pad_edge=False, collapse_padding=True)
-    for heading in ("run", "id", "workload", "DBMS", "begun (UTC)", "arrivals", *right[1:], "valid"):
-        table.add_column(heading, justify="right" if heading in right else "left")
+    for heading in ("run", "workload", "DBMS", "begun (UTC)", "arrivals", "rate", "p99", "valid"):
+        table.add_column(
+            heading,
+            justify="right" if heading in right else "left",
+            no_wrap=heading in ("run", "begun (UTC)"),
+        )
     for one in found:
         cells = (
             str(one.id),
-            one.uuid[:8],
             f"{one.workload} {one.scale:g}",
-            f"{one.dbms} {one.version}",
+            f"{one.dbms} {one.version.partition('-')[0]}",
             one.started_at[:16].replace("T", " "),
             one.arrivals,
-            words.NOTHING if one.intended_rate is None else words.rate(one.intended_rate),
-            words.rate(one.rate),
+            _rate(one),
             words.NOTHING if one.p99_ns is None else words.duration(one.p99_ns / 1e6),
             "yes" if one.valid else "NO",
         )
         table.add_row(*(Text(printable(cell)) for cell in cells))
     Console().print(table)
+
+
+def _rate(of: Listed) -> str:
+    """That was held, and the one that was due where they differ."""
+    from tare.report.oltp import words
+
+    held, due = words.rate(of.rate), None if of.intended_rate is None else words.rate(of.intended_rate)
+    return held if due in (None, held) else f"{held} of {due}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import Any
 
-from tare.workload.oltp.distribution import QUANTILES, Distribution
+from tare.workload.oltp.distribution import QUANTILES, Distribution, quantile_name
 from tare.workload.oltp.run import OltpRun
 from tare.workload.oltp.told import OfType
 
@@ -73,7 +73,7 @@ def _figures(of: Distribution) -> dict[str, Any]:
         "lp_norm_ms": of.lp_norm_ms,
         "power_mean_ms": of.power_mean_ms,
         **{
-            f"p{100 * share:g}_ms": None if value is None else value / 1e6
+            f"{quantile_name(share)}_ms": None if value is None else value / 1e6
             for share, value in zip(QUANTILES, quantiles, strict=True)
         },
         "max_ms": of.max / 1e6 if of.count else None,

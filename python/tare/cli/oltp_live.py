@@ -14,6 +14,7 @@ from rich.table import Table
 from rich.text import Text
 
 from tare.report.numbers import fixed
+from tare.report.oltp import words
 from tare.workload.oltp.told import (
     Checked,
     Connected,
@@ -30,14 +31,6 @@ from tare.workload.oltp.told import (
 EVERY_S = 10  # between two lines where there is no terminal
 _WIDTH = 60  # seconds of a sparkline
 _BARS = "▁▂▃▄▅▆▇█"
-_KINDS = {
-    "deadlocks": "deadlocks",
-    "serialization_failures": "not serializable",
-    "lock_timeouts": "lock time-outs",
-    "lost": "lost",
-    "errors": "errors",
-    "shed": "shed",
-}
 
 
 class Shown(Protocol):
@@ -135,7 +128,7 @@ class Drawn:
     def _second(self, one: Second) -> None:
         self._last = one
         self._doing = self._where(one.number)
-        self._sum = _added(self._sum, one.counts)
+        self._sum = self._sum + one.counts
         self._held.append(one.counts.finished)
         self._p99.append(one.response.p99 / 1e6 if one.response else 0.0)
 
@@ -182,11 +175,11 @@ def _line(event: Told | None) -> str | None:
     match event:
         case Second():
             return (
-                f"{_when(event.number)}: {event.counts.started} started, {_ended(event.counts)}; response "
-                f"{_quick(event.response)} ms; {event.backlog} due and not started"
+                f"{_when(event.number)}: {event.counts.started} started, {_ended(event.counts)}; response, ms: "
+                f"{_quick(event.response)}; {event.backlog} due and not started"
             )
         case Loading():
-            return f"{event.table}: {event.rows:,} of about {event.of:,} rows"
+            return f"loading {event.table}; {event.rows:,} of about {event.of:,} rows in all"
         case Checked() if event.failing:
             return f"condition {event.name}: {_found(event)}"
         case Connected():
@@ -211,7 +204,9 @@ def _ended(counts: Counts) -> str:
     if counts.rolled_back:
         parts.append(f"{fixed(counts.rolled_back, 0)} rolled back")
     parts += [
-        f"{fixed(number, 0)} {words}" for name, words in _KINDS.items() if (number := getattr(counts, name))
+        f"{fixed(number, 0)} {words.COUNTS[name]}"
+        for name in words.FAILED
+        if (number := getattr(counts, name))
     ]
     return ", ".join(parts)
 
@@ -228,7 +223,7 @@ def _quick(quick: Quick | None) -> str:
 
 
 def _ms(value: float) -> str:
-    return f"{value:.3g}" if value < 1000 else fixed(value, 0)
+    return words.significant(value)
 
 
 def _spark(values: deque[float]) -> str:
@@ -243,7 +238,3 @@ def _bar(loading: Loading) -> Table:
     share = f"{fixed(loading.rows, 0)} of about {fixed(loading.of, 0)} rows"
     grid.add_row(ProgressBar(total=max(1, loading.of), completed=loading.rows, width=40), share)
     return grid
-
-
-def _added(one: Counts, other: Counts) -> Counts:
-    return Counts(**{name: getattr(one, name) + getattr(other, name) for name in Counts.model_fields})

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import secrets
 from collections.abc import Iterable
 from difflib import get_close_matches
 from pathlib import Path
@@ -58,6 +59,12 @@ def schedule(rate: str | None, arrivals: str | None, lasts: str) -> tuple[Arriva
     if rate is None:
         raise UsageError(f"--arrivals {kind} needs a rate", "give one: --rate 500")
     return (Constant() if kind == "constant" else Poisson()), tuple(_phases(rate, lasts))
+
+
+def seed(given: int | None) -> int:
+    """Of a run. A new one unless it is given, since a run that repeats another's transactions on the same data is no
+    independent repetition: its seats are taken, its keys inserted."""
+    return secrets.randbelow(2**31) if given is None else given
 
 
 def mix(texts: Iterable[str]) -> dict[str, float]:

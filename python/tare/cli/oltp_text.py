@@ -5,33 +5,20 @@ Readable without colour, in 80 columns.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterator, Sequence
 
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from tare.report.experiment.words import counted
 from tare.report.numbers import bytes_text, fixed, ms_text, percent
-from tare.workload.oltp.distribution import MS, Distribution
+from tare.report.oltp import words
+from tare.workload.oltp.distribution import MS, Distribution, quantile_name
 from tare.workload.oltp.run import OltpRun
 from tare.workload.oltp.told import Checked, Counts, OfType
 
-_COUNTS = {
-    "offered": "offered",
-    "committed": "committed",
-    "rolled_back": "rolled back",
-    "deadlocks": "deadlock",
-    "serialization_failures": "not serializable",
-    "lock_timeouts": "lock time-out",
-    "lost": "lost",
-    "errors": "error",
-    "shed": "shed",
-    "unstarted": "unstarted",
-    "retried_deadlock": "retried: deadlock",
-    "retried_serialization": "retried: not serializable",
-    "retried_lock_timeout": "retried: lock time-out",
-}
+_COUNTS = tuple(name for name in words.COUNTS if name not in ("started", "retried"))
 _TROUBLES = 5  # texts that are shown
 _ALWAYS = ("offered", "committed", "rolled_back", "errors")
 
@@ -62,7 +49,8 @@ def print_failing(checked: Sequence[Checked], console: Console) -> None:
         console.print()
         console.print(
             Text.assemble(
-                (f"condition {one.name} does not hold", "bold red"), f" in {_rows(one.failing)}: {one.says}"
+                (f"condition {one.name} does not hold", "bold red"),
+                f" in {counted(one.failing, 'row')}: {one.says}",
             )
         )
         table = Table(box=None, padding=(0, 1), pad_edge=False, header_style="dim")
@@ -75,10 +63,6 @@ def print_failing(checked: Sequence[Checked], console: Console) -> None:
             console.print(Text(f"… and {one.failing - len(one.rows):,} more", style="dim"))
 
 
-def _rows(number: int) -> str:
-    return f"{fixed(number, 0)} row{'' if number == 1 else 's'}"
-
-
 # Above the tables --------------------------------------------------------------------------
 def _title(run: OltpRun) -> str:
     return (
@@ -89,16 +73,13 @@ def _title(run: OltpRun) -> str:
 
 def _rates(run: OltpRun) -> Iterator[str]:
     outcome = run.outcome
-    seconds = sum(phase.duration_s for phase in run.asked.phases)
-    held = f"{_significant(outcome.rate)} transactions a second started"
+    seconds = words.seconds(words.lasting(run.asked))
+    held = f"{words.rate(outcome.rate)} were started"
     if outcome.intended_rate is None:
-        yield f"closed loop, {seconds:g} s: {held}"
+        yield f"closed loop over {seconds}: {held}"
     else:
-        off = (outcome.rate - outcome.intended_rate) / outcome.intended_rate
-        asked = (
-            f"{_significant(outcome.intended_rate)}/s asked ({run.asked.arrivals} arrivals, {seconds:g} s)"
-        )
-        yield f"{asked}, {held} ({off:+.3%})"
+        off = words.percent_off(outcome.rate / outcome.intended_rate - 1)
+        yield f"{words.due(outcome.intended_rate, run.asked)} over {seconds}, {held} ({off})"
     if not run.invalid:
         rate = "" if outcome.intended_rate is None else "the rate was held, "
         conditions = ", the conditions hold" if run.before and run.after else ""
@@ -108,7 +89,7 @@ def _rates(run: OltpRun) -> Iterator[str]:
 # Tables ------------------------------------------------------------------------------------
 def _counts(types: Sequence[OfType]) -> Table:
     names = [name for name in _COUNTS if name in _ALWAYS or any(getattr(one.counts, name) for one in types)]
-    table = _table("transactions", [_COUNTS[name] for name in names])
+    table = _table("transactions", [words.COUNTS[name] for name in names])
     for one in types:
         table.add_row(one.name, *(fixed(getattr(one.counts, name), 0) for name in names))
     return table
@@ -118,7 +99,7 @@ _FIGURES: dict[str, Callable[[Distribution], float | None]] = {
     "mean": lambda of: of.mean if of.count else None,
     "sd": lambda of: of.sd,
     **{
-        f"p{100 * share:g}": lambda of, share=share: of.quantile(share)  # type: ignore[misc]
+        quantile_name(share): lambda of, share=share: of.quantile(share)  # type: ignore[misc]
         for share in (0.5, 0.9, 0.95, 0.99, 0.999)
     },
     "max": lambda of: of.max if of.count else None,
@@ -149,8 +130,8 @@ def _parts(types: Sequence[OfType], *, closed: bool) -> Table:
         kinds = (one.service,) if closed else (one.service, one.lag)
         table.add_row(
             one.name,
-            "–" if cv is None else _significant(cv),
-            "–" if mean is None else _significant(mean),
+            "–" if cv is None else words.significant(cv),
+            "–" if mean is None else words.significant(mean),
             *(_ms(of.quantile(share)) for of in kinds for share in (0.5, 0.99)),
         )
     return table
@@ -173,8 +154,9 @@ def _facts(run: OltpRun, recorded: str | None) -> Iterator[str]:
     yield f"driver: {ms_text(cpu)} CPU{each}, at most {bytes_text(outcome.own.peak_rss_bytes)} of memory"
     yield from _server(run)
     if outcome.reconnects:
-        yield f"connections were made again {outcome.reconnects} times"
+        yield f"connections were made again {counted(outcome.reconnects, 'time')}"
     yield from _troubles(run)
+    yield f"seeds: data {run.loaded.seed}, run {run.asked.seed} (--seed {run.asked.seed} sends the same again)"
     yield f"warm-up: {outcome.warmup_ns / 1e9:.1f} s with its drain, {_finished(outcome.warmup)}"
     if run.before or run.after:
         yield _held(run.before, "before") + "; " + _held(run.after, "after")
@@ -187,7 +169,7 @@ def _facts(run: OltpRun, recorded: str | None) -> Iterator[str]:
 
 def _server(run: OltpRun) -> Iterator[str]:
     """Means over the schedule's seconds."""
-    scheduled = sum(phase.duration_s for phase in run.asked.phases)
+    scheduled = words.lasting(run.asked)
 
     def mean(name: str) -> float | None:
         values = [one.value for one in run.measures if one.name == name and 0 <= one.second < scheduled]
@@ -233,12 +215,4 @@ def _held(checked: Sequence[Checked], when: str) -> str:
 
 
 def _ms(ns: float | None) -> str:
-    return "–" if ns is None else _significant(ns / MS)
-
-
-def _significant(value: float) -> str:
-    """Three significant digits; whole numbers keep all of theirs."""
-    if value == 0:
-        return "0"
-    places = min(6, max(0, 2 - math.floor(math.log10(abs(value)))))
-    return fixed(value, places)
+    return "–" if ns is None else words.significant(ns / MS)

@@ -143,7 +143,7 @@ def _refuse_other_files(path: Path, create: bool) -> None:
         if not create:
             raise LabError(
                 f"there is no lab {path}",
-                "name the lab with --lab; `tare experiment run` and `tare lab import` make a new one",
+                "name the lab with --lab; `tare experiment run`, `bench oltp run` and `lab import` make a new one",
             )
         if not path.parent.is_dir():
             raise LabError(
@@ -203,7 +203,7 @@ def _refuse_foreign(lab: Lab, connection: Connection, found: str | None, create:
         if not create:
             raise LabError(
                 f"{lab.where} is empty: there is no lab in it",
-                "name the lab with --lab; `tare experiment run` and `tare lab import` make a new one",
+                "name the lab with --lab; `tare experiment run`, `bench oltp run` and `lab import` make a new one",
             )
         return
     if not (found.isascii() and found.isdigit() and len(found) == len(VERSION)):

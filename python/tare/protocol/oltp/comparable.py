@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from tare.workload.oltp.run import Asked, OltpRun
 
@@ -23,14 +23,14 @@ def _invalid(a: OltpRun, b: OltpRun) -> Iterator[str]:
 _SAME: Sequence[tuple[str, Callable[[OltpRun], str]]] = (
     ("workload", lambda run: run.workload),
     ("scale", lambda run: f"{run.loaded.scale:g}"),
-    ("options of the data", lambda run: run.loaded.options or "none"),
     ("seed of the data", lambda run: str(run.loaded.seed)),
-    ("options", lambda run: _pairs(run.asked.options)),
+    ("options of the data", lambda run: _pairs(run.loaded.settings)),
+    ("options at work", lambda run: _pairs(run.options)),
     ("mix", lambda run: _mix(run)),
     ("arrivals", lambda run: run.asked.arrivals + (f" from {run.asked.trace}" if run.asked.trace else "")),
     ("phases", lambda run: phases(run.asked)),
     ("connections", lambda run: str(run.asked.connections)),
-    ("isolation", lambda run: run.isolation),
+    ("isolation", lambda run: _level(run.isolation)),
     ("tries", lambda run: str(run.asked.tries)),
     ("think time", lambda run: f"{run.asked.think:g}"),
     ("shedding", lambda run: "none" if run.asked.shed_after_s is None else f"{run.asked.shed_after_s:g} s"),
@@ -63,13 +63,19 @@ def phases(asked: Asked) -> str:
 
 
 def _mix(run: OltpRun) -> str:
-    total = sum(run.outcome.mix) or 1.0
-    shares = zip(run.outcome.types, run.outcome.mix, strict=False)
-    return ", ".join(f"{of.name} {share / total:.2%}" for of, share in shares if share)
+    return ", ".join(f"{name} {share:.2%}" for name, share in run.shares.items() if share)
 
 
-def _pairs(of: object) -> str:
-    assert isinstance(of, dict)
+_LEVELS = ("read committed", "repeatable read", "serializable")
+
+
+def _level(words: str) -> str:
+    """What every DBMS calls alike, but for hyphens and capitals; what else it says of it is a setting of its own."""
+    plain = words.lower().replace("-", " ")
+    return next((level for level in _LEVELS if plain.startswith(level)), words)
+
+
+def _pairs(of: Mapping[str, str]) -> str:
     return ", ".join(f"{name}={value}" for name, value in sorted(of.items())) or "none"
 
 

@@ -17,10 +17,12 @@ from tare.report.oltp.stalls import stalls
 from tare.report.oltp.words import workload
 from tare.report.wisconsin.systems import dbms_name
 from tare.workload.oltp.distribution import MS
+from tare.workload.oltp.measures.names import NAMES
 from tare.workload.oltp.run import OltpRun
 from tare.workload.oltp.told import Checked, Quick, Second
 
 _S = 1e9
+_ORDER = {name: place for place, name in enumerate(NAMES)}
 
 
 @dataclass(frozen=True)
@@ -36,8 +38,7 @@ def build(run: OltpRun, run_id: int, *, lab: str, title: str | None = None) -> B
     from tare.report.oltp.charts.draw import charts
 
     how = {times: precision(run, times) for times in ("response", "service", "lag")}
-    total = sum(run.outcome.mix) or 1.0
-    shares = {of.name: one / total for of, one in zip(run.outcome.types, run.outcome.mix, strict=False)}
+    shares = run.shares
     report = OltpReport(
         title=title or f"{workload(run.workload)} on {dbms_name(run.server.dbms)} {run.server.version}",
         written_at=datetime.now(UTC).isoformat(timespec="seconds"),
@@ -61,10 +62,10 @@ def build(run: OltpRun, run_id: int, *, lab: str, title: str | None = None) -> B
             workload=run.workload,
             scale=run.loaded.scale,
             seed=str(run.loaded.seed),
-            options=run.loaded.options,
+            options=run.loaded.settings,
         ),
         machine=asdict(run.machine),
-        asked=_asked(run, shares),
+        asked=_asked(run),
         held=_held(run),
         precision={times: figures.precision(one) for times, one in how.items()},
         all=figures.type_(run.outcome.all, None, how),
@@ -82,7 +83,7 @@ def build(run: OltpRun, run_id: int, *, lab: str, title: str | None = None) -> B
     return Built(report, charts(report, run))
 
 
-def _asked(run: OltpRun, shares: dict[str, float]) -> document.Asked:
+def _asked(run: OltpRun) -> document.Asked:
     asked = run.asked
     return document.Asked(
         arrivals=asked.arrivals,
@@ -94,7 +95,7 @@ def _asked(run: OltpRun, shares: dict[str, float]) -> document.Asked:
         drain_s=asked.drain_s,
         tries=asked.tries,
         isolation=asked.isolation,
-        mix={name: 100 * share for name, share in shares.items()},
+        mix={name: 100 * share for name, share in run.shares.items()},
         options={str(key): str(value) for key, value in asked.options.items()},
         think=asked.think,
         shed_after_s=asked.shed_after_s,
@@ -148,7 +149,7 @@ def _series(run: OltpRun) -> Iterator[document.Series]:
     found: dict[tuple[str, str], list[tuple[int, float]]] = {}
     for one in run.measures:
         found.setdefault((one.name, one.unit), []).append((one.second, one.value))
-    for (name, unit), points in found.items():
+    for (name, unit), points in sorted(found.items(), key=lambda one: _ORDER.get(one[0][0], len(_ORDER))):
         yield document.Series(name=name, unit=unit, points=sorted(points))
 
 

@@ -2,24 +2,24 @@
 
 from __future__ import annotations
 
-import re
 import shlex
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
-from tare.workload.oltp.run import Asked, OltpRun
+from tare.workload.oltp.run import OltpRun
 
-_SETTING = re.compile(r"[a-z_]+=[^\s,;]+")
+_NORM = 2.0  # unless it is given
 
 
 def commands(run: OltpRun, run_id: int, lab: str) -> Iterator[str]:
     loaded = run.loaded
-    data = "".join(f" --option {shlex.quote(one)}" for one in _SETTING.findall(loaded.options))
-    yield f"tare bench oltp load {run.workload} --db URL --scale {loaded.scale:g} --seed {loaded.seed}{data}"
-    yield f"tare bench oltp run {run.workload} --db URL {' '.join(_run(run.asked))}"
+    load = " ".join((f"--scale {loaded.scale:.12g} --seed {loaded.seed}", *_options(loaded.settings)))
+    yield f"tare bench oltp load {run.workload} --db URL {load}"
+    yield f"tare bench oltp run {run.workload} --db URL {' '.join(_run(run))}"
     yield f"tare bench oltp report {run_id} --lab {shlex.quote(lab)} --html oltp.html"
 
 
-def _run(asked: Asked) -> Iterator[str]:
+def _run(run: OltpRun) -> Iterator[str]:
+    asked = run.asked
     if asked.trace:
         yield f"--arrivals trace:{shlex.quote(asked.trace.rpartition(' ')[0] or asked.trace)}"
     elif not asked.closed:
@@ -34,5 +34,13 @@ def _run(asked: Asked) -> Iterator[str]:
         yield f"--mix {shlex.quote(','.join(f'{name}={share:g}' for name, share in asked.mix.items()))}"
     if asked.think:
         yield f"--think {asked.think:g}"
-    yield from (f"--option {shlex.quote(f'{name}={value}')}" for name, value in asked.options.items())
+    yield from _options(asked.options)
     yield f"--isolation {asked.isolation.replace('_', '-')} --tries {asked.tries} --seed {asked.seed}"
+    if (norm := run.outcome.all.response.norm) != _NORM:
+        yield f"--norm {norm:g}"
+    if not (run.before or run.after):
+        yield "--no-check"
+
+
+def _options(options: Mapping[str, str]) -> Iterator[str]:
+    return (f"--option {shlex.quote(f'{name}={value}')}" for name, value in options.items())

@@ -123,7 +123,7 @@ def _lacking(found: Comparison) -> Iterator[str]:
 
 
 def _side(of: Side) -> str:
-    asked = f"{words.rate(of.intended_rate)} asked, " if of.intended_rate is not None else "closed loop, "
+    asked = f"{words.rate(of.intended_rate)} due, " if of.intended_rate is not None else "closed loop, "
     valid = "" if of.valid else ", NOT VALID"
     return (
         f"run {of.run} ({of.uuid[:8]}): {of.workload}, scale {of.scale:g}, {of.dbms} {of.version}, {asked}"

@@ -70,6 +70,10 @@ class Counts(Document):
     retried_serialization: int
     retried_lock_timeout: int
 
+    @property
+    def retried(self) -> int:
+        return self.retried_deadlock + self.retried_serialization + self.retried_lock_timeout
+
 
 class Type(Document):
     name: str
@@ -135,7 +139,7 @@ class Asked(Document):
     tries: int
     isolation: str
     mix: dict[str, float] = Field(description="Percent by type, as used.")
-    options: dict[str, str]
+    options: dict[str, str] = Field(description="Of the workload, given to the run.")
     think: float
     shed_after_s: float | None
 
@@ -188,7 +192,9 @@ class Data(Document):
     workload: str
     scale: float
     seed: str
-    options: str
+    options: dict[str, str] = Field(
+        description="That it was loaded with; a run takes them where it is given none."
+    )
 
 
 class OltpReport(Document):

@@ -6,7 +6,7 @@ from tare.protocol.oltp.precision import Batches, Estimate, Figures
 from tare.protocol.oltp.precision import Precision as How
 from tare.report.oltp.document import Counts, Figure, Precision, Times, Type
 from tare.workload.oltp import told
-from tare.workload.oltp.distribution import MS, QUANTILES, Distribution
+from tare.workload.oltp.distribution import MS, QUANTILES, Distribution, quantile_name
 
 
 def type_(of: told.OfType, share: float | None, how: dict[str, How]) -> Type:
@@ -40,10 +40,6 @@ def times(of: Distribution, how: How) -> Times:
         quantiles={quantile_name(share): figure(found.quantile(share)) for share in QUANTILES},
         largest=of.max / MS if of.count else None,
     )
-
-
-def quantile_name(share: float) -> str:
-    return f"p{share * 100:g}"
 
 
 def figure(of: Estimate | None) -> Figure | None:

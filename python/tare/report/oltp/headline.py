@@ -38,8 +38,8 @@ def _validity(report: OltpReport) -> str:
     if held.intended_rate is None or held.off is None:
         return f"Valid: a closed loop of {report.asked.connections} connections, {words.rate(held.rate)}."
     return (
-        f"Valid: {words.rate(held.intended_rate)} were asked for and {words.rate(held.rate)} were started "
-        f"({words.percent_off(held.off)}), over {words.seconds(sum(one.duration_s for one in report.asked.phases))}."
+        f"Valid: {words.due(held.intended_rate, report.asked)} and {words.rate(held.rate)} were started "
+        f"({words.percent_off(held.off)}), over {words.seconds(words.lasting(report.asked))}."
     )
 
 
@@ -73,16 +73,8 @@ def _stalls(report: OltpReport) -> Iterator[str]:
 
 def _failures(every: Type) -> Iterator[str]:
     counts = every.counts
-    ends = {
-        "deadlocks": counts.deadlocks,
-        "serialization failures": counts.serialization_failures,
-        "lock time-outs": counts.lock_timeouts,
-        "lost with their connection": counts.lost,
-        "errors": counts.errors,
-        "shed": counts.shed,
-        "never started": counts.unstarted,
-    }
-    failed = {name: n for name, n in ends.items() if n}
+    called = {**words.COUNTS, "lost": "lost with their connection"}
+    failed = {called[name]: n for name in words.FAILED if (n := getattr(counts, name))}
     if failed and counts.offered:
         share = sum(failed.values()) / counts.offered
         named = joined([f"{words.thousands(n)} {name}" for name, n in failed.items()])

@@ -12,6 +12,7 @@ from tare.report.oltp.build import Built
 from tare.report.oltp.charts.measures import MOST, moved
 from tare.report.oltp.headline import CLOSED, DIFFERENCE
 from tare.report.page.render import MOST_BYTES, rendered
+from tare.report.wisconsin.systems import dbms_name
 
 CONTENTS = (
     ("findings", "Findings"), ("time", "Over time"), ("types", "By type"), ("distribution", "Distribution"),
@@ -41,7 +42,7 @@ def render(built: Built) -> str:
             "oltp.html",
             charts,
             _context(built, charts, limits),
-            {**FILTERS, "duration": words.duration},
+            {**FILTERS, "duration": words.duration, "dbms_name": dbms_name},
         )
         if len(page.encode()) < MOST_BYTES:
             break
@@ -63,9 +64,7 @@ def _context(built: Built, charts: list[Chart | NoChart], limits: Limits) -> dic
         "difference": DIFFERENCE if report.held.intended_rate is not None else CLOSED,
         "failing": view.failing(report),
         "left_measures": max(0, len(moved(report.measures)) - limits.measures),
-        "rested": [
-            one.name.replace("_", " ") for one in report.measures if one not in moved(report.measures)
-        ],
+        "rested": [words.measure(one.name) for one in report.measures if one not in moved(report.measures)],
         "charts": {
             key: [one for one in charts if one.section == key] for key in ("time", "distribution", "server")
         },

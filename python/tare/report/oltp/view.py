@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,32 +10,19 @@ from tare.report.experiment.words import two_digits
 from tare.report.numbers import bytes_text
 from tare.report.oltp import words
 from tare.report.oltp.document import OltpReport, Times, Type
+from tare.workload.oltp.distribution import QUANTILES, quantile_name
 
 TIMES = {"response": "response", "service": "service", "lag": "start lag"}
 
-QUANTILES = ("p25", "p50", "p75", "p90", "p95", "p99", "p99.9")
+_QUANTILES = tuple(quantile_name(share) for share in QUANTILES)
 
-TIMES_HEADINGS = ("mean", *QUANTILES, "longest")
+TIMES_HEADINGS = ("mean", *_QUANTILES, "longest")
 """Of the table of times, ms."""
 
 SPREAD_HEADINGS = ("sd", "variance, ms²", "cv", "L_p")
 """Of the table of how much times differ, in ms where nothing else is said."""
 
-ENDS = {
-    "offered": "offered",
-    "started": "started",
-    "committed": "committed",
-    "rolled_back": "rolled back",
-    "deadlocks": "deadlocks",
-    "serialization_failures": "serialization failures",
-    "lock_timeouts": "lock time-outs",
-    "lost": "lost",
-    "errors": "errors",
-    "shed": "shed",
-    "unstarted": "never started",
-    "retried": "retries",
-}
-
+_ENDS = tuple(name for name in words.COUNTS if not name.startswith("retried_"))
 _ALWAYS = ("offered", "started", "committed", "rolled_back", "errors", "unstarted", "retried")
 
 
@@ -76,7 +63,7 @@ def times_rows(report: OltpReport) -> Iterator[dict[str, Any]]:
 
 def times_cells(of: Times) -> list[Cell]:
     """In the order of TIMES_HEADINGS."""
-    quantiles = (Cell(*words.cells(of.quantiles[name], 3)) for name in QUANTILES)
+    quantiles = (Cell(*words.cells(of.quantiles[name], 3)) for name in _QUANTILES)
     return [Cell(*words.cells(of.mean)), *quantiles, Cell(words.largest(of.largest))]
 
 
@@ -88,9 +75,9 @@ def spread_cells(of: Times) -> list[Cell]:
 def ends(report: OltpReport) -> dict[str, Any]:
     """What became of the arrivals; columns in which nothing happened are left out, but for the main ones."""
     found = [(one, _counts(one)) for one in every_type(report)]
-    shown = [name for name in ENDS if name in _ALWAYS or any(counts[name] for _, counts in found)]
+    shown = [name for name in _ENDS if name in _ALWAYS or any(counts[name] for _, counts in found)]
     return {
-        "headings": ["asked", *(ENDS[name] for name in shown)],
+        "headings": ["asked", *(words.COUNTS[name] for name in shown)],
         "rows": [
             {
                 "name": "all types" if one is report.all else one.name,
@@ -106,11 +93,7 @@ def ends(report: OltpReport) -> dict[str, Any]:
 
 def _counts(of: Type) -> dict[str, int]:
     counts = of.counts
-    retried = counts.retried_deadlock + counts.retried_serialization + counts.retried_lock_timeout
-    return {
-        **{name: getattr(counts, name) for name in ENDS if name != "retried"},
-        "retried": retried,
-    }
+    return {name: getattr(counts, name) for name in _ENDS}
 
 
 def asked(report: OltpReport) -> list[tuple[str, str]]:
@@ -124,7 +107,7 @@ def asked(report: OltpReport) -> list[tuple[str, str]]:
     found = [
         (
             "workload",
-            f"{data.workload}, scale {data.scale:g}" + (f", {data.options}" if data.options else ""),
+            ", ".join((f"{data.workload}, scale {data.scale:g}", *_pairs(data.options))),
         ),
         ("arrivals", arrivals),
         ("schedule", phases(report)),
@@ -136,12 +119,16 @@ def asked(report: OltpReport) -> list[tuple[str, str]]:
         ("seeds", f"data {data.seed}, run {one.seed}"),
     ]
     if one.options:
-        found.insert(5, ("options", ", ".join(f"{name} = {value}" for name, value in one.options.items())))
+        found.insert(5, ("options", ", ".join(_pairs(one.options))))
     if one.think:
         found.append(("think time", f"the workload's, times {one.think:g}"))
     if one.shed_after_s is not None:
         found.append(("shed if later than", words.seconds(one.shed_after_s)))
     return found
+
+
+def _pairs(options: Mapping[str, str]) -> Iterator[str]:
+    return (f"{name} = {value}" for name, value in options.items())
 
 
 def held(report: OltpReport) -> list[tuple[str, str]]:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
+from typing import Protocol
 
 from tare.report.numbers import THIN, decimals, fixed
 from tare.report.oltp.document import Figure
@@ -10,6 +12,29 @@ from tare.report.oltp.document import Figure
 NOTHING = "–"
 
 _WORKLOADS = {"tpcc": "TPC-C", "tatp": "TATP", "seats": "SEATS", "epinions": "Epinions", "ycsb": "YCSB"}
+
+
+COUNTS = {
+    "offered": "offered",
+    "started": "started",
+    "committed": "committed",
+    "rolled_back": "rolled back",
+    "deadlocks": "deadlocks",
+    "serialization_failures": "serialization failures",
+    "lock_timeouts": "lock time-outs",
+    "lost": "lost",
+    "errors": "errors",
+    "shed": "shed",
+    "unstarted": "never started",
+    "retried": "retries",
+    "retried_deadlock": "retries: deadlock",
+    "retried_serialization": "retries: serialization failure",
+    "retried_lock_timeout": "retries: lock time-out",
+}
+"""What became of transactions, by the counts' names."""
+
+FAILED = ("deadlocks", "serialization_failures", "lock_timeouts", "lost", "errors", "shed", "unstarted")
+"""Of them: not ended as the workload has it."""
 
 
 def workload(name: str) -> str:
@@ -24,6 +49,37 @@ def rate(value: float) -> str:
     places = min(4, max(0, 3 - math.floor(math.log10(abs(value)))))
     text = fixed(value, places)
     return (text.rstrip("0").rstrip(".") if "." in text else text) + "/s"
+
+
+class Schedule(Protocol):
+    """What arrivals were asked for."""
+
+    @property
+    def arrivals(self) -> str: ...
+    @property
+    def phases(self) -> Sequence[Stretch]: ...
+
+
+class Stretch(Protocol):
+    @property
+    def rate(self) -> float | None: ...
+    @property
+    def duration_s(self) -> float: ...
+
+
+def due(value: float, asked: Schedule) -> str:
+    """The schedule's rate. Chance has a Poisson process come out somewhat beside what was asked."""
+    if asked.arrivals == "constant":
+        return f"{rate(value)} were asked for"
+    if asked.arrivals != "poisson":
+        return f"{rate(value)} were due by the trace"
+    wanted = sum((one.rate or 0.0) * one.duration_s for one in asked.phases) / lasting(asked)
+    return f"{rate(value)} were due (Poisson arrivals at {rate(wanted)})"
+
+
+def lasting(asked: Schedule) -> float:
+    """Seconds, all phases together."""
+    return sum(one.duration_s for one in asked.phases)
 
 
 def seconds(value: float) -> str:
@@ -62,7 +118,7 @@ def cells(of: Figure | None, most: int = 4) -> tuple[str, str]:
     if of is None:
         return NOTHING, ""
     if of.low is None or of.high is None:
-        return fixed(of.value, _places(of.value, 3)), ""
+        return significant(of.value), ""
     half = (of.high - of.low) / 2
     places = min(decimals(of.value, half or None), _places(of.value, most))
     places = max(places, _places(of.value, 1))
@@ -75,6 +131,19 @@ def _places(value: float, digits: int) -> int:
     return 0 if abs(value) < 1e-6 else min(6, max(0, digits - 1 - math.floor(math.log10(abs(value)))))
 
 
+_SHORT = {"cpu": "CPU", "wal": "WAL", "io": "I/O", "lwlock": "LWLock"}
+
+
+def measure(name: str) -> str:
+    """Of a server measure: "server CPU"."""
+    return " ".join(_SHORT.get(word, word) for word in name.split("_"))
+
+
+def significant(value: float) -> str:
+    """Three digits; whole numbers keep all of theirs."""
+    return fixed(value, _places(value, 3))
+
+
 def largest(ms: float | None) -> str:
     """A fact, which has no interval."""
     return NOTHING if ms is None else fixed(ms, decimals(ms, None))
@@ -83,7 +152,7 @@ def largest(ms: float | None) -> str:
 def duration(ms: float) -> str:
     """Three significant digits in the unit that fits: 60 µs, 12.3 ms, 2.04 s."""
     factor, name = unit_of(ms)
-    return f"{fixed(ms / factor, _places(ms / factor, 3))} {name}"
+    return f"{significant(ms / factor)} {name}"
 
 
 def span(first: int, last: int) -> str:

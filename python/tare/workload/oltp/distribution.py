@@ -21,6 +21,11 @@ QUANTILES = (0.25, 0.5, 0.75, 0.9, 0.95, 0.99, 0.999)
 """Those that are reported, with the largest value beside them."""
 
 
+def quantile_name(share: float) -> str:
+    """0.999 → p99.9."""
+    return f"p{100 * share:g}"
+
+
 class Distribution(BaseModel):
     """All values of one kind. Two can be merged, as from two processes; nothing is lost by it."""
 

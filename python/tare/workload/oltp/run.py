@@ -30,13 +30,13 @@ class Asked:
     arrivals: Literal["closed", "constant", "poisson", "trace"]
     phases: tuple[Phase, ...]
     connections: int
-    seed: int  # of mix, parameters and arrivals
+    seed: int  # of mix, parameters and arrivals; the same on the same data is no independent repetition
     warmup_s: float
     drain_s: float
     tries: int  # of one transaction in all
     isolation: str  # "read_committed", "repeatable_read", "serializable"
     mix: Mapping[str, float]  # by type; empty: the workload's default
-    options: Mapping[str, str]  # of the workload
+    options: Mapping[str, str]  # of the workload, as given to the run; else those of the data are at work
     think: float = 0.0  # closed loop: keying and think times of the workload, times this
     shed_after_s: float | None = None  # None: nothing is shed
     trace: str | None = None  # the file's name, and the SHA-256 of its content: "arrivals.txt e3b0c442…"
@@ -51,7 +51,7 @@ class Measure:
     """A figure of the server in one second: of its processes, or of its own statistics."""
 
     second: int
-    name: str  # "cpu", "wal_bytes", "buffer_hits", …
+    name: str  # of measures/names.py: "server_cpu", "wal_bytes", …
     value: float
     unit: str  # "s/s", "bytes/s", "1/s", "bytes", "1", …
 
@@ -86,6 +86,17 @@ class OltpRun:
         None  # why a server measure is missing, by its name or its source's
     )
     deviations: tuple[str, ...] = ()  # sentences: what departs from what was asked, beside `invalid`
+
+    @property
+    def options(self) -> dict[str, str]:
+        """At work: those of the data, and those that the run was given instead."""
+        return {**self.loaded.settings, **self.asked.options}
+
+    @property
+    def shares(self) -> dict[str, float]:
+        """Of each type in the mix, as used; together 1."""
+        total = sum(self.outcome.mix) or 1.0
+        return {of.name: one / total for of, one in zip(self.outcome.types, self.outcome.mix, strict=False)}
 
     @property
     def invalid(self) -> tuple[str, ...]:

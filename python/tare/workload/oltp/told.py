@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
@@ -23,8 +24,13 @@ class Loaded(_Part):
     workload: str
     scale: float
     seed: int  # of the data
-    options: str  # those that shape the data
+    options: str  # that it was loaded with, and that a run takes where it is given none: JSON, name to text
     complete: bool  # the load came to its end
+
+    @property
+    def settings(self) -> dict[str, str]:
+        """The options, read."""
+        return {str(name): str(value) for name, value in json.loads(self.options or "{}").items()}
 
 
 class TableLoaded(_Part):
@@ -56,6 +62,9 @@ class Counts(_Part):
     retried_deadlock: int = 0  # tries beyond the first, by their cause (not a part of the sum)
     retried_serialization: int = 0
     retried_lock_timeout: int = 0
+
+    def __add__(self, other: Counts) -> Counts:
+        return Counts(**{name: getattr(self, name) + getattr(other, name) for name in Counts.model_fields})
 
     @property
     def finished(self) -> int:

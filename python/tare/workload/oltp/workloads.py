@@ -24,9 +24,10 @@ WORKLOADS = {
         Workload(
             "tpcc",
             "TPC-C: a wholesale supplier's orders",
-            "a warehouse, about 100 MB",
+            "a warehouse, about 100 MB; whole numbers",
             {
-                "fixed_lines": "every New-Order has so many lines and none rolls back (else 5 to 15, and 1% roll back)"
+                "fixed_lines": "every New-Order has so many lines, 1 to 99, and none rolls back (else 5 to 15, and 1% "
+                "roll back)"
             },
         ),
         Workload(
@@ -36,7 +37,7 @@ WORKLOADS = {
             "seats",
             "SEATS: an airline's tickets",
             "100,000 customers, and the flights of 52 days",
-            {"occupied": "percent of the seats that are reserved at the start (else 1)"},
+            {"occupied": "percent of the seats that are reserved at the start (else 1); for load"},
         ),
         Workload(
             "epinions", "Epinions: reviews of items, and who trusts whose", "2,000 users and 1,000 items", {}
@@ -46,12 +47,13 @@ WORKLOADS = {
             "YCSB: reads and writes by key",
             "1,000 rows of 1 kB",
             {
-                "core": "one of the core mixes, a to f",
-                "distribution": "how keys are chosen: zipfian, uniform or latest",
+                "core": "one of YCSB's own mixes instead: a (read 50, update 50), b (read 95, update 5), c (read 100), "
+                "d (read 95, insert 5), e (scan 95, insert 5), f (read 50, read_modify_write 50)",
+                "distribution": "how keys are chosen: zipfian, uniform or latest (else zipfian; core d: latest)",
                 "theta": "of Zipf's distribution, between 0 and 1 (else 0.99)",
-                "scan_length": "most records that a scan asks for (else 100)",
-                "read_fields": "what a read asks for: one or all (else all)",
-                "write_fields": "what an update changes: one or all",
+                "scan_length": "most rows that a scan asks for (else 100)",
+                "read_fields": "what a read asks for: one field or all (one, all; else all)",
+                "write_fields": "what an update changes: one field or all (one, all; else all; with a core: one)",
             },
         ),
     )

@@ -154,3 +154,18 @@ def test_connections_scale_mix_and_rate_are_held_against_each_other() -> None:
     assert "connections: 16 in A, 8 in B" in found
     assert any(one.startswith("mix: new_order 45.00%") for one in found)
     assert "rate held: 300/s in A, 291/s in B" in found
+
+
+def test_each_dbms_words_its_isolation_in_its_own_way() -> None:
+    a = replace(quiet(1), isolation="read committed")
+    assert objections(a, replace(a, isolation="READ-COMMITTED, innodb_snapshot_isolation = OFF")) == []
+    (said,) = objections(a, replace(a, isolation="serializable (SQLite has no other)"))
+    assert said == "isolation: read committed in A, serializable in B"
+
+
+def test_options_that_come_from_the_data_are_those_that_are_given_to_the_run() -> None:
+    a = quiet(1)
+    given = replace(a, asked=replace(a.asked, options={"fixed_lines": "15"}))
+    assert objections(a, given) == []
+    (said,) = objections(a, replace(a, asked=replace(a.asked, options={"fixed_lines": "5"})))
+    assert said == "options at work: fixed_lines=15 in A, fixed_lines=5 in B"

@@ -86,7 +86,9 @@ def run(
         server=SERVER,
         machine=MACHINE,
         workload="tpcc",
-        loaded=Loaded(workload="tpcc", scale=4.0, seed=2**64 - 1, options="", complete=True),
+        loaded=Loaded(
+            workload="tpcc", scale=4.0, seed=2**64 - 1, options='{"fixed_lines":"15"}', complete=True
+        ),
         asked=Asked(
             arrivals="closed" if closed else "constant",
             phases=tuple(Phase(None if closed else rate, float(seconds)) for rate in rates),

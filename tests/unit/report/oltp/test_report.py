@@ -15,6 +15,7 @@ from tare.report.oltp import json as as_json
 from tare.report.oltp.document import OltpReport
 from tare.report.oltp.schema import main, schema_text
 from tare.report.page.render import MOST_BYTES
+from tare.workload.oltp.measures.names import NAMES
 from tests.unit.report.oltp import sample
 
 PUBLISHED = Path(__file__).parents[4] / "schemas" / "oltp-v1.json"
@@ -102,6 +103,29 @@ def test_the_box_says_what_was_asked_and_what_was_held(built: Built) -> None:
         "| conditions on the data | all 2 hold |",
     ):
         assert line in shown
+
+
+def test_measures_bear_the_names_that_are_read_in_their_order(built: Built) -> None:
+    names = [one.name for one in built.report.measures]
+    assert names == [name for name in NAMES if name in names]
+    assert all(one.unit == NAMES[one.name].unit for one in built.report.measures)
+
+
+def test_the_data_can_be_loaded_again_with_their_options(built: Built) -> None:
+    assert built.report.commands[0] == (
+        "tare bench oltp load tpcc --db URL --scale 4 --seed 18446744073709551615 --option fixed_lines=15"
+    )
+    assert "| workload | tpcc, scale 4, fixed\\_lines = 15 |" in markdown.render(built.report)
+
+
+def test_a_norm_and_conditions_left_out_are_in_the_command_that_makes_the_run_again() -> None:
+    run = sample.run(seconds=5, rates=(100.0,), stall=None)
+    response = run.outcome.all.response.model_copy(update={"norm": 3.0})
+    outcome = run.outcome.model_copy(
+        update={"all": run.outcome.all.model_copy(update={"response": response})}
+    )
+    found = build(replace(run, outcome=outcome, before=(), after=()), 1, lab="lab.db")
+    assert found.report.commands[1].endswith("--seed 7 --norm 3 --no-check")
 
 
 def test_the_run_can_be_made_again_from_the_report(built: Built) -> None:

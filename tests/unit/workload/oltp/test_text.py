@@ -10,7 +10,7 @@ from rich.console import Console
 
 from tare.cli.oltp_json import document
 from tare.cli.oltp_text import print_run
-from tare.workload.oltp.run import OltpRun
+from tare.workload.oltp.run import OltpRun, Phase
 from tests.unit.report.oltp import sample
 
 
@@ -31,9 +31,20 @@ def test_an_invalid_run_says_so_before_anything_else() -> None:
 def test_every_kind_of_end_that_happened_has_a_column_and_no_other() -> None:
     run = sample.run()
     text = told(run)
-    for word in ("offered", "committed", "rolled back", "deadlock", "retried: deadlock"):
+    for word in ("offered", "committed", "rolled back", "deadlocks", "retries: deadlock"):
         assert word in text
     assert "shed" not in text.split("response, ms")[0].split("transactions  ")[1]
+
+
+def test_the_seed_that_sends_the_same_again_is_named() -> None:
+    assert "seeds: data 18446744073709551615, run 7 (--seed 7 sends the same again)" in told(sample.run())
+
+
+def test_what_chance_made_of_a_poisson_rate_is_told_from_what_was_asked() -> None:
+    run = sample.run()
+    poisson = replace(run, asked=replace(run.asked, arrivals="poisson", phases=(Phase(360.0, 60.0),)))
+    assert "350/s were due (Poisson arrivals at 360/s) over 60 s, 350/s were started" in told(poisson)
+    assert "350/s were asked for over 60 s" in told(run)
 
 
 def test_a_condition_that_fails_is_named_with_its_rows() -> None:

@@ -10,6 +10,7 @@ from typing import Any
 from tare.report.experiment.charts.chart import Chart, NoChart
 from tare.report.experiment.charts.theme import BLUE, NUMBER, spec
 from tare.report.numbers import bytes_text
+from tare.report.oltp import words
 from tare.report.oltp.charts import axes
 from tare.report.oltp.document import OltpReport, Series
 from tare.workload.oltp.measures.names import NAMES
@@ -19,6 +20,8 @@ MOST = 40
 """Small charts; what is more stands in the JSON report."""
 
 _POINTS = 240
+_PER_SECOND = {"1/s": "a second", "bytes/s": "a second", "s/s": "s a second"}
+_JOINED = {"1": "", "1/s": "/s"}
 _BYTES = (
     "datum.value >= 1073741824 ? format(datum.value / 1073741824, ',.3~g') + ' GiB' : "
     "datum.value >= 1048576 ? format(datum.value / 1048576, ',.3~g') + ' MiB' : "
@@ -39,8 +42,10 @@ def moved(measures: Sequence[Series]) -> list[Series]:
 
 
 def title(of: Series) -> str:
-    name = of.name.replace("_", " ")
-    return name if of.unit in ("", "1") else f"{name}, {of.unit}"
+    name = words.measure(of.name)
+    if of.unit.startswith("bytes"):  # the axis says so
+        name = name.removesuffix(" bytes")
+    return name if of.unit in ("", "1", "bytes") else f"{name}, {_PER_SECOND.get(of.unit, of.unit)}"
 
 
 def _chart(report: OltpReport, of: Series, place: int) -> Chart:
@@ -51,6 +56,7 @@ def _chart(report: OltpReport, of: Series, place: int) -> Chart:
         for first in range(0, len(of.points), size)
         for some in (of.points[first : first + size],)
     ]
+    rows.append({"at": rows[-1]["at"] + size, "value": rows[-1]["value"]})  # the last step's end
     x = axes.time_x(report, None)
     x["axis"]["tickCount"] = 5
     measured = [value for second, value in of.points if second >= 0] or [value for _, value in of.points]
@@ -110,4 +116,4 @@ def _shown(value: float, unit: str) -> str:
     if unit.startswith("bytes") and value >= 0:
         return bytes_text(value) + unit.removeprefix("bytes")
     digits = f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.3g}"
-    return digits if unit == "1" else f"{digits} {unit}".rstrip()
+    return f"{digits}{_JOINED[unit]}" if unit in _JOINED else f"{digits} {unit}".rstrip()

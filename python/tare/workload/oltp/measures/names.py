@@ -31,7 +31,8 @@ _ALL = (
     Name(
         "server_write_bytes",
         "bytes/s",
-        "Sent towards block devices by the server (the page cache may hold it).",
+        "Dirtied in the page cache by the server, in whole folios: a page in one of 2 MiB counts as 2 MiB. No measure "
+        "of what was written to a device.",
     ),
     _gauge("server_processes", "1", "Processes of the server."),
     # The kernel, of the machine that Tare runs on.
