@@ -49,7 +49,8 @@ class Watch:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        ended = [ticker.stop(_END_S) for ticker in self._tickers]
+        at_once = kind is not None and not issubclass(kind, Exception)  # a second Ctrl-C waits for no server
+        ended = [ticker.stop(0 if at_once else _END_S) for ticker in self._tickers]
         if all(ended):  # else a thread is still at it, and ends with us
             self._leave()
             self._probe.close()

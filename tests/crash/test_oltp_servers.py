@@ -1,0 +1,87 @@
+"""What befalls the server in mid-run: it is counted, the run goes on, and the data stay whole."""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from pathlib import Path
+
+from tare.dbms.servers import RunningServer, restart, start_mariadb
+from tests.crash.oltp_runs import (
+    CONNECTIONS,
+    Database,
+    flat,
+    last_run,
+    slower_than,
+    stopped,
+    watched,
+    words_of,
+)
+
+STALL_S = 2.0
+GAP_S = 0.1  # to the next arrival, and until all of the server's processes have stopped
+
+
+def again(server: RunningServer) -> None:
+    """PostgreSQL is restarted in good order, MariaDB killed and started."""
+    if server.record.kind == "postgresql":
+        restart(server.record)
+        return
+    os.kill(server.pid, signal.SIGKILL)
+    while Path(f"/proc/{server.pid}").exists():
+        time.sleep(0.01)
+    start_mariadb(server.directory)
+
+
+def test_a_server_that_comes_back_is_run_on(tatp: Database, lab: Path) -> None:
+    with watched(words_of(tatp, lab, "--duration", "7s")) as run:
+        run.wait_for("measured part")
+        time.sleep(0.7)
+        again(tatp.server)
+        done = run.ended()
+    assert done.code == 0, done.out + done.err
+    outcome = last_run(lab).outcome
+    counts = outcome.all.counts
+    assert 1 <= counts.lost <= CONNECTIONS, "what was under way is lost, once a connection"
+    assert outcome.reconnects == CONNECTIONS
+    assert counts.offered == 350 == counts.finished + counts.lost
+    assert "connections were made again" in done.out
+    assert "connections that were lost are being made again" in done.err
+    assert "conditions after the run: 12 of 12 hold" in flat(done.out)
+
+
+def test_a_stall_shows_in_full_in_the_response_times_of_all_who_came(tatp: Database, lab: Path) -> None:
+    with watched(words_of(tatp, lab, "--duration", "5s", "--no-check")) as run:
+        run.wait_for("measured part")
+        time.sleep(1)
+        with stopped(tatp):
+            time.sleep(STALL_S)
+        done = run.ended()
+    assert done.code == 0, done.out + done.err
+    every = last_run(lab).outcome.all
+    assert every.counts.committed + every.counts.rolled_back == 250
+    assert STALL_S - GAP_S < every.response.max / 1e9 < STALL_S + 1
+    came = 50 * STALL_S / 2  # in the stall's first half
+    assert slower_than(STALL_S / 2, every.response.histogram) >= came * 0.9
+    assert slower_than(STALL_S / 2, every.service.histogram) <= CONNECTIONS
+
+
+def test_a_table_dropped_in_mid_run_is_errors_and_no_valid_run(tatp: Database, lab: Path) -> None:
+    with watched(words_of(tatp, lab, "--duration", "3s")) as run:
+        run.wait_for("measured part")
+        time.sleep(0.5)
+        tatp.run("DROP TABLE access_info")
+        done = run.ended(20)
+    assert done.code == 1
+    said = "does not exist" if tatp.dbms == "postgresql" else "doesn't exist"
+    first = done.out.split("tatp, scale")[0]
+    assert first.startswith("INVALID: "), done.out
+    assert "ended in an error of the DBMS" in flat(first)
+    told = flat(done.out.split("driver: ")[1])
+    assert 1 <= told.count(said) <= 2, "each text once, not once for each second or transaction"
+    assert said in done.err
+    assert "next:" in done.err, "the conditions cannot be held against what is gone"
+    counts = last_run(lab).outcome.all.counts
+    assert counts.errors > 10
+    assert counts.offered == 150 == counts.finished + counts.errors
