@@ -12,7 +12,7 @@ from benchmarks.oltp_age.correlation import Numbers
 
 LEAST_MS = 0.1
 PER_DECADE = 10
-SCALE = 1.5
+SCALE = 1.2
 
 
 def draw(panels: Mapping[str, tuple[Numbers, Numbers]], to: Path) -> None:
@@ -47,7 +47,7 @@ def _spec(rows: list[dict[str, Any]], titles: list[str], domain: list[float]) ->
             "type": "quantitative",
             "scale": scale,
             "title": title,
-            "axis": {"format": "~g", "tickCount": 4},
+            "axis": {"format": "~g", "tickCount": 4, "grid": False},
         }
 
     return {
@@ -55,7 +55,7 @@ def _spec(rows: list[dict[str, Any]], titles: list[str], domain: list[float]) ->
         "data": {"values": rows},
         "background": "white",
         "facet": {"field": "type", "type": "nominal", "title": None, "sort": titles},
-        "columns": 3,
+        "columns": 2,
         "spec": {
             "width": 200,
             "height": 200,

@@ -18,7 +18,7 @@ from pathlib import Path
 from benchmarks.common import Figure, arguments, report
 from benchmarks.oltp_runs import load, send
 from benchmarks.oltp_variance.runs import MARIADB, NAMES, WORKS, Done
-from benchmarks.oltp_variance.tables import cells, of, page, spread
+from benchmarks.oltp_variance.tables import cells, of, page, spread, valid
 from benchmarks.page import put
 from tare.dbms.servers import RunningServer, start_mariadb, start_postgresql
 from tare.lab import oltp as runs
@@ -60,7 +60,9 @@ def measure(
 
 def figures(all_: Sequence[Done]) -> Iterator[Figure]:
     for work, dbms, some in cells(all_):
-        *_, cv, far = spread(merge(of(one, "response") for one in some))
+        if not valid(some):
+            continue
+        *_, cv, far = spread(merge(of(one, "response") for one in valid(some)))
         yield Figure(f"{dbms}, {work.name}: sd/mean", cv, "", math.inf)
         yield Figure(f"{dbms}, {work.name}: p99/mean", far, "", math.inf)
     yield Figure(

@@ -40,32 +40,45 @@ def cells(all_: Sequence[Done]) -> Iterator[tuple[Work, str, list[Done]]]:
                 yield work, dbms, some
 
 
+def number(value: float) -> str:
+    return f"{value:,.0f}" if value >= 1000 else f"{value:.3g}"
+
+
 def with_range(whole: float, rounds: Sequence[float]) -> str:
-    return f"{whole:.3g} [{min(rounds):.3g}, {max(rounds):.3g}]" if len(rounds) > 1 else f"{whole:.3g}"
+    between = f" [{number(min(rounds))}, {number(max(rounds))}]" if len(rounds) > 1 else ""
+    return number(whole) + between
+
+
+def valid(some: Sequence[Done]) -> list[Done]:
+    return [one for one in some if not one.run.invalid]
 
 
 def pooled(all_: Sequence[Done], kind: str) -> str:
-    """All rounds together, with the lowest and the highest of them."""
+    """All valid rounds together, with the lowest and the highest of them."""
     lines = []
     for work, dbms, some in cells(all_):
-        whole = spread(merge(of(one, kind) for one in some))
-        each = [spread(of(one, kind)) for one in some]
-        figures = (with_range(value, [one[at] for one in each]) for at, value in enumerate(whole))
-        lines.append([work.name, dbms, *figures])
+        each = [spread(of(one, kind)) for one in valid(some)]
+        figures = ["–"] * 5
+        if each:
+            whole = spread(merge(of(one, kind) for one in valid(some)))
+            figures = [with_range(value, [one[at] for one in each]) for at, value in enumerate(whole)]
+        lines.append([work.name, dbms, f"{len(each)} of {len(some)}", *figures])
     if kind == "response":
         lines += [
-            ["whole mix", f"*paper: {name}*", "", "", "", f"*{cv}*", f"*{p99}*"]
+            ["whole mix", f"*paper: {name}*", "", "", "", "", f"*{cv}*", f"*{p99}*"]
             for name, (cv, p99) in PAPER.items()
         ]
-    return table(("work", "DBMS", "mean, ms", "sd, ms", "p99, ms", "sd/mean", "p99/mean"), lines)
+    return table(
+        ("work", "DBMS", "valid rounds", "mean, ms", "sd, ms", "p99, ms", "sd/mean", "p99/mean"), lines
+    )
 
 
 def interval(estimate: Estimate | None) -> str:
     if estimate is None:
         return "–"
     if estimate.low is None or estimate.high is None:
-        return f"{estimate.value:.3g}"
-    return f"{estimate.value:.3g} ({estimate.low:.3g}–{estimate.high:.3g})"
+        return number(estimate.value)
+    return f"{number(estimate.value)} ({number(estimate.low)}–{number(estimate.high)})"
 
 
 def over(above: Estimate | None, below: Estimate | None) -> Estimate | None:
@@ -98,13 +111,13 @@ def each_run(all_: Sequence[Done]) -> str:
 
 
 def by_type(all_: Sequence[Done]) -> str:
-    """Of the whole mix, all rounds together: how much of the spread is that types differ."""
+    """Of the whole mix, all valid rounds together: how much of the spread is that types differ."""
     lines = []
     for work, dbms, some in cells(all_):
-        if work.mix:
+        if work.mix or not valid(some):
             continue
         for at, kind in enumerate(some[0].run.outcome.types):
-            whole = merge(one.run.outcome.types[at].response for one in some)
+            whole = merge(one.run.outcome.types[at].response for one in valid(some))
             if whole.count > 1:
                 mean, sd, p99, cv, far = spread(whole)
                 lines.append(
@@ -112,9 +125,9 @@ def by_type(all_: Sequence[Done]) -> str:
                         dbms,
                         kind.name,
                         f"{whole.count}",
-                        f"{mean:.3g}",
-                        f"{sd:.3g}",
-                        f"{p99:.3g}",
+                        number(mean),
+                        number(sd),
+                        number(p99),
                         f"{cv:.2f}",
                         f"{far:.1f}",
                     ]
@@ -131,13 +144,13 @@ def page(all_: Sequence[Done], load_before: float, asked: str) -> str:
     return "\n\n".join(
         (
             f"{conditions(all_[0].run, load_before)} {asked}",
-            "**Response time**, all rounds together [lowest, highest round]:",
+            "**Response time**, all valid rounds together [lowest, highest round]:",
             pooled(all_, "response"),
             "**Service time**, the same:",
             pooled(all_, "service"),
             "**Each run**, response time with its own 95% interval (see [oltp](oltp.md)):",
             each_run(all_),
-            "**By type** in the whole mix, response time, all rounds together:",
+            "**By type** in the whole mix, response time, all valid rounds together:",
             by_type(all_),
             *(("Not valid:", "\n".join(refused)) if refused else ()),
         )
