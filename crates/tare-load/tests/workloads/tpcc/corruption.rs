@@ -1,6 +1,6 @@
 //! One corruption for each of the twelve conditions, planted in a transaction that is rolled back.
 
-use tare_load::oltp::{Statement, Workload};
+use tare_load::oltp::{Dialect, Statement, Workload};
 
 use crate::harness::failing;
 use crate::servers::Server;
@@ -53,6 +53,7 @@ pub static CASES: [Case; 13] = [
 ];
 
 impl Case {
+    /// On a server only its own conditions are asked, for time; that no other finds anything, SQLite tells.
     pub fn plant(&'static self, server: &Server, tpcc: &dyn Workload) {
         let mut on = server.open();
         on.begin(true).unwrap();
@@ -60,8 +61,11 @@ impl Case {
             assert!(on.run(statement, &[]).unwrap() >= 1, "{}", self.says);
         }
         for check in tpcc.checks() {
-            let expected =
-                self.found.iter().find(|(name, _)| *name == check.name).map_or(&[][..], |(_, keys)| keys);
+            let due = self.found.iter().find(|(name, _)| *name == check.name);
+            if due.is_none() && on.dialect() != Dialect::Sqlite {
+                continue;
+            }
+            let expected = due.map_or(&[][..], |(_, keys)| keys);
             let found = failing(on.as_mut(), check);
             let told = format!("{}: {} planted, {} tells {found:?}", server.url, self.says, check.name);
             assert_eq!(found.len(), expected.len(), "{told}");
