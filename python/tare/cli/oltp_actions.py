@@ -12,6 +12,7 @@ from rich.console import Console
 from tare.cli.oltp_call import Call, bound
 from tare.cli.oltp_live import shown
 from tare.cli.oltp_text import print_failing
+from tare.report.oltp import words
 from tare.workload.oltp import conditions
 from tare.workload.oltp.request import Check, Drop, Load
 from tare.workload.oltp.told import LoadDone
@@ -53,7 +54,7 @@ def checked(call: Call, rows: int) -> int:
         typer.echo(json.dumps({"holds": not found.failing, "took_ns": found.took_ns, "conditions": held}))
     else:
         for one in found.checked:
-            state = f"does NOT hold in {one.failing:,} rows" if one.failing else "holds"
+            state = f"does NOT hold in {words.rows(one.failing)}" if one.failing else "holds"
             typer.echo(f"{one.name}: {state} ({one.took_ns / 1e9:.2f} s): {one.says}")
         print_failing(found.checked, Console())
         held_count = len(found.checked) - len(found.failing)

@@ -196,7 +196,7 @@ def _when(number: int) -> str:
 
 
 def _found(one: Checked) -> str:
-    return f"{one.failing:,} rows fail" if one.failing else "holds"
+    return f"does not hold in {words.rows(one.failing)}" if one.failing else "holds"
 
 
 def _ended(counts: Counts) -> str:

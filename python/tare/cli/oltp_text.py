@@ -50,7 +50,7 @@ def print_failing(checked: Sequence[Checked], console: Console) -> None:
         console.print(
             Text.assemble(
                 (f"condition {one.name} does not hold", "bold red"),
-                f" in {counted(one.failing, 'row')}: {one.says}",
+                f" in {words.rows(one.failing)}: {one.says}",
             )
         )
         table = Table(box=None, padding=(0, 1), pad_edge=False, header_style="dim")

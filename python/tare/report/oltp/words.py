@@ -160,5 +160,9 @@ def span(first: int, last: int) -> str:
     return f"second {first}" if first == last else f"seconds {first} to {last}"
 
 
+def rows(n: int) -> str:
+    return f"{thousands(n)} row{'' if n == 1 else 's'}"
+
+
 def thousands(n: int) -> str:
     return f"{n:,}".replace(",", THIN)
