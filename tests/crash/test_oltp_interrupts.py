@@ -91,7 +91,9 @@ def test_a_load_whose_client_is_killed_is_no_data_to_run_on_and_is_cleared_by_th
     empty: Database, lab: Path
 ) -> None:
     with watched(["load", "tatp", "--db", empty.url, "--scale", "3"]) as run:
-        there = "SELECT count(*) FROM information_schema.tables WHERE table_name = 'tare_oltp'"
+        here = {"postgresql": "current_schema()", "mariadb": "database()"}[empty.dbms]
+        named = f"table_name = 'tare_oltp' AND table_schema = {here}"
+        there = f"SELECT count(*) FROM information_schema.tables WHERE {named}"
         until_true(lambda: empty.number(there) == 1, 20)
         time.sleep(0.3)
         run.process.kill()
