@@ -42,7 +42,7 @@ impl Problem {
 
 impl From<Mistake> for Problem {
     fn from(Mistake(what): Mistake) -> Self {
-        Self::usage(what, "ask for what there is")
+        Self::usage(what, "see what there is: `tare bench oltp list`")
     }
 }
 
