@@ -27,6 +27,9 @@ from tests.cli.running import Said, start, tare
 CONNECTIONS = 4
 SMALL = ("--scale", "0.01")
 _NUMBERS = itertools.count(1)
+_LOOK_S = 0.2
+"""Between two looks. InnoDB renews its list of transactions only when nobody has read it for 0.1 s."""
+
 _LOCK_WAITS = {
     "postgresql": "SELECT count(*) FROM pg_locks WHERE NOT granted",
     "mariadb": "SELECT count(*) FROM information_schema.innodb_trx WHERE trx_state = 'LOCK WAIT'",
@@ -186,7 +189,7 @@ def until_true(is_so: Callable[[], bool], within_s: float) -> float:
     begun = time.monotonic()
     while not is_so():
         assert time.monotonic() < begun + within_s, f"not so after {within_s} s"
-        time.sleep(0.05)
+        time.sleep(_LOOK_S)
     return time.monotonic() - begun
 
 
