@@ -305,3 +305,159 @@ def oltp_driver(input: int, output: int) -> int:
     """Serves one request of transactional work, a line of JSON from an open file, and tells what happens line by line
     to another. The GIL is free meanwhile. Ends the process if either file's other end is closed. Returns the exit
     code."""
+
+def prepare_agent(
+    folder: str | Path,
+    backend: str,
+    program: str | Path,
+    targets: Sequence[tuple[int, str, str | Path, int, int]],
+    owner: tuple[int, int] | None,
+) -> None:
+    """Before `program` starts with the agent's library preloaded: makes the memory that both sides share in `folder`,
+    with every function that may ever be watched. `backend`: "agent", "xray" or "annotation"; `owner`: user and group
+    that the program will run as, None: ours. Raises ProbeError for a program that cannot be watched so."""
+
+@final
+class ProfileRecorder:
+    """Records what probes in a server see, window by window, into a new file every 10 ms.
+    What keeps it from recording (a full disk) takes the probes off, and is raised by whatever is called next."""
+
+    name: str  # "attach", "agent", "xray" or "annotation"
+    says: str  # what a user should know of the way it watches
+    @staticmethod
+    def attach(path: str | Path, pids: Sequence[int], follow_children: bool) -> ProfileRecorder:
+        """Running processes, by the kernel's probes. Raises ProbeError, also where this build lacks them."""
+    @staticmethod
+    def agent(path: str | Path, folder: str | Path) -> ProfileRecorder:
+        """A server that was started with the agent and this folder of shared memory."""
+    @staticmethod
+    def xray(path: str | Path, folder: str | Path) -> ProfileRecorder:
+        """One that clang built with -fxray-instrument, started so."""
+    @staticmethod
+    def annotation(path: str | Path, folder: str | Path) -> ProfileRecorder:
+        """One whose program marks its transactions itself, started so; no function is watched."""
+    def set(
+        self,
+        targets: Sequence[tuple[int, str, str | Path, int, int]],
+        probes: Sequence[tuple[int, str, bool, bool]],
+        mode: str,
+        purpose: str,
+        round: int,
+    ) -> list[tuple[int, str]]:
+        """Begins a window in which exactly these probes are on. `targets`: number (below 2^28), name, object, address,
+        size; `probes`: function, what its entry tells ("site", "word:0", "word:0,text:1", "mark"), whether CPU time is
+        read, whether only entries are recorded; `mode`: "timing" or "counting". Returns those that cannot be, and why.
+        Raises ProbeError where none can, and others may be tried; ValueError for another mode."""
+    def calls(self) -> dict[int, int]:
+        """Entries by function in this window so far, in counting mode."""
+    def alive(self) -> bool:
+        """Whether it records and what it watches still runs."""
+    def stop(self) -> None:
+        """Takes the probes off and closes the file; safe to repeat. Raises, once, what kept it from recording."""
+
+@final
+class ProfileColumns:
+    """A table by Arrow's PyCapsule interface; to be read as often as one likes."""
+
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object: ...
+
+@final
+class Assembled:
+    """A recording put together. Times are integer ns and add up exactly: `crates/tare-profile/src/profile.rs`."""
+
+    transactions: ProfileColumns  # window, pid, tid, begin_ns, …, `why`: "valid" or why it does not count
+    paths: ProfileColumns  # parent, function, site; the root first, waiting second
+    cells: ProfileColumns  # transaction, path, calls, inclusive_ns, own_ns; by transaction, then path
+    windows: str  # JSON
+    texts: dict[int, str]  # names of the transactions' types, by label
+    records: int
+    lost: int
+    cut: int  # calls in transactions that were left without an exit, and ended with their caller's
+    cut_off: str | None  # where a recording that was not ended stops
+
+def slices(
+    path: str | Path, stretches: Sequence[tuple[int, int, int, int]]
+) -> list[tuple[int, int, int, int, int, int]]:
+    """The calls of a recording within stretches of threads (pid, tid, begin and end of CLOCK_MONOTONIC, ns), one by
+    one: (pid, tid, function, begin, end, depth). Cut to the stretch; those of a thread nest; depth 0 is outermost.
+
+    Raises ProbeError as `assemble`."""
+
+def assemble(path: str | Path, rules: str) -> Assembled:
+    """What a recording comes to; also one that is being written, or was cut off. `rules`: JSON of
+    `tare_profile::rules::Rules`. Raises ProbeError for a file that is no recording, ValueError for other rules."""
+
+class Function:
+    """A function of an executable or library. Addresses are those of its file (ELF virtual addresses)."""
+
+    address: int
+    size: int  # bytes of machine code without its cold part; 0: unknown
+    name: str  # its symbol or, where it has none, the name inferred for it; "": neither
+    display: str  # `name`, demangled where it is C++ or Rust
+    inferred: bool  # `name` was read off its error reports; about one in 25 is that of an inlined function
+    aliases: list[str]  # other symbols at its address
+    first: str  # instruction: "push", "nop", "endbr", "call", "jump" (no uprobe can be put there), "return", "other"
+    stepped: bool  # a uprobe there has the kernel step over an instruction, at many times the usual price
+    no_return: bool  # never returns to its caller, so no exit is ever seen
+    indirect_sites: int  # calls in it by pointer, whose callees are learnt at run time
+
+@final
+class Usdt:
+    """A USDT note."""
+
+    provider: str
+    name: str
+    address: int  # of its nop
+    semaphore: int  # address of its counter; 0: none
+    arguments: str  # as SystemTap's notes have them: "8@%rax -4@$3"
+
+@final
+class Image:
+    """What an x86-64 executable or library says of its functions and of who calls whom: symbols, extents, calls by
+    disassembly. An address that is not a function's first byte raises ProbeError where a function is asked for."""
+
+    path: str  # absolute
+    build_id: str  # hexadecimal; "": none
+    preloadable: bool  # a library can be preloaded into it: not so for a static executable
+    says: str  # one line: functions, named, inferred, calls, indirect sites
+    counts: dict[str, int]
+    """extents, cold_parts, symbols, inferred, edges (pairs), sites, own_plt_calls, other_plt_calls, indirect_sites"""
+
+    def __init__(self, path: str | Path) -> None:
+        """Raises ProbeError: not there, not ELF, another machine's, names no function at all (stripped)."""
+    @staticmethod
+    def of_process(pid: int) -> Image:
+        """What this process runs. Raises ProbeError also where the file was replaced or deleted since it started."""
+    def check(self, pid: int) -> None:
+        """Raises ProbeError unless this process has this very file mapped."""
+    def functions(self) -> list[Function]:
+        """By address."""
+    def find(self, name: str) -> list[Function]:
+        """Those of this name: symbols first, then demangled names (with or without parameters), then names without the
+        compiler's suffix (foo for foo.isra.0), then inferred ones. The first kind that has any is the answer, which
+        can be several (overloads, static functions). `0x...` finds by address."""
+    def near(self, name: str, most: int = 5) -> list[str]:
+        """Names to offer for one that is not there, nearest first."""
+    def function_at(self, address: int) -> Function | None:
+        """The one whose code covers it, cold parts too."""
+    def name_at(self, address: int) -> str:
+        """As "heap_update+0x1f4"; empty where no function covers it. A return address less 1 is in the call."""
+    def children(self, address: int) -> list[Function]:
+        """Functions of this image that it calls, by address; learnt ones too. Last come those of error paths: called
+        from cold parts only, or mostly called from there, or never returning."""
+    def callees(self, address: int) -> list[tuple[int, str]]:
+        """All it calls: (address, name), and (0, symbol) where that is in another library."""
+    def callers(self, address: int) -> list[Function]: ...
+    def learn(self, caller: int, callee: int) -> bool:
+        """A call by pointer that was seen. Any addresses in the two functions will do. Whether that was new."""
+    def reachable(self, roots: Sequence[int]) -> list[int]:
+        """Addresses of functions, the roots among them."""
+    def heights(self, root: int) -> dict[int, int]:
+        """Depth of the deepest call chain beneath each function that `root` reaches (the paper's §3.2), recursion
+        counted as one level; the root's own is the height of the call graph. Error paths are left out."""
+    def largest_cycle(self, root: int) -> list[Function]:
+        """The most functions beneath `root` that call each other in a circle; empty: none do."""
+    def naive_nodes(self, root: int) -> tuple[float, float]:
+        """Nodes of the call tree beneath `root`, and how many of them are leaves: a naive profiler breaks down all the
+        others (the paper's §7.6)."""
+    def usdt(self) -> list[Usdt]: ...

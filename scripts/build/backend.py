@@ -1,13 +1,18 @@
-"""The build backend: maturin's, with the BPF tier added where this machine can build it.
+"""The build backend: maturin's, with the BPF tier added where this machine can build it, and the profiler's agent.
 
 The BPF tier needs a clang that compiles for BPF and a C compiler that finds libelf and zlib. Each is tried by
 compiling a tiny program; where one fails, everything else is built and stderr says what is missing.
 ``TARE_BPF=0`` leaves the tier out, ``TARE_BPF=1`` insists on it.
+
+The agent, a library that a server preloads, is a crate of its own: cargo builds it, and it is put beside the Python
+modules. It exists for x86-64 Linux only; elsewhere the package comes without.
 """
 
 from __future__ import annotations
 
+import json
 import os
+import platform
 import shutil
 import subprocess
 import sys
@@ -18,6 +23,9 @@ from typing import Any
 
 FEATURE = "bpf"
 NEXT_STEP = "Debian: apt-get install clang libelf-dev zlib1g-dev pkg-config; then install the package again"
+
+ROOT = Path(__file__).parents[2]
+AGENT = ROOT / "python" / "tare" / "libtare_agent.so"
 
 Settings = Mapping[str, Any] | None
 
@@ -73,8 +81,37 @@ def cargo_flags() -> list[str]:
     return ["--features", f"tare-py/{FEATURE}"] if with_bpf() else []
 
 
+def build_agent() -> None:
+    """Builds the agent's library and puts it into the package."""
+    if (sys.platform, platform.machine()) != ("linux", "x86_64"):
+        print("tare: building without the profiler's agent, which is for x86-64 Linux only", file=sys.stderr)
+        return
+    if not (ROOT / "crates" / "tare-agent").is_dir():
+        print("tare: building without the profiler's agent: its source is not here", file=sys.stderr)
+        return
+    cargo = [os.environ.get("CARGO", "cargo"), "build", "--release", "-p", "tare-agent"]
+    done = subprocess.run(
+        [*cargo, "--message-format", "json-render-diagnostics"], cwd=ROOT, stdout=subprocess.PIPE, text=True
+    )
+    if done.returncode:
+        raise SystemExit("tare: the profiler's agent does not build; cargo's messages are above")
+    made = [
+        file
+        for message in map(json.loads, done.stdout.splitlines())
+        if message.get("reason") == "compiler-artifact"
+        for file in message["filenames"]
+        if Path(file).name == AGENT.name
+    ]
+    # Renamed into place: a server that runs has the old one mapped, and must keep it as it is.
+    with tempfile.NamedTemporaryFile(dir=AGENT.parent, delete=False) as new:
+        new.write(Path(made[-1]).read_bytes())
+    Path(new.name).chmod(0o755)
+    Path(new.name).replace(AGENT)
+
+
 def _build(hook: Callable[[], str], settings: Settings) -> str:
     """Runs one of maturin's hooks with the feature in its arguments (unless the caller gives his own)."""
+    build_agent()
     given = settings is not None and ("build-args" in settings or "maturin.build-args" in settings)
     if given or not with_bpf():
         return hook()

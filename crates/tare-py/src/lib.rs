@@ -11,6 +11,12 @@ mod oltp_kinds;
 mod page_cache;
 mod probe;
 mod process;
+mod profile_agent;
+mod profile_assemble;
+mod profile_attach;
+mod profile_image;
+mod profile_recorder;
+mod profile_xray;
 mod snapshot;
 mod timeline;
 mod trace;
@@ -40,6 +46,14 @@ mod _probe {
     use super::probe::{Attempt, Probe, delay_accounting};
     #[pymodule_export]
     use super::process::{Process, read_process};
+    #[pymodule_export]
+    use super::profile_agent::prepare_agent;
+    #[pymodule_export]
+    use super::profile_assemble::{Assembled, ProfileColumns, assemble, slices};
+    #[pymodule_export]
+    use super::profile_image::{Function, Image, Usdt};
+    #[pymodule_export]
+    use super::profile_recorder::ProfileRecorder;
     #[pymodule_export]
     use super::snapshot::Snapshot;
     #[pymodule_export]

@@ -29,6 +29,11 @@ pub fn load(elf: &[u8]) -> Result<Object> {
 
 /// The same for those of its programs that are wanted, by name.
 pub fn load_some(elf: &[u8], wanted: impl Fn(&str) -> bool) -> Result<Object> {
+    load_sized(elf, wanted, &[])
+}
+
+/// The same, and the maps that `sizes` names have that many entries (a ring buffer: bytes), whatever the object says.
+pub fn load_sized(elf: &[u8], wanted: impl Fn(&str) -> bool, sizes: &[(&str, u32)]) -> Result<Object> {
     if !std::path::Path::new("/sys/kernel/btf/vmlinux").exists() {
         return Err(ProbeError::new(
             "the kernel describes its types nowhere: /sys/kernel/btf/vmlinux is missing",
@@ -41,6 +46,12 @@ pub fn load_some(elf: &[u8], wanted: impl Fn(&str) -> bool) -> Result<Object> {
     for mut program in object.progs_mut() {
         let load = program.name().to_str().is_some_and(&wanted);
         program.set_autoload(load);
+    }
+    for mut map in object.maps_mut() {
+        let asked = sizes.iter().find(|(name, _)| map.name() == *name);
+        if let Some((_, entries)) = asked {
+            map.set_max_entries(*entries).map_err(|e| refusal(&e))?;
+        }
     }
     object.load().map_err(|e| refusal(&e))
 }

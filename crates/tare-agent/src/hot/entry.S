@@ -1,0 +1,108 @@
+/* Between a stub and C: every general register is as it was when C is done, for GCC's -fipa-ra lets callers keep values in
+   any of them. Vector registers are not touched at all. Flags are dead at a function's entry and exit. */
+
+    .intel_syntax noprefix
+    .text
+
+    .macro save_all
+    push rax
+    push rcx
+    push rdx
+    push rsi
+    push rdi
+    push r8
+    push r9
+    push r10
+    push r11
+    .endm
+
+    .macro restore_all
+    pop r11
+    pop r10
+    pop r9
+    pop r8
+    pop rdi
+    pop rsi
+    pop rdx
+    pop rcx
+    pop rax
+    .endm
+
+    .macro call_aligned function
+    push rbp
+    mov rbp, rsp
+    and rsp, -16
+    call \function
+    mov rsp, rbp
+    pop rbp
+    .endm
+
+/* A stub has pushed the function's place and called. Above them is the return address of the function entered.
+   Returns with the place popped and the carry flag set if the function is to run unwatched. */
+    .globl tare_entry
+    .hidden tare_entry
+    .type tare_entry, @function
+    .balign 64
+tare_entry:
+    save_all
+    lea rdi, [rsp + 88]
+    mov esi, [rsp + 80]
+    mov rdx, rsp
+    call_aligned tare_enter
+    cmp eax, 1
+    restore_all
+    ret 8
+    .size tare_entry, . - tare_entry
+
+/* A watched function has returned to its stub, which has pushed its place where the return address was.
+   Goes on where the function would have returned to. */
+    .globl tare_exit
+    .hidden tare_exit
+    .type tare_exit, @function
+    .balign 64
+tare_exit:
+    save_all
+    lea rdi, [rsp + 72]
+    mov esi, [rsp + 72]
+    call_aligned tare_leave
+    mov [rsp + 72], rax
+    restore_all
+    ret
+    .size tare_exit, . - tare_exit
+
+/* The stub of a function of the unwinder: as tare_entry, and it always goes on. */
+    .globl tare_hook_entry
+    .hidden tare_hook_entry
+    .type tare_hook_entry, @function
+    .balign 16
+tare_hook_entry:
+    save_all
+    lea rdi, [rsp + 88]
+    mov esi, [rsp + 80]
+    call_aligned tare_hook
+    restore_all
+    ret 8
+    .size tare_hook_entry, . - tare_hook_entry
+
+/* tare_call_saved(function, a, b): calls a function that may use vector registers, and gives them back. */
+    .globl tare_call_saved
+    .hidden tare_call_saved
+    .type tare_call_saved, @function
+    .balign 16
+tare_call_saved:
+    push rbp
+    mov rbp, rsp
+    sub rsp, 576
+    and rsp, -64
+    fxsave64 [rsp]
+    mov rax, rdi
+    mov rdi, rsi
+    mov rsi, rdx
+    call rax
+    fxrstor64 [rsp]
+    mov rsp, rbp
+    pop rbp
+    ret
+    .size tare_call_saved, . - tare_call_saved
+
+    .section .note.GNU-stack, "", @progbits

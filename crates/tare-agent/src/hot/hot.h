@@ -1,0 +1,53 @@
+/* What Rust and C share: crates/tare-agent/src/runtime.rs has the same, and crates/tare-rings/src/layout.rs the slots. */
+#pragma once
+#include <stdint.h>
+
+struct record {
+    uint64_t time;
+    uint32_t word, detail;
+};
+
+struct slot {
+    uint32_t state, pid, tid, number;
+    uint64_t spare[6];
+    uint64_t head, lost, spare_head[6];
+    uint64_t tail, spare_tail[7];
+};
+_Static_assert(sizeof(struct slot) == 192, "tare_rings::layout::Slot");
+
+struct text {
+    uint32_t hash, ready;
+    char text[120];
+};
+_Static_assert(sizeof(struct text) == 128, "tare_rings::layout::Text");
+
+/* A mapped file: return addresses in it are told as addresses of the file. */
+struct object {
+    uint64_t begin, end, base;
+};
+
+struct runtime {
+    uint8_t *switches;
+    const uint32_t *modes;
+    struct slot *slots;
+    uint8_t *rings;
+    struct text *texts;
+    const uint64_t *sites; /* by function: where it returns to while it is watched */
+    const struct object *objects;
+    uint32_t *marks, *stopped, *used, *claims;
+    uint64_t *heartbeat, *unplaced;
+    void *clock_gettime, *pthread_setspecific;
+    uint64_t stride;
+    uint32_t functions, slot_count, ring, text_count, object_count, ticks, key, has_key;
+};
+
+extern struct runtime tare_runtime;
+
+/* XRay: which function each of its ids is, and its entry trampoline's frame (crates/tare-agent/src/xray). */
+struct sleds {
+    const uint32_t *places; /* by id, the function and one more; 0: not in the table */
+    uint64_t count;
+    uint64_t sled, arguments[6], padding, forced;
+};
+
+extern struct sleds tare_sleds;

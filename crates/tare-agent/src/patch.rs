@@ -1,0 +1,236 @@
+//! Patches all functions of the table, object by object.
+
+use std::ffi::c_void;
+use std::os::fd::AsRawFd;
+use std::sync::atomic::Ordering;
+
+use tare_rings::{Refusal, Shared, shared};
+
+use crate::displace::{Displaced, JUMP, reach};
+use crate::hooks::{self, Hook};
+use crate::near;
+use crate::objects::{self, Mapped};
+use crate::runtime;
+use crate::stub::{ALIGNMENT, FIRST, SECOND, Zone};
+use crate::sweep::Sweep;
+
+const PAGE: usize = 4096;
+const PATCHED: u32 = 1;
+const POINTERS: usize = 64;
+/// A function whose size is not known is taken to be no longer.
+const LONGEST: u64 = 1 << 20;
+
+/// A function of the table in this process.
+#[derive(Debug, Clone, Copy)]
+struct Entry {
+    place: usize,
+    address: u64,
+    size: u64,
+    /// To the next one of the table.
+    room: u64,
+}
+
+/// A jump to be written over an entry, once all stubs are there.
+#[derive(Debug, Clone, Copy)]
+struct Jump {
+    address: u64,
+    to: u64,
+}
+
+/// Patches what can be, and says of each function in the table what became of it.
+pub(crate) fn all(shared: &'static Shared, before: &[Mapped]) -> Result<(), Refusal> {
+    let hooks = hooks::find(before)?;
+    // With the library that the search may have loaded.
+    let objects = objects::mapped();
+    let mut sites = vec![0u64; shared.functions().len()];
+    let mut work: Vec<(&Mapped, Vec<Jump>)> = Vec::new();
+    for (number, object) in objects.iter().enumerate() {
+        let entries = entries(shared, object, number == 0, &hooks);
+        let inside = |hook: &&Hook| {
+            object.code.iter().any(|(begin, end)| (*begin..*end).contains(&(hook.address as usize)))
+        };
+        let mine: Vec<Hook> = hooks.iter().filter(inside).copied().collect();
+        if !entries.is_empty() || !mine.is_empty() {
+            work.push((object, prepare(shared, object, &entries, &mine, &mut sites)?));
+        }
+    }
+    for function in shared.functions() {
+        let known = shared.objects().get(function.object as usize);
+        if known.is_none_or(|object| object.mapped.load(Ordering::Relaxed) == 0) {
+            function.status.store(Refusal::NotMapped as u32, Ordering::Release);
+        }
+    }
+    runtime::set_sites(sites);
+    // The unwinder's libraries before the program: a watched function without them would end in the first exception.
+    for (object, jumps) in work.iter().rev() {
+        write(object, jumps)?;
+    }
+    Ok(())
+}
+
+/// The table's functions of a mapped object, by address; none if the table does not have it.
+fn entries(shared: &Shared, object: &Mapped, program: bool, hooks: &[Hook]) -> Vec<Entry> {
+    let same = |identity: &[u64; 4]| shared::identity(&object.path).is_ok_and(|found| found == *identity);
+    let number = if program {
+        Some(0)
+    } else {
+        (1..shared.objects().len()).find(|place| same(&shared.objects()[*place].identity))
+    };
+    let Some(number) = number else { return Vec::new() };
+    shared.objects()[number].mapped.store(1, Ordering::Relaxed);
+    // SAFETY: reads a number that the kernel gave the program.
+    let start = unsafe { libc::getauxval(libc::AT_ENTRY) };
+    let mut entries = Vec::new();
+    for (place, function) in
+        shared.functions().iter().enumerate().filter(|(_, function)| function.object as usize == number)
+    {
+        let address = (object.bias as u64).wrapping_add(function.address);
+        let special = address == start || hooks.iter().any(|hook| hook.address == address);
+        if special || function.status.load(Ordering::Relaxed) == Refusal::Special as u32 {
+            function.status.store(Refusal::Special as u32, Ordering::Release);
+        } else {
+            entries.push(Entry { place, address, size: u64::from(function.size), room: LONGEST });
+        }
+    }
+    entries.sort_unstable_by_key(|entry| entry.address);
+    for place in 1..entries.len() {
+        let room = entries[place].address - entries[place - 1].address;
+        entries[place - 1].room = room.min(LONGEST);
+    }
+    entries
+}
+
+/// Makes the stubs of an object's functions in memory near it. Nothing of the object is changed yet.
+fn prepare(
+    shared: &'static Shared,
+    object: &Mapped,
+    entries: &[Entry],
+    hooks: &[Hook],
+    sites: &mut [u64],
+) -> Result<Vec<Jump>, Refusal> {
+    let sizes: Vec<(u64, u64)> = entries
+        .iter()
+        .map(|entry| (entry.address, if entry.size == 0 { entry.room } else { entry.size }))
+        .collect();
+    let mut sweeps = Vec::new();
+    for (begin, end) in &object.code {
+        if let Some(code) = object.code_from(*begin) {
+            sweeps.push(((*begin as u64)..(*end as u64), Sweep::new(code, *begin as u64, &sizes)));
+        }
+    }
+    let displaced = |address: u64, size: u64, room: u64| -> Result<Displaced, Refusal> {
+        let code = object.code_from(address as usize).ok_or(Refusal::NotExecutable)?;
+        let displaced = Displaced::read(code, address, size as usize)?;
+        if room < displaced.length as u64 {
+            return Err(Refusal::Overlap);
+        }
+        match sweeps.iter().find(|(part, _)| part.contains(&address)) {
+            Some((_, sweep)) if sweep.enters(address, displaced.length) => Err(Refusal::JumpedInto),
+            Some((_, sweep)) if sweep.loops(address) => Err(Refusal::Loops),
+            _ => Ok(displaced),
+        }
+    };
+
+    let count = entries.len() + hooks.len();
+    let switches_length = shared.plan().switches_length();
+    let seconds_at = POINTERS + count * FIRST.next_multiple_of(ALIGNMENT);
+    let code_length = (seconds_at + count * SECOND).next_multiple_of(PAGE);
+    let (begin, end) = object.span();
+    let base = near::reserve(begin, end, switches_length + code_length).ok_or(Refusal::Far)?;
+    map_switches(shared, base)?;
+    let code = base + switches_length;
+    protect(code, code_length, libc::PROT_READ | libc::PROT_WRITE)?;
+    let put = |at: u64, bytes: &[u8]| {
+        // SAFETY: within the zone just made writable: each part has its room.
+        unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), at as *mut u8, bytes.len()) }
+    };
+    let zone = Zone { switches: base as u64, pointers: code as u64 };
+    let functions: [unsafe extern "C" fn(); 3] =
+        [runtime::tare_entry, runtime::tare_exit, runtime::tare_hook_entry];
+    for (place, function) in functions.iter().enumerate() {
+        put((code + place * 8) as u64, &(*function as usize as u64).to_le_bytes());
+    }
+
+    let mut jumps = Vec::new();
+    let (mut first, mut second) = ((code + POINTERS) as u64, (code + seconds_at) as u64);
+    for hook in hooks {
+        // Without the unwinder's help an exception would end the program.
+        let stub = displaced(hook.address, 0, LONGEST)
+            .and_then(|displaced| zone.hook(&displaced, hook.address, hook.kind, first))
+            .map_err(|_| Refusal::Unwinder)?;
+        put(first, &stub);
+        jumps.push(Jump { address: hook.address, to: first });
+        first += (stub.len() as u64).next_multiple_of(ALIGNMENT as u64);
+    }
+    for entry in entries {
+        let stub = displaced(entry.address, entry.size, entry.room)
+            .and_then(|displaced| zone.stub(&displaced, entry.address, entry.place as u32, first, second));
+        let status = match stub {
+            Ok(stub) => {
+                put(first, &stub.first);
+                put(second, &stub.second);
+                sites[entry.place] = stub.site;
+                jumps.push(Jump { address: entry.address, to: first });
+                first += (stub.first.len() as u64).next_multiple_of(ALIGNMENT as u64);
+                second += SECOND as u64;
+                PATCHED
+            }
+            Err(why) => why as u32,
+        };
+        shared.functions()[entry.place].status.store(status, Ordering::Release);
+    }
+    protect(code, code_length, libc::PROT_READ | libc::PROT_EXEC)?;
+    Ok(jumps)
+}
+
+/// The switches a second time, within reach of the stubs.
+fn map_switches(shared: &Shared, at: usize) -> Result<(), Refusal> {
+    let (length, from) = (shared.plan().switches_length(), shared.plan().switches_at());
+    if length == 0 {
+        return Ok(());
+    }
+    // SAFETY: over memory that was reserved for it.
+    let got = unsafe {
+        libc::mmap(
+            at as *mut c_void,
+            length,
+            libc::PROT_READ,
+            libc::MAP_SHARED | libc::MAP_FIXED,
+            shared.file().as_raw_fd(),
+            from as libc::off_t,
+        )
+    };
+    if got == libc::MAP_FAILED { Err(Refusal::Far) } else { Ok(()) }
+}
+
+fn protect(at: usize, length: usize, protection: i32) -> Result<(), Refusal> {
+    // SAFETY: whole pages: of a zone of ours, or of code that stays readable and executable throughout.
+    if unsafe { libc::mprotect(at as *mut c_void, length, protection) } == 0 {
+        Ok(())
+    } else {
+        Err(Refusal::Protected)
+    }
+}
+
+/// Writes the jumps. No other thread runs.
+fn write(object: &Mapped, jumps: &[Jump]) -> Result<(), Refusal> {
+    for (begin, end) in &object.code {
+        let inside: Vec<&Jump> =
+            jumps.iter().filter(|jump| (*begin..*end).contains(&(jump.address as usize))).collect();
+        if inside.is_empty() {
+            continue;
+        }
+        let from = begin & !(PAGE - 1);
+        let length = end.next_multiple_of(PAGE) - from;
+        let executable = libc::PROT_READ | libc::PROT_EXEC;
+        protect(from, length, executable | libc::PROT_WRITE)?;
+        for jump in inside {
+            let mut code = [0xe9u8; JUMP];
+            code[1..].copy_from_slice(&reach(jump.address + JUMP as u64, jump.to)?.to_le_bytes());
+            // SAFETY: an entry whose first bytes were found to be displaceable.
+            unsafe { std::ptr::copy_nonoverlapping(code.as_ptr(), jump.address as *mut u8, JUMP) };
+        }
+        protect(from, length, executable)?;
+    }
+    Ok(())
+}

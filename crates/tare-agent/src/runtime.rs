@@ -1,0 +1,133 @@
+//! What the C code works on; `hot/hot.h` has the same structures.
+
+use std::ffi::{c_char, c_void};
+use std::sync::atomic::{AtomicU8, AtomicU32, AtomicU64};
+
+use tare_rings::Shared;
+use tare_rings::layout::{Slot, Text};
+
+use crate::objects::Mapped;
+
+#[repr(C)]
+struct Object {
+    begin: u64,
+    end: u64,
+    base: u64,
+}
+
+#[repr(C)]
+struct Runtime {
+    switches: *const AtomicU8,
+    modes: *const AtomicU32,
+    slots: *const Slot,
+    rings: *mut u8,
+    texts: *const Text,
+    sites: *const u64,
+    objects: *const Object,
+    marks: *const AtomicU32,
+    stopped: *const AtomicU32,
+    used: *const AtomicU32,
+    claims: *const AtomicU32,
+    heartbeat: *const AtomicU64,
+    unplaced: *const AtomicU64,
+    clock_gettime: *const c_void,
+    pthread_setspecific: *const c_void,
+    stride: u64,
+    functions: u32,
+    slot_count: u32,
+    ring: u32,
+    text_count: u32,
+    object_count: u32,
+    ticks: u32,
+    key: u32,
+    has_key: u32,
+}
+
+unsafe extern "C" {
+    static mut tare_runtime: Runtime;
+    pub(crate) safe fn tare_entry();
+    pub(crate) safe fn tare_exit();
+    pub(crate) safe fn tare_hook_entry();
+    fn tare_thread_ends(value: *mut c_void);
+    safe fn tare_put(word: u32, detail: u32) -> i32;
+    fn tare_text(pointer: *const c_char) -> u32;
+}
+
+/// glibc keeps so many keys' values in the thread itself; setting one of them allocates nothing.
+const KEYS_IN_PLACE: u32 = 32;
+
+/// Fills in what the C code needs, once, before anything is patched.
+pub(crate) fn start(shared: &'static Shared, mapped: &[Mapped]) {
+    let objects: Vec<Object> = mapped
+        .iter()
+        .flat_map(|object| object.code.iter().map(|(begin, end)| (object.bias, *begin, *end)))
+        .map(|(bias, begin, end)| Object { begin: begin as u64, end: end as u64, base: bias as u64 })
+        .collect();
+    let mut key: libc::pthread_key_t = 0;
+    // SAFETY: makes one key; its destructor gets the value that the C code set.
+    let made = unsafe { libc::pthread_key_create(&mut key, Some(ends)) } == 0;
+    let (header, plan) = (shared.header(), shared.plan());
+    let runtime = Runtime {
+        switches: shared.switches().as_ptr(),
+        modes: header.modes.as_ptr(),
+        slots: shared.slots().as_ptr(),
+        rings: shared.ring(0).cast(),
+        texts: shared.texts().as_ptr(),
+        sites: std::ptr::null(),
+        object_count: objects.len() as u32,
+        objects: Vec::leak(objects).as_ptr(),
+        marks: &raw const header.marks,
+        stopped: &raw const header.stopped,
+        used: &raw const header.used,
+        claims: &raw const header.claims,
+        heartbeat: &raw const header.heartbeat,
+        unplaced: &raw const header.unplaced,
+        clock_gettime: libc::clock_gettime as *const c_void,
+        pthread_setspecific: libc::pthread_setspecific as *const c_void,
+        stride: plan.stride() as u64,
+        functions: plan.functions,
+        slot_count: plan.slots,
+        ring: plan.ring,
+        text_count: plan.texts,
+        ticks: header.ticks,
+        key,
+        has_key: u32::from(made && key < KEYS_IN_PLACE),
+    };
+    // SAFETY: before any other thread, and before anything calls the C code.
+    unsafe { (&raw mut tare_runtime).write(runtime) };
+}
+
+/// Where each function returns to while it is watched; before the first function is patched.
+pub(crate) fn set_sites(sites: Vec<u64>) {
+    // SAFETY: before any other thread, and before anything calls the C code.
+    unsafe { tare_runtime.sites = Vec::leak(sites).as_ptr() };
+}
+
+/// Whether markers are to make records: a profiler listens.
+pub(crate) fn marks() -> bool {
+    // SAFETY: set once before threads; the header is mapped for good.
+    unsafe {
+        let marks = tare_runtime.marks;
+        !marks.is_null() && (*marks).load(std::sync::atomic::Ordering::Relaxed) != 0
+    }
+}
+
+/// Writes a record to this thread's ring, with the time at which it does. False if there is none, or a signal's handler has
+/// come upon the agent itself.
+pub(crate) fn put(word: u32, detail: u32) -> bool {
+    tare_put(word, detail) != 0
+}
+
+/// Keeps a text and returns its hash; 0 if there is none.
+///
+/// # Safety
+/// `pointer` is null or a C string.
+pub(crate) unsafe fn text(pointer: *const c_char) -> u32 {
+    // SAFETY: the caller's promise.
+    unsafe { tare_text(pointer) }
+}
+
+unsafe extern "C" fn ends(value: *mut c_void) {
+    // SAFETY: called by the threads library with the value that the C code set for this thread.
+    unsafe { tare_thread_ends(value) };
+}

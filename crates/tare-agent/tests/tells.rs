@@ -1,0 +1,99 @@
+//! What records say beside entry and exit: arguments, texts, call sites, CPU time, markers; and counts in their stead.
+#![cfg(all(target_arch = "x86_64", target_os = "linux"))]
+
+mod watched;
+
+use tare_profile::backend::{Backend, Detail, Mode};
+use tare_rings::record::text_hash;
+use tare_rings::{Kind, Record};
+use watched::{compile, symbols};
+
+#[test]
+fn arguments_texts_sites_and_cpu_time_are_as_they_were() {
+    let program = compile("details.c", &[]);
+    let all = symbols(&program.path);
+    let main = all.iter().find(|target| target.name == "main").unwrap().clone();
+    let ended = program
+        .start(&["state", "site", "spin"], Mode::Timing, |name, probe| match name {
+            "state" => {
+                probe.detail = Detail::WordAndText { word: 0, text: 1 };
+                probe.entry_only = true;
+            }
+            "site" => probe.detail = Detail::Word(1),
+            _ => probe.cpu = true,
+        })
+        .end();
+    let records: Vec<Record> = ended.well().all().copied().collect();
+    let (select, commit) = (text_hash(b"SELECT 1"), text_hash(b"COMMIT"));
+    let states: Vec<u32> = records.iter().take(5).map(|record| record.detail).collect();
+    assert_eq!(states[..4], [3 | select << 4, 2, 1 | select << 4, 4 | commit << 4]);
+    assert_eq!(states[4] & 15, 5, "a pointer that is none does no harm");
+    for (hash, text) in [(select, "SELECT 1"), (commit, "COMMIT")] {
+        assert!(ended.taken.texts.contains(&(hash, text.to_owned())), "{:?}", ended.taken.texts);
+    }
+    let rest: Vec<(Option<Kind>, u32)> =
+        records[5..].iter().map(|record| (record.kind(), record.detail)).collect();
+    assert_eq!(rest[0], (Some(Kind::Enter), 0x2345_6789));
+    assert_eq!(rest[1].0, Some(Kind::Exit));
+    let site = u64::from(rest[2].1);
+    assert!((main.address..main.address + main.size).contains(&site), "{site:x} is the call in {main:?}");
+    let kinds: Vec<Kind> = rest[2..].iter().filter_map(|record| record.0).collect();
+    assert_eq!(
+        kinds,
+        [Kind::Enter, Kind::Cpu, Kind::Exit, Kind::Cpu, Kind::Begin, Kind::End, Kind::Label],
+        "an unknown marker is none"
+    );
+    let cpu = records[10].id() - records[8].id();
+    assert!((1_000_000..10_000_000_000).contains(&cpu), "{cpu} ns for 20,000,000 additions");
+    assert_eq!((records[11].id(), records[13].detail), (0x0123_4567_89ab_cdef, text_hash(b"order")));
+    assert!(ended.taken.texts.iter().any(|(_, text)| text == "order"));
+}
+
+#[test]
+fn counting_counts_each_entry_of_each_thread_and_makes_no_records_except_for_marks() {
+    let ended = compile("threads.cpp", &[])
+        .start(&["work", "leave", "worker"], Mode::Counting, |name, probe| probe.cpu = name == "worker")
+        .end();
+    assert!(ended.status.success());
+    assert_eq!((ended.calls["work"], ended.calls["leave"]), (40_000, 35));
+    assert_eq!((ended.count(Kind::Enter, "work"), ended.count(Kind::Enter, "worker")), (0, 40));
+}
+
+#[test]
+fn the_clock_is_the_one_that_records_are_stamped_with() {
+    let mut running = compile("nesting.c", &[]).start(&["outer"], Mode::Timing, |_, _| {});
+    let (before, begin) = running.agent.clock();
+    running.go();
+    std::thread::sleep(std::time::Duration::from_millis(50));
+    let (after, end) = running.agent.clock();
+    let ended = running.end();
+    for record in ended.well().all() {
+        assert!((before..after).contains(&record.time));
+    }
+    assert!((50_000_000..5_000_000_000).contains(&(end - begin)));
+}
+
+#[test]
+fn probes_are_changed_while_the_program_runs() {
+    let mut running = compile("steady.c", &[]).start(&["leaf", "main"], Mode::Timing, |_, _| {});
+    let targets = running.targets();
+    running.agent_set(&targets[..0]);
+    running.go();
+    std::thread::sleep(std::time::Duration::from_millis(300));
+    running.take();
+    assert!(running.taken.threads.is_empty(), "all are off");
+    running.agent_set(&targets.iter().filter(|target| target.name == "leaf").cloned().collect::<Vec<_>>());
+    for _ in 0..100 {
+        std::thread::sleep(std::time::Duration::from_millis(2));
+        running.take();
+    }
+    running.agent_set(&targets[..0]);
+    running.take();
+    let so_far = running.taken.threads[0].records.len();
+    assert!(so_far > 10_000, "{so_far}");
+    std::thread::sleep(std::time::Duration::from_millis(200));
+    running.take();
+    assert!(running.taken.threads[0].records.len() <= so_far + 2, "off again");
+    let ended = running.end();
+    assert_eq!(ended.output, "1\n");
+}

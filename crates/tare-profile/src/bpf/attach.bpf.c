@@ -1,0 +1,468 @@
+// SPDX-License-Identifier: GPL-2.0 OR Apache-2.0
+/*
+ * Entries and exits of functions in watched processes, as events. Every process that maps a probed file comes here;
+ * those that are not watched are let go first.
+ */
+#include "kernel.h"
+
+char LICENSE[] SEC("license") = "Dual BSD/GPL";
+
+#define RING_BYTES (64 << 20)
+#define MAX_PROCESSES 16384
+#define MAX_THREADS 16384
+#define MAX_COUNTED 65536
+#define MAX_TEXTS 16384
+#define TEXT_BYTES 120
+/* Frames of one thread whose return the kernel watches at the same time (its MAX_URETPROBE_DEPTH). */
+#define MAX_DEPTH 64
+
+enum { BPF_MAP_TYPE_LRU_HASH = 9 };
+enum { false, true };
+
+/* Kinds of records, as in tare-rings. ENTER_FROM is an ENTER whose value is a return address. */
+enum { ENTER = 1, EXIT = 2, BEGIN = 4, END = 7, LABEL = 8, ENTER_FROM = 14 };
+#define SUBJECT 0x0fffffffU
+#define WORD(kind, subject) ((__u32)(kind) << 28 | ((__u32)(subject) & SUBJECT))
+
+/* What an entry tells, and where the cookie of a probe says so; see cookie.rs. */
+enum { SITE, ARGUMENT, ARGUMENT_AND_TEXT, MARK };
+#define ID(probe) ((probe) & SUBJECT)
+#define DETAIL(probe) ((probe) >> 28 & 3)
+#define ARGUMENT_NUMBER(probe) ((probe) >> 30 & 7)
+#define TEXT_NUMBER(probe) ((probe) >> 33 & 7)
+#define CPU(probe) ((probe) >> 36 & 1)
+
+/* The programs of a session return this where the return is not to be watched. */
+enum { WATCH_RETURN, LET_GO };
+
+/* Events are told apart by their size; see event.rs. */
+struct event {
+	__u64 time;
+	__u64 value;
+	__u32 tgid, tid;
+	__u32 word;
+	__u32 lost; /* records of this thread that found no room just before */
+};
+
+struct timed_event {
+	struct event event;
+	__u64 cpu;
+};
+
+struct text {
+	__u32 hash;
+	__u32 unused;
+	char bytes[TEXT_BYTES];
+};
+
+enum { FORKED, REPLACED, ENDED };
+
+struct life {
+	__u32 what;
+	__u32 tgid, parent;
+	__u32 unused;
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_RINGBUF);
+	__uint(max_entries, RING_BYTES);
+} ring SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, MAX_PROCESSES);
+	__type(key, __u32);
+	__type(value, __u32);
+} watched SEC(".maps");
+
+struct loss {
+	__u32 tgid, count;
+};
+
+/* By thread: records that found no room since its last one that did. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, MAX_THREADS);
+	__type(key, __u32);
+	__type(value, struct loss);
+} losses SEC(".maps");
+
+/* How many entries `losses` has, so that it is not looked up while there are none. */
+static volatile __u32 losers;
+
+/* UNTOLD: lost records that are in no thread's stream. DEEP: calls let go since MAX_DEPTH frames are watched. */
+enum { UNTOLD, DEEP, UNWATCHED, TALLIES };
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, TALLIES);
+	__type(key, __u32);
+	__type(value, __u64);
+} tallies SEC(".maps");
+
+/* Entries by the number that a counting probe's cookie is. */
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, MAX_COUNTED);
+	__type(key, __u32);
+	__type(value, __u64);
+} calls SEC(".maps");
+
+/* Hashes of the texts that were handed over. */
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, MAX_TEXTS);
+	__type(key, __u32);
+	__type(value, __u32);
+} texts SEC(".maps");
+
+/* When this CPU was last given to another task. */
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, __u64);
+} switched SEC(".maps");
+
+/* A thread's registers as it entered the kernel; x86-64's published layout. */
+struct pt_regs {
+	unsigned long r15, r14, r13, r12, bp, bx, r11, r10, r9, r8, ax, cx, dx, si, di, orig_ax, ip, cs, flags, sp, ss;
+};
+
+#pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
+
+struct uprobe_task {
+	unsigned int depth;
+};
+
+struct task_struct___probed {
+	struct uprobe_task *utask;
+};
+
+#pragma clang attribute pop
+
+static __always_inline void tally(__u32 which, __u64 count)
+{
+	__u64 *value = bpf_map_lookup_elem(&tallies, &which);
+
+	if (value)
+		__sync_fetch_and_add(value, count);
+}
+
+static __always_inline bool ours(void)
+{
+	__u32 tgid = bpf_get_current_pid_tgid() >> 32;
+
+	return bpf_map_lookup_elem(&watched, &tgid) != NULL;
+}
+
+static __always_inline void lose(__u64 who, __u32 count)
+{
+	__u32 tid = who;
+	struct loss *loss = bpf_map_lookup_elem(&losses, &tid), first = { .tgid = who >> 32, .count = count };
+
+	if (loss) {
+		loss->count = loss->count + count < count ? ~0U : loss->count + count;
+	} else if (bpf_map_update_elem(&losses, &tid, &first, 0)) {
+		tally(UNTOLD, count);
+	} else {
+		__sync_fetch_and_add(&losers, 1);
+	}
+}
+
+/* A thread's entry is touched by itself only. */
+static __always_inline __u32 lost_before(__u32 tid)
+{
+	struct loss *loss;
+	__u32 count;
+
+	if (!losers)
+		return 0;
+	loss = bpf_map_lookup_elem(&losses, &tid);
+	if (!loss)
+		return 0;
+	count = loss->count;
+	bpf_map_delete_elem(&losses, &tid);
+	__sync_fetch_and_add(&losers, -1);
+	return count;
+}
+
+/*
+ * The scheduler books a running task's time at ticks and switches only: what it ran since it was given this CPU is
+ * added to what it had run before. The time of interrupts and of other virtual machines in this stretch is not told
+ * apart. It may be switched away meanwhile; then once more. Without a switch seen, the booked time stands.
+ */
+static __always_inline __u64 cpu_time(void)
+{
+	struct task_struct *task = bpf_get_current_task_btf();
+	__u64 booked = 0, before, now, since;
+	__u32 zero = 0;
+	volatile __u64 *at = bpf_map_lookup_elem(&switched, &zero);
+
+	for (int tries = 0; at && tries < 3; tries++) {
+		since = *at;
+		booked = *(volatile __u64 *)&task->se.sum_exec_runtime;
+		before = *(volatile __u64 *)&task->se.prev_sum_exec_runtime;
+		now = bpf_ktime_get_ns();
+		if (*at != since)
+			continue;
+		if (!since || now < since || before + (now - since) < booked)
+			return booked;
+		return before + (now - since);
+	}
+	return booked;
+}
+
+/* False where there was no room; `more` records will then be missing besides this one. */
+static __always_inline bool record(__u64 time, __u32 word, __u64 value, bool cpu, __u32 more)
+{
+	__u64 who = bpf_get_current_pid_tgid();
+	struct timed_event *timed;
+	struct event *e;
+
+	if (cpu) {
+		timed = bpf_ringbuf_reserve(&ring, sizeof(*timed), 0);
+		if (!timed) {
+			lose(who, 2 + more);
+			return false;
+		}
+		timed->cpu = cpu_time();
+		e = &timed->event;
+	} else {
+		e = bpf_ringbuf_reserve(&ring, sizeof(*e), 0);
+		if (!e) {
+			lose(who, 1 + more);
+			return false;
+		}
+	}
+	e->time = time;
+	e->value = value;
+	e->tgid = who >> 32;
+	e->tid = who;
+	e->word = word;
+	e->lost = lost_before(who);
+	/* The reader comes by itself every few ms. */
+	bpf_ringbuf_submit(e, BPF_RB_NO_WAKEUP);
+	return true;
+}
+
+/* FNV-1a as in tare-rings, 0 for a text that is not there. A text goes ahead of the first record that has its hash. */
+static __noinline __u32 text_hash(__u64 address)
+{
+	struct text text;
+	__u64 hash = 0xcbf29ce484222325ULL;
+	__u32 short_hash, one = 1;
+	/* Room for the NUL that is put behind even the longest. */
+	char bytes[TEXT_BYTES + 8];
+
+	if (!address || bpf_probe_read_user_str(bytes, TEXT_BYTES + 1, (void *)address) < 0)
+		return 0;
+	__builtin_memset(text.bytes, 0, TEXT_BYTES);
+#pragma clang loop unroll(disable)
+	for (int i = 0; i < TEXT_BYTES; i++) {
+		unsigned char byte = bytes[i];
+
+		if (!byte)
+			break;
+		text.bytes[i] = byte;
+		hash = (hash ^ byte) * 0x00000100000001b3ULL;
+	}
+	short_hash = ((__u32)(hash >> 32) ^ (__u32)hash) & SUBJECT;
+	if (!short_hash)
+		short_hash = 1;
+	if (bpf_map_lookup_elem(&texts, &short_hash))
+		return short_hash;
+	text.hash = short_hash;
+	text.unused = 0;
+	/* One that found no room is handed over the next time. */
+	if (!bpf_ringbuf_output(&ring, &text, sizeof(text), BPF_RB_NO_WAKEUP))
+		bpf_map_update_elem(&texts, &short_hash, &one, 0);
+	return short_hash;
+}
+
+/* The call of an annotation's marker function becomes the record that it asks for. */
+static __always_inline int mark(__u64 now, __u64 probe, const __u64 *arguments)
+{
+	__u64 kind = arguments[0], id = arguments[1];
+	__u32 label;
+
+	kind = (__u32)kind;
+	if (kind >= BEGIN && kind <= END) {
+		record(now, WORD(kind, id >> 32), (__u32)id, CPU(probe), 0);
+	} else if (kind == LABEL) {
+		label = text_hash(arguments[2]);
+		if (label)
+			record(now, WORD(LABEL, id), label, CPU(probe), 0);
+	}
+	return LET_GO;
+}
+
+/* How many frames of this thread have their return watched. */
+static __always_inline __u32 depth(void)
+{
+	struct task_struct___probed *task = (void *)bpf_get_current_task_btf();
+
+	return task->utask->depth;
+}
+
+static __always_inline int enter(struct pt_regs *ctx, bool session)
+{
+	__u64 now = bpf_ktime_get_ns(), probe = bpf_get_attach_cookie(ctx), value = 0;
+	__u32 detail = DETAIL(probe), word = WORD(ENTER, ID(probe));
+
+	if (!ours())
+		return LET_GO;
+	/* The kernel will not watch its return: without an exit it would seem to last. */
+	if (session && depth() >= MAX_DEPTH) {
+		tally(DEEP, 1);
+		return LET_GO;
+	}
+	if (detail == SITE) {
+		word = WORD(ENTER_FROM, ID(probe));
+		/* Where it cannot be read the site is not known: 0. */
+		bpf_probe_read_user(&value, sizeof(value), (void *)ctx->sp);
+	} else {
+		__u64 arguments[8] = { ctx->di, ctx->si, ctx->dx, ctx->cx, ctx->r8, ctx->r9 };
+
+		if (detail == MARK)
+			return mark(now, probe, arguments);
+		value = (__u32)arguments[ARGUMENT_NUMBER(probe)];
+		if (detail == ARGUMENT_AND_TEXT)
+			value = (value & 15) | (__u64)text_hash(arguments[TEXT_NUMBER(probe)]) << 4;
+	}
+	/* An exit whose entry is not there says nothing. */
+	return record(now, word, value, CPU(probe), session ? 1 + CPU(probe) : 0) ? WATCH_RETURN : LET_GO;
+}
+
+static __always_inline void leave(struct pt_regs *ctx)
+{
+	__u64 now = bpf_ktime_get_ns(), probe = bpf_get_attach_cookie(ctx);
+
+	record(now, WORD(EXIT, ID(probe)), 0, CPU(probe), 0);
+}
+
+/*
+ * Linux 6.13: one program for both ends, and a return is watched only where the entry asks for it. At the entry the
+ * thread stands at the function; no function returns to its own first instruction.
+ */
+SEC("uprobe.session")
+int on_call(struct pt_regs *ctx)
+{
+	if (ctx->ip == bpf_get_func_ip(ctx))
+		return enter(ctx, true);
+	leave(ctx);
+	return 0;
+}
+
+/* Linux 6.6: a link for each end. */
+SEC("uprobe.multi")
+int on_entry(struct pt_regs *ctx)
+{
+	enter(ctx, false);
+	return 0;
+}
+
+SEC("uretprobe.multi")
+int on_return(struct pt_regs *ctx)
+{
+	if (ours())
+		leave(ctx);
+	return 0;
+}
+
+static __always_inline int count(struct pt_regs *ctx)
+{
+	__u32 number = bpf_get_attach_cookie(ctx);
+	__u64 *value;
+
+	if (!ours())
+		return 0;
+	value = bpf_map_lookup_elem(&calls, &number);
+	/* Another thread may take this CPU between reading and writing. */
+	if (value)
+		__sync_fetch_and_add(value, 1);
+	return 0;
+}
+
+SEC("uprobe.multi")
+int on_count(struct pt_regs *ctx)
+{
+	return count(ctx);
+}
+
+/* Before: a link a function and end. */
+SEC("uprobe")
+int on_one_entry(struct pt_regs *ctx)
+{
+	enter(ctx, false);
+	return 0;
+}
+
+SEC("uretprobe")
+int on_one_return(struct pt_regs *ctx)
+{
+	if (ours())
+		leave(ctx);
+	return 0;
+}
+
+SEC("uprobe")
+int on_one_count(struct pt_regs *ctx)
+{
+	return count(ctx);
+}
+
+SEC("tp_btf/sched_switch")
+int on_switch(void *ctx)
+{
+	__u32 zero = 0;
+	__u64 *value = bpf_map_lookup_elem(&switched, &zero);
+
+	if (value)
+		*value = bpf_ktime_get_ns();
+	return 0;
+}
+
+/* Where it finds no room the reader asks /proc. */
+static __always_inline void tell(__u32 what, __u32 tgid, __u32 parent)
+{
+	struct life life = { .what = what, .tgid = tgid, .parent = parent };
+
+	bpf_ringbuf_output(&ring, &life, sizeof(life), BPF_RB_NO_WAKEUP);
+}
+
+SEC("tp_btf/sched_process_fork")
+int BPF_PROG(on_fork, struct task_struct *parent, struct task_struct *child)
+{
+	__u32 tgid = child->tgid, from = parent->tgid, one = 1;
+
+	if (tgid == from || !bpf_map_lookup_elem(&watched, &from))
+		return 0;
+	if (bpf_map_update_elem(&watched, &tgid, &one, 0))
+		tally(UNWATCHED, 1);
+	else
+		tell(FORKED, tgid, from);
+	return 0;
+}
+
+/* Another program is somewhere else in memory. */
+SEC("tp_btf/sched_process_exec")
+int BPF_PROG(on_exec, struct task_struct *task)
+{
+	__u32 tgid = task->tgid;
+
+	if (bpf_map_lookup_elem(&watched, &tgid))
+		tell(REPLACED, tgid, 0);
+	return 0;
+}
+
+/* Its number may soon be another process's. */
+SEC("tp_btf/sched_process_exit")
+int BPF_PROG(on_end, struct task_struct *task)
+{
+	__u32 tgid = task->tgid;
+
+	if (task->signal->live.counter == 0 && !bpf_map_delete_elem(&watched, &tgid))
+		tell(ENDED, tgid, 0);
+	return 0;
+}

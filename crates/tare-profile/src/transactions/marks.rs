@@ -1,0 +1,199 @@
+//! Where intervals begin and end: by marker functions, root functions, and annotations.
+
+use std::mem;
+
+use tare_rings::Kind;
+
+use super::join::{Late, Piece, Reached};
+use super::labels::Candidate;
+use super::roles::{State, is};
+use super::stack::{Left, Owner};
+use super::threads::{Assembly, Thread};
+use super::transaction::Raw;
+use crate::backend::FunctionId;
+use crate::profile::{Transaction, Why};
+use crate::rules::Rules;
+
+const LOW: u64 = (1 << 28) - 1; // what a label has of its id
+
+impl Assembly<'_> {
+    /// Of a function that is not a plain one.
+    pub(super) fn enter_special(&mut self, thread: &mut Thread, function: FunctionId, detail: u32, role: u8) {
+        if role & is::MARKER != 0 {
+            match role & (is::OPENS | is::CLOSES) {
+                0 => self.state(thread, detail),
+                is::OPENS => self.opening_mark(thread),
+                _ => self.close(thread, Reached::End),
+            }
+            return;
+        }
+        let site = if role & is::SITELESS == 0 { detail } else { 0 };
+        if role & is::ROOT != 0 {
+            self.root(thread, site);
+            if role & is::TEXT != 0 {
+                self.named(thread, self.words.text(detail));
+            }
+        }
+        if role & is::ENTRY_ONLY == 0 {
+            self.enter(thread, function, site);
+        } else {
+            thread.stack.touch(function, site, &mut self.paths, &mut self.sums);
+        }
+        if role & is::OPENS != 0 && thread.running() {
+            (thread.opened, thread.doubt) = (true, None);
+        }
+        if role & is::CLOSES != 0 && thread.running() {
+            self.closing(thread);
+        }
+    }
+
+    fn begin_next(&mut self, thread: &mut Thread) {
+        thread.owners += 1;
+        self.begin(thread, thread.owners);
+    }
+
+    fn named(&self, thread: &mut Thread, text: u32) {
+        if let Some(open) = &mut thread.open {
+            open.named.or(self.labels.of(text));
+        }
+    }
+
+    fn state(&mut self, thread: &mut Thread, detail: u32) {
+        match self.words.state(detail) {
+            State::Running => {
+                match thread.open {
+                    Some(_) => self.resume(thread),
+                    None => self.begin_next(thread),
+                }
+                self.named(thread, self.words.text(detail));
+            }
+            State::Pausing => self.pause(thread),
+            State::Ended => {
+                self.close(thread, Reached::End);
+                thread.doubt = None;
+            }
+            State::Other => {}
+        }
+    }
+
+    fn opening_mark(&mut self, thread: &mut Thread) {
+        if let Some(open) = &mut thread.open {
+            open.speaks_against(Why::Unnested);
+            self.close(thread, Reached::Nothing);
+        }
+        self.begin_next(thread);
+    }
+
+    /// An interval begins at an outermost call. One from the very place that called the outermost one tells that this
+    /// one was left by a longjmp that nobody saw.
+    fn root(&mut self, thread: &mut Thread, site: u32) {
+        if thread.running() {
+            let again = site != 0 && thread.open.as_ref().is_some_and(|open| open.site == site);
+            if !again {
+                return;
+            }
+            let now = mem::replace(&mut thread.now, thread.before);
+            self.interrupt(thread, Why::Unnested); // it ends where it was last seen
+            thread.now = now;
+        }
+        match thread.open {
+            Some(_) => self.resume(thread),
+            None => self.begin_next(thread),
+        }
+        thread.floor = thread.stack.depth() + 1;
+        if let Some(open) = &mut thread.open {
+            open.site = site;
+        }
+    }
+
+    /// A transaction that ends without a beginning had begun before: so had those told apart since then.
+    fn closing(&mut self, thread: &mut Thread) {
+        if let Some(why) = thread.doubt.take().filter(|_| !thread.opened) {
+            if let Some(open) = &mut thread.open {
+                open.speaks_against(why);
+            }
+            let doubtful = self.done[thread.doubtful..].iter_mut().map(|raw| &mut raw.transaction.why);
+            doubtful.filter(|told| **told == Why::Valid).for_each(|told| *told = why);
+        }
+        thread.opened = false;
+    }
+
+    /// An exit that ends an interval, has no entry, or was not a return.
+    #[cold]
+    pub(super) fn left_special(&mut self, thread: &mut Thread, function: FunctionId, cut: bool, left: Left) {
+        let role = self.role(thread, function);
+        let Some(open) = thread.open.as_mut().filter(|open| open.running()) else { return };
+        if left == Left::Nothing {
+            if role & (is::MARKER | is::ENTRY_ONLY) == 0 {
+                open.speaks_against(Why::Unnested);
+            }
+            return;
+        }
+        thread.stack.cut += u64::from(cut);
+        if thread.stack.depth() >= thread.floor {
+            return;
+        }
+        if cut || role & is::ROOT == 0 {
+            open.speaks_against(Why::Unnested);
+        }
+        if thread.opened {
+            self.pause(thread);
+        } else {
+            self.close(thread, Reached::End);
+        }
+    }
+
+    /// A mark of an annotation. A thread works on one transaction at a time: turning to another suspends it.
+    pub(super) fn mark(&mut self, thread: &mut Thread, kind: Kind, id: u64) {
+        let owner = id + 1;
+        let runs = thread.open.as_ref().is_some_and(|open| open.owner == owner);
+        match kind {
+            Kind::Resume if runs => {}
+            Kind::Begin | Kind::Resume => {
+                if let Some(open) = thread.open.as_mut().filter(|_| runs) {
+                    open.speaks_against(Why::Unnested);
+                }
+                self.close(thread, if runs { Reached::Nothing } else { Reached::Suspend });
+                self.begin(thread, owner);
+                if let Some(open) = &mut thread.open {
+                    open.begun = kind == Kind::Begin;
+                }
+            }
+            Kind::Suspend if runs => self.close(thread, Reached::Suspend),
+            Kind::Suspend => {} // suspended already, or had begun before: its other marks tell
+            _ if runs => self.close(thread, Reached::End),
+            _ => self.over(thread, owner),
+        }
+    }
+
+    /// A transaction that this thread does not work on is over: an interval of no length ends it.
+    fn over(&mut self, thread: &mut Thread, owner: Owner) {
+        let transaction = Transaction {
+            window: self.window(thread),
+            pid: thread.id.0,
+            tid: thread.id.1,
+            begin_ns: thread.now,
+            duration_ns: 0,
+            service_ns: 0,
+            waited_ns: 0,
+            overlap_ns: 0,
+            cpu_ns: None,
+            intervals: 0,
+            label: 0,
+            why: Why::Valid,
+        };
+        let raw = Raw { transaction, named: Candidate::default(), cells: 0..0 };
+        self.joining.add(Piece { owner, begun: false, reached: Reached::End, raw });
+        thread.stack.disown(owner);
+    }
+
+    pub(super) fn label(&mut self, thread: &mut Thread, low: u32, hash: u32) {
+        let annotation = *self.rules == Rules::Annotation;
+        let named = Candidate::given(hash);
+        let its_own = |owner: Owner| !annotation || low == 0 || (owner - 1) & LOW == u64::from(low);
+        match thread.open.as_mut().filter(|open| its_own(open.owner)) {
+            Some(open) => open.named.or(named),
+            None => self.joining.label(Late { pid: thread.id.0, low, at: thread.now, named }),
+        }
+    }
+}

@@ -1,0 +1,67 @@
+//! Transactions of several calls of one function (MariaDB's `dispatch_command`).
+
+use tare_rings::record::text_hash;
+
+use super::told::*;
+use crate::backend::Detail;
+use crate::profile::Profile;
+use crate::profile::Why::{self, Valid};
+use crate::rules::Rules;
+
+const DISPATCH: u32 = 1;
+const BEGIN: u32 = 5;
+const COMMIT: u32 = 6;
+const QUERY: u32 = 3;
+const PING: u32 = 14;
+
+fn rules() -> Rules {
+    Rules::Dispatch { root: DISPATCH, labelled: vec![QUERY], opens: vec![BEGIN], closes: vec![COMMIT] }
+}
+
+fn profile(thread: Thread) -> Profile {
+    let mut script = script([thread]);
+    script.texts = vec![(text_hash(b"SELECT a"), "SELECT a".to_owned())];
+    scripted(&rules(), with_details(script, &[(DISPATCH, Detail::WordAndText { word: 0, text: 2 })]))
+}
+
+#[test]
+fn a_transaction_lasts_from_its_opening_to_its_closing_call() {
+    let thread = Thread::new(1)
+        .enter_with(10, DISPATCH, QUERY)
+        .enter(11, BEGIN)
+        .exit(12, BEGIN)
+        .exit(14, DISPATCH)
+        .enter_with(20, DISPATCH, text_hash(b"SELECT a") << 4 | QUERY)
+        .exit(26, DISPATCH)
+        .enter_with(30, DISPATCH, QUERY)
+        .enter(31, COMMIT)
+        .exit(38, COMMIT)
+        .exit(39, DISPATCH)
+        .enter_with(50, DISPATCH, PING)
+        .exit(51, DISPATCH);
+    let profile = profile(thread);
+    assert_eq!(told(&profile), [(10, 29, Valid), (50, 1, Valid)]);
+    let one = &profile.transactions[0];
+    assert_eq!((one.intervals, one.service_ns, one.waited_ns), (3, 19, 10));
+    assert_eq!(profile.texts, [(one.label, "SELECT a".to_owned())]);
+    assert_eq!(times(&profile, 0)[&path(&[DISPATCH])], (3, 19, 11));
+    assert_eq!(times(&profile, 0)[&path(&[DISPATCH, COMMIT])], (1, 7, 7));
+}
+
+#[test]
+fn statements_before_a_closing_call_without_an_opening_one_are_of_a_transaction_from_before() {
+    let statement = |thread: Thread, at: u64| thread.enter_with(at, DISPATCH, QUERY).exit(at + 2, DISPATCH);
+    let thread =
+        statement(statement(Thread::new(1), 10), 20).enter(30, DISPATCH).enter(31, COMMIT).exit(32, COMMIT);
+    let thread = statement(thread.exit(33, DISPATCH), 40);
+    let before = Why::Unfinished;
+    let expected = [(10, 2, before), (20, 2, before), (30, 3, before), (40, 2, Valid)];
+    assert_eq!(told(&profile(thread)), expected);
+}
+
+#[test]
+fn a_text_of_another_command_is_no_statement() {
+    let thread =
+        Thread::new(1).enter_with(10, DISPATCH, text_hash(b"SELECT a") << 4 | PING).exit(11, DISPATCH);
+    assert_eq!(profile(thread).transactions[0].label, 0);
+}

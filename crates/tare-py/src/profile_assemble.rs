@@ -1,0 +1,165 @@
+//! Recordings put together, as columns that any reader of Arrow takes.
+
+use std::collections::BTreeMap;
+use std::ffi::CStr;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use arrow_array::ffi_stream::FFI_ArrowArrayStream;
+use arrow_array::{
+    ArrayRef, Int32Array, RecordBatch, RecordBatchIterator, RecordBatchReader, StringArray, UInt32Array,
+    UInt64Array,
+};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::types::PyCapsule;
+use tare_profile::profile::{Cell, Path, Profile, Transaction};
+use tare_profile::recording::{Cut, Recording};
+use tare_profile::rules::Rules;
+use tare_profile::transactions::{Slice, Stretch};
+
+use crate::error::raise;
+
+const STREAM: &CStr = c"arrow_array_stream"; // Arrow's PyCapsule interface
+
+/// A table, to be read as often as one likes.
+#[pyclass(module = "tare._probe", frozen)]
+pub(crate) struct ProfileColumns {
+    batch: RecordBatch,
+}
+
+#[pymethods]
+impl ProfileColumns {
+    #[pyo3(signature = (requested_schema=None))]
+    fn __arrow_c_stream__<'py>(
+        &self,
+        py: Python<'py>,
+        requested_schema: Option<Py<PyAny>>,
+    ) -> PyResult<Bound<'py, PyCapsule>> {
+        let _ = requested_schema; // best effort, says the interface: ours is the only one
+        let rows = RecordBatchIterator::new([Ok(self.batch.clone())], self.batch.schema());
+        let rows: Box<dyn RecordBatchReader + Send> = Box::new(rows);
+        PyCapsule::new_with_value(py, FFI_ArrowArrayStream::new(rows), STREAM)
+    }
+}
+
+/// A recording put together. See `python/tare/_probe.pyi`.
+#[pyclass(module = "tare._probe", frozen, get_all)]
+pub(crate) struct Assembled {
+    transactions: Py<ProfileColumns>,
+    paths: Py<ProfileColumns>,
+    cells: Py<ProfileColumns>,
+    windows: String,
+    texts: BTreeMap<u32, String>,
+    records: u64,
+    lost: u64,
+    cut: u64,
+    cut_off: Option<String>,
+}
+
+/// By rules in JSON; ValueError for others.
+#[pyfunction]
+pub(crate) fn assemble(py: Python<'_>, path: PathBuf, rules: &str) -> PyResult<Assembled> {
+    let rules: Rules =
+        serde_json::from_str(rules).map_err(|error| PyValueError::new_err(error.to_string()))?;
+    let (tables, profile, cut) = py.detach(|| {
+        let recording = Recording::open(&path).map_err(raise)?;
+        let mut profile = tare_profile::transactions::assemble(&recording, &rules).map_err(raise)?;
+        Ok::<_, PyErr>((tables(&mut profile), profile, recording.cut))
+    })?;
+    let [transactions, paths, cells] = tables;
+    let said =
+        |Cut { whole, rest }| format!("not ended: whole up to byte {whole}, {rest} bytes behind it left out");
+    Ok(Assembled {
+        transactions: Py::new(py, ProfileColumns { batch: transactions })?,
+        paths: Py::new(py, ProfileColumns { batch: paths })?,
+        cells: Py::new(py, ProfileColumns { batch: cells })?,
+        windows: serde_json::to_string(&profile.windows).expect("plain data has a JSON form"),
+        texts: profile.texts.into_iter().collect(),
+        records: profile.records,
+        lost: profile.lost,
+        cut: profile.cut,
+        cut_off: cut.map(said),
+    })
+}
+
+/// Calls within stretches (pid, tid, begin and end in ns), as (pid, tid, function, begin, end, depth).
+#[pyfunction]
+#[expect(clippy::type_complexity, reason = "tuples as Python has them")]
+pub(crate) fn slices(
+    py: Python<'_>,
+    path: PathBuf,
+    stretches: Vec<(i32, i32, u64, u64)>,
+) -> PyResult<Vec<(i32, i32, u32, u64, u64, u32)>> {
+    let stretches: Vec<_> = stretches
+        .into_iter()
+        .map(|(pid, tid, begin_ns, end_ns)| Stretch { thread: (pid, tid), begin_ns, end_ns })
+        .collect();
+    let found = py.detach(|| {
+        Recording::open(&path)
+            .and_then(|recording| tare_profile::transactions::slices(&recording, &stretches))
+    });
+    let told = |one: Slice| {
+        let (pid, tid) = one.thread;
+        (pid, tid, one.function, one.begin_ns, one.end_ns, one.depth)
+    };
+    Ok(found.map_err(raise)?.into_iter().map(told).collect())
+}
+
+/// Transactions, paths and cells; each is freed once it is in columns.
+fn tables(profile: &mut Profile) -> [RecordBatch; 3] {
+    let transactions = transactions(&std::mem::take(&mut profile.transactions));
+    let paths = paths(&std::mem::take(&mut profile.paths));
+    [transactions, paths, cells(&std::mem::take(&mut profile.cells))]
+}
+
+fn transactions(rows: &[Transaction]) -> RecordBatch {
+    let u32s = |of: fn(&Transaction) -> u32| u32s(rows, of);
+    let u64s = |of: fn(&Transaction) -> u64| u64s(rows, of);
+    let i32s =
+        |of: fn(&Transaction) -> i32| Arc::new(Int32Array::from_iter_values(rows.iter().map(of))) as ArrayRef;
+    batch([
+        ("window", u32s(|row| row.window)),
+        ("pid", i32s(|row| row.pid)),
+        ("tid", i32s(|row| row.tid)),
+        ("begin_ns", u64s(|row| row.begin_ns)),
+        ("duration_ns", u64s(|row| row.duration_ns)),
+        ("service_ns", u64s(|row| row.service_ns)),
+        ("waited_ns", u64s(|row| row.waited_ns)),
+        ("overlap_ns", u64s(|row| row.overlap_ns)),
+        ("cpu_ns", Arc::new(UInt64Array::from_iter(rows.iter().map(|row| row.cpu_ns)))),
+        ("intervals", u32s(|row| row.intervals)),
+        ("label", u32s(|row| row.label)),
+        ("why", Arc::new(StringArray::from_iter_values(rows.iter().map(|row| row.why.word())))),
+    ])
+}
+
+fn paths(rows: &[Path]) -> RecordBatch {
+    batch([
+        ("parent", Arc::new(UInt32Array::from_iter(rows.iter().map(|row| row.parent))) as ArrayRef),
+        ("function", Arc::new(UInt32Array::from_iter(rows.iter().map(|row| row.function)))),
+        ("site", u32s(rows, |row| row.site)),
+    ])
+}
+
+fn cells(rows: &[Cell]) -> RecordBatch {
+    batch([
+        ("transaction", u32s(rows, |row| row.transaction)),
+        ("path", u32s(rows, |row| row.path)),
+        ("calls", u32s(rows, |row| row.calls)),
+        ("inclusive_ns", u64s(rows, |row| row.inclusive_ns)),
+        ("own_ns", u64s(rows, |row| row.own_ns)),
+    ])
+}
+
+fn u32s<T>(rows: &[T], of: fn(&T) -> u32) -> ArrayRef {
+    Arc::new(UInt32Array::from_iter_values(rows.iter().map(of)))
+}
+
+fn u64s<T>(rows: &[T], of: fn(&T) -> u64) -> ArrayRef {
+    Arc::new(UInt64Array::from_iter_values(rows.iter().map(of)))
+}
+
+fn batch<const N: usize>(columns: [(&str, ArrayRef); N]) -> RecordBatch {
+    RecordBatch::try_from_iter(columns).expect("columns of one length")
+}

@@ -1,0 +1,75 @@
+"""Recordings of a profile, written by hand: the format of `crates/tare-profile/src/recording/frame.rs`, said again."""
+
+from __future__ import annotations
+
+import json
+import struct
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+ENTER, EXIT, BEGIN, SUSPEND, RESUME, END, LABEL, CPU = 1, 2, 4, 5, 6, 7, 8, 9
+
+_MASK = (1 << 64) - 1
+
+
+def _mix(hashed: int, word: int) -> int:
+    product = ((hashed ^ word) * 0x9E37_79B9_7F4A_7C15) & _MASK
+    return product ^ product >> 29
+
+
+def _check(kind: int, body: bytes) -> int:
+    hashed = _mix(kind, len(body))
+    padded = body + bytes(-len(body) % 8)
+    for (word,) in struct.iter_unpack("<Q", padded):
+        hashed = _mix(hashed, word)
+    return hashed
+
+
+def _frame(kind: int, body: bytes) -> bytes:
+    return struct.pack("<IIQ", kind, len(body), _check(kind, body)) + body
+
+
+def _json(kind: int, value: Any) -> bytes:
+    return _frame(kind, json.dumps(value).encode())
+
+
+def record(time: int, kind: int, subject: int, detail: int = 0) -> bytes:
+    return struct.pack("<QII", time, kind << 28 | subject, detail)
+
+
+def mark(time: int, kind: int, number: int) -> bytes:
+    return record(time, kind, number >> 32, number & 0xFFFF_FFFF)
+
+
+def written(
+    path: Path,
+    threads: dict[int, Iterable[bytes]],
+    *,
+    texts: Iterable[tuple[int, str]] = (),
+    details: Iterable[tuple[int, str]] = (),
+    ended: bool = True,
+) -> Path:
+    """One window from tick 0 to 10,000 of a clock that ticks twice in a ns; all records in it."""
+    begin = {
+        "number": 0,
+        "ticks": 0,
+        "mode": "timing",
+        "purpose": "probed",
+        "round": 2,
+        "functions": [1, 2],
+        "entry_only": [],
+        "details": list(details),
+    }
+    end = {"number": 0, "ticks": 10_000, "calls": [], "own_cpu_ns": 5}
+    frames = [
+        _frame(6, struct.pack("<QQ", 0, 1_000)),
+        _json(1, begin),
+        _json(4, list(texts)),
+        *(_frame(3, struct.pack("<ii", 10, tid) + b"".join(records)) for tid, records in threads.items()),
+        _frame(6, struct.pack("<QQ", 10_000, 6_000)),
+    ]
+    if ended:
+        frames += [_json(2, end), _json(7, {"own_cpu_ns": 5, "records": 0})]
+    path.write_bytes(b"TAREPROF" + struct.pack("<II", 1, 0) + b"".join(frames))
+    return path
