@@ -1,11 +1,12 @@
-"""Is the exact CPU time steady under noise? One warm CPU-bound query, ten QEs a case.
+"""Is the exact CPU time steady under noise? A warm CPU-bound query of three seconds, ten QEs a case; and a short one.
 
 Cases: nothing, a CPU hog on the query's CPU, an O_DIRECT reader, both. The
 cases are interleaved round by round, so that a neighbour of this machine meets
 them all alike. The query stands on the CPU that takes the fewest device interrupts, as `tare isolate`
 would put it; then, to show what that is worth, on the one that takes the most. Beside the exact time
 stand wall and TTPv2 times of the same QEs. Without any noise of ours the figure shows what the machine
-itself does: a guest's CPU runs slower when its host is busy, and no counter of the guest tells.
+itself does: a guest's CPU runs slower when its host is busy, and no counter of the guest tells. Such stretches are
+short, so that a query of a tenth of a second falls into one or not, and one of seconds has its share of them.
 """
 
 from __future__ import annotations
@@ -28,10 +29,15 @@ from tare.measure.query import Query
 from tare.measure.records import QE, Elapsed
 from tare.measure.rig import Rig
 
+
 # All CPU and hardly any memory: a host that gives and takes a guest's pages has nothing to do here.
-QUERY = Query(
-    "product", "SELECT sum((a * b) % 7) FROM generate_series(1, 1000) AS a, generate_series(1, 2700) AS b"
-)
+def product(name: str, rows: int) -> Query:
+    return Query(
+        name, f"SELECT sum((a * b) % 7) FROM generate_series(1, 1000) AS a, generate_series(1, {rows}) AS b"
+    )
+
+
+LONG, SHORT = product("product of three seconds", 81_000), product("short product", 2_700)
 CASES = ("none", "cpu hog", "O_DIRECT reader", "both")
 
 
@@ -80,7 +86,7 @@ def quiet_and_busy() -> tuple[int, int]:
     return ranked[0], ranked[-1]
 
 
-def weigh_cases(tare: Rig, file: str, cpu: int, rounds: int) -> dict[str, list[QE]]:
+def weigh_cases(tare: Rig, query: Query, file: str, cpu: int, rounds: int) -> dict[str, list[QE]]:
     """The QEs of each case, on one CPU; two rounds before the first warm up."""
     os.sched_setaffinity(tare.leader.pid, {cpu})
     measured: dict[str, list[QE]] = {case: [] for case in CASES}
@@ -91,18 +97,18 @@ def weigh_cases(tare: Rig, file: str, cpu: int, rounds: int) -> dict[str, list[Q
                     noise.enter_context(running(hog, cpu))
                 if case in ("O_DIRECT reader", "both"):
                     noise.enter_context(running(reader, file))
-                qe = weigh_once(tare, QUERY)
+                qe = weigh_once(tare, query)
             if round_ >= 0:
                 measured[case].append(qe)
     return measured
 
 
-def await_calm(tare: Rig, cpu: int, attempts: int) -> None:
+def await_calm(tare: Rig, query: Query, cpu: int, attempts: int) -> None:
     """Looks at the machine without any noise of ours until it is as steady as the bar asks, and prints each
     look. What a host does to its guest is no case of this benchmark, but it is in every figure."""
     os.sched_setaffinity(tare.leader.pid, {cpu})
     for attempt in range(1, attempts + 1):
-        qes = [weigh_once(tare, QUERY) for _ in range(12)]
+        qes = [weigh_once(tare, query) for _ in range(12)]
         alone = rsd(cpu_of(qes[2:]))
         print(f"the machine by itself, look {attempt}: rsd of the exact CPU time {alone:.1f}%")
         if alone <= 3.0:
@@ -111,8 +117,8 @@ def await_calm(tare: Rig, cpu: int, attempts: int) -> None:
 
 
 def figures(measured: dict[str, list[QE]], where: str, barred: bool) -> Iterator[Figure]:
-    """Where the query's CPU also serves the disk, the figures are shown and no bar is set: the scheduler
-    books interrupts to whoever is on the CPU, and the remedy is another CPU, not another number."""
+    """The bar is for the long query on a CPU that does not serve the disk. There the scheduler books interrupts to
+    whoever is on the CPU, and the remedy is another CPU, not another number."""
     calm = statistics.median(cpu_of(measured["none"]))
     for case, qes in measured.items():
         cpu_ms, wall_ms, ticks = (
@@ -154,13 +160,21 @@ def main() -> None:
     with postgresql() as url, rig(url) as tare, tempfile.NamedTemporaryFile(dir=".") as file:
         Path(file.name).write_bytes(os.urandom(1 << 20) * 64)
         os.sync()
-        await_calm(tare, quiet, asked.attempts)
-        found = list(
-            figures(weigh_cases(tare, file.name, quiet, runs), f"on CPU {quiet} (fewest interrupts)", True)
-        )
+        barred = SHORT if asked.small else LONG
+        await_calm(tare, barred, quiet, asked.attempts)
+        calm, disk = f"on CPU {quiet} (fewest interrupts)", f"on CPU {busy} (takes the disk's)"
+        places = [(barred, quiet, calm, True)]
+        if not asked.small:
+            places.append((SHORT, quiet, calm, False))
         if busy != quiet:
-            measured = weigh_cases(tare, file.name, busy, runs)
-            found += figures(measured, f"on CPU {busy} (takes the disk's)", False)
+            places.append((SHORT, busy, disk, False))
+        found = [
+            figure
+            for query, cpu, where, has_bar in places
+            for figure in figures(
+                weigh_cases(tare, query, file.name, cpu, runs), f"{query.name}, {where}", has_bar
+            )
+        ]
     report(found, asked.json)
 
 

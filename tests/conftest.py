@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import signal
 import socket
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -29,7 +30,8 @@ def pytest_configure() -> None:
 def tmp_path(tmp_path: Path) -> Path:
     """pytest's, but one that a server can enter: root's servers run as an ordinary user."""
     if os.geteuid() == 0:
-        for path in (tmp_path, *list(tmp_path.parents)[:2]):
+        shared = Path(tempfile.gettempdir()).resolve()
+        for path in (tmp_path, *(one for one in tmp_path.parents if shared in one.parents)):
             path.chmod(path.stat().st_mode | 0o011)
     return tmp_path
 

@@ -2,7 +2,8 @@
 
 The paper's Appendix C.2 and Fig. 8. The server logs each wait that reaches 1 ms (`waits.py`), the driver writes down
 each transaction; a wait is put to the transaction in which it lies (`owners.py`). One warehouse: a closed loop, then
-arrivals of their own. `--markdown docs/oltp-age.md` puts the tables into that page and the figure beside it.
+arrivals of their own at `--share` per cent of its rate, so that there is contention on any machine.
+`--markdown docs/oltp-age.md` puts the tables into that page and the figure beside it.
 """
 
 from __future__ import annotations
@@ -106,19 +107,18 @@ def picture(seen: Seen, page: Path) -> str:
 
 def main() -> None:
     asked = arguments(
-        __doc__ or "", files=("markdown",), warehouses=1, connections=16, open_connections=32, rate=300, seconds=60,
+        __doc__ or "", files=("markdown",), warehouses=1, connections=16, open_connections=32, share=80, seconds=60,
         warmup=10,
     )  # fmt: skip
     if asked.small:
         asked.seconds, asked.warmup = 4, 1
-    settings: list[tuple[int | None, int]] = [(None, asked.connections), (asked.rate, asked.open_connections)]
     load_before = os.getloadavg()[0]
     with start_postgresql(settings=SETTINGS) as server:
         load(server.url, asked.warehouses)
-        all_ = [
-            look(server, rate, connections, asked.seconds, asked.warmup)
-            for rate, connections in (settings[:1] if asked.small else settings)
-        ]
+        all_ = [look(server, None, asked.connections, asked.seconds, asked.warmup)]
+        if not asked.small:
+            rate = round(all_[0].run.outcome.rate * asked.share / 100)
+            all_.append(look(server, rate, asked.open_connections, asked.seconds, asked.warmup))
     server_told = all_[0].run.server
     made = "\n\n".join(
         [f"PostgreSQL {server_told.version}; {conditions(all_[0].run, load_before)}", *map(tables, all_)]

@@ -18,3 +18,7 @@ class Seen:
     page: Page
     requests: list[str] = field(default_factory=list)
     messages: list[str] = field(default_factory=list)
+
+    def shown(self, chart: str, role: str) -> list[str]:
+        """The texts of a chart's axis or legend."""
+        return self.page.locator(f"#chart-{chart} svg g[class*='{role}'] text").all_text_contents()

@@ -13,7 +13,7 @@ from tests.browser.opened import Seen
 from tests.unit.report.oltp import sample
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Browser, Page
+    from playwright.sync_api import Browser
 
 
 @pytest.fixture(scope="module")
@@ -26,11 +26,6 @@ def file(built: Built, tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("page") / "oltp.html"
     path.write_text(html.render(built), encoding="utf-8")
     return path
-
-
-def shown(page: Page, name: str, role: str) -> list[str]:
-    """The texts of a chart's axis or legend."""
-    return page.locator(f"#chart-{name} svg g[class*='{role}'] text").all_text_contents()
 
 
 def test_nothing_is_asked_of_the_network_and_the_browser_is_content(seen: Seen, file: Path) -> None:
@@ -49,9 +44,9 @@ def test_every_chart_is_drawn_with_marks_within_the_limit(seen: Seen, built: Bui
 
 def test_times_have_units_of_their_size(seen: Seen) -> None:
     for name in ("latency", "distribution", "tail"):
-        labels = [one for one in shown(seen.page, name, "axis-label") if one.endswith((" µs", " ms", " s"))]
+        labels = [one for one in seen.shown(name, "axis-label") if one.endswith((" µs", " ms", " s"))]
         assert len(labels) >= 3, name
-    assert "2 s" in shown(seen.page, "latency", "axis-label")
+    assert "2 s" in seen.shown("latency", "axis-label")
 
 
 def test_no_two_labels_of_an_axis_lie_on_each_other(seen: Seen, built: Built) -> None:

@@ -92,12 +92,10 @@ def test_axes_are_labelled_with_units(seen: Seen) -> None:
         "funnel-ttp2": ("share left, %",),
     }
     for name, titles in expected.items():
-        shown = " ".join(
-            seen.page.locator(f"#chart-{name} svg g[class*='axis-title'] text").all_text_contents()
-        )
+        shown = " ".join(seen.shown(name, "axis-title"))
         for title in titles:
             assert title in shown, f"{name}: {shown}"
-        labels = seen.page.locator(f"#chart-{name} svg g[class*='axis-label'] text").all_text_contents()
+        labels = seen.shown(name, "axis-label")
         assert len([label for label in labels if label.strip()]) >= 3, name
 
 

@@ -14,7 +14,7 @@ from tests.browser.opened import Seen
 from tests.unit.report.wisconsin.sample_lab import make_lab
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Browser, Page
+    from playwright.sync_api import Browser
 
 
 @pytest.fixture(scope="module")
@@ -28,11 +28,6 @@ def file(built: Built, tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("page") / "wisconsin.html"
     path.write_text(html.render(built), encoding="utf-8")
     return path
-
-
-def shown(page: Page, name: str, role: str) -> list[str]:
-    """The texts of a chart's axis or legend."""
-    return page.locator(f"#chart-{name} svg g[class*='{role}'] text").all_text_contents()
 
 
 def test_nothing_is_asked_of_the_network_and_the_browser_is_content(seen: Seen, file: Path) -> None:
@@ -52,16 +47,14 @@ def test_every_chart_is_drawn(seen: Seen, built: Built) -> None:
 def test_axes_have_their_units_and_legends_name_the_systems(seen: Seen, built: Built) -> None:
     for one in built.charts:
         assert isinstance(one, Chart)
-        assert "elapsed time (log)" in " ".join(shown(seen.page, one.name, "axis-title")), one.name
-        units = [
-            text for text in shown(seen.page, one.name, "axis-label") if text.endswith((" µs", " ms", " s"))
-        ]
+        assert "elapsed time (log)" in " ".join(seen.shown(one.name, "axis-title")), one.name
+        units = [text for text in seen.shown(one.name, "axis-label") if text.endswith((" µs", " ms", " s"))]
         assert len(units) >= 2, one.name
-        assert {"PostgreSQL 18.1", "SQLite 3.51.1"} <= {*shown(seen.page, one.name, "legend-label")}, one.name
+        assert {"PostgreSQL 18.1", "SQLite 3.51.1"} <= {*seen.shown(one.name, "legend-label")}, one.name
 
 
 def test_the_queries_of_1983_are_all_on_the_axis_beside_their_table(seen: Seen) -> None:
-    labels = shown(seen.page, "years", "axis-label")
+    labels = seen.shown("years", "axis-label")
     assert sum(label.startswith("T") for label in labels) == 32
     assert {"T4 joinAselB", "T2 100 tuples, non-clustered", "T11 modify non-key attribute"} <= {*labels}
 

@@ -89,6 +89,7 @@ def at(folder: Path) -> list[str]:
     return ["--db", "sqlite", "--lab", str(folder / "lab.db")]
 
 
+CONNECTIONS = 16  # by default, each with a thread of the driver
 SHORT = ["--duration", "3s", "--warmup", "1s", "--connections", "2"]
 
 
@@ -210,11 +211,15 @@ def test_ctrl_c_ends_a_run_early_and_keeps_what_was_measured(place: Path) -> Non
         "60s",
         "--warmup",
         "0",
+        "--no-check",
         "--json",
     )
-    time.sleep(6)
+    driver = child_of(running.pid, b"tare.workload.oltp.driver")
+    while len([*Path(f"/proc/{driver}/task").iterdir()]) < CONNECTIONS:
+        time.sleep(0.1)
+    time.sleep(3)
     running.send_signal(signal.SIGINT)
-    out, err = running.communicate(timeout=30)
+    out, err = running.communicate(timeout=60)
     assert running.returncode == 130, err
     made = json.loads(out)
     assert made["valid"] is False
@@ -250,7 +255,7 @@ def test_a_client_that_is_killed_takes_its_driver_along(place: Path) -> None:
 
 def child_of(parent: int, named: bytes) -> int:
     """Its id, once it is there."""
-    until = time.monotonic() + 20
+    until = time.monotonic() + 60
     while time.monotonic() < until:
         for child in Path(f"/proc/{parent}/task/{parent}/children").read_text().split():
             if named in Path(f"/proc/{child}/cmdline").read_bytes():

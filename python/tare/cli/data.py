@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from tare.cli import options
+from tare.meant import meant
 from tare.workload.wisconsin.kinds import Format, Generation
 
 if TYPE_CHECKING:
@@ -92,9 +92,8 @@ def _chosen(generation: Generation, rows: int, names: list[str] | None) -> list[
     known = {one.name: one for one in relations(generation)}
     for name in names or ():
         if name not in known:
-            close = get_close_matches(name, known, n=1)
             raise UsageError(
                 f"the {generation} benchmark has no relation {name}",
-                f"did you mean {close[0]}?" if close else f"it has {', '.join(known)}",
+                meant(name, known, f"it has {', '.join(known)}"),
             )
     return [one for one in known.values() if not names or one.name in names]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Literal, cast
 
@@ -12,6 +11,7 @@ from tare.dbms.url import file_path, redacted, scheme_of
 from tare.errors import UsageError
 from tare.experiment.specification import DbmsSpec
 from tare.experiment.target import Target, home, make_file
+from tare.meant import meant
 
 STARTED = ("postgresql", "mariadb", "sqlite")
 _SCHEMES = ("postgresql", "postgres", "mariadb", "mysql", "sqlite")
@@ -45,10 +45,9 @@ def database(db: str, workload: str, lab: str, dir_: Path | None, *, make: bool 
 
 def _known(db: str) -> None:
     if "://" not in db:
-        close = get_close_matches(db.lower(), STARTED, n=1)
         raise UsageError(
             f"--db {db}: neither a URL nor a DBMS that Tare starts",
-            f"did you mean {close[0]}?" if close else f"give a URL, or one of {', '.join(STARTED)}",
+            meant(db, STARTED, f"give a URL, or one of {', '.join(STARTED)}"),
         )
     if scheme_of(db) not in _SCHEMES:
         raise UsageError(

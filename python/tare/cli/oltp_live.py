@@ -13,7 +13,7 @@ from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
 
-from tare.report.numbers import fixed
+from tare.report.numbers import fixed, significant
 from tare.report.oltp import words
 from tare.workload.oltp.told import (
     Checked,
@@ -223,7 +223,7 @@ def _quick(quick: Quick | None) -> str:
 
 
 def _ms(value: float) -> str:
-    return words.significant(value)
+    return significant(value)
 
 
 def _spark(values: deque[float]) -> str:

@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 import secrets
 from collections.abc import Iterable
-from difflib import get_close_matches
 from pathlib import Path
 
 from tare.errors import UsageError
+from tare.meant import meant
 from tare.workload.oltp.request import Arrivals, Closed, Constant, Phase, Poisson, Trace
 
 _UNITS = {"ms": 1e-3, "s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0}
@@ -47,10 +47,9 @@ def schedule(rate: str | None, arrivals: str | None, lasts: str) -> tuple[Arriva
             )
         return _trace(file), (Phase(rate=None, duration_s=long_enough(lasts, "--duration")),)
     if file or kind not in (*_OPEN, "closed"):
-        close = get_close_matches(kind, (*_OPEN, "trace"), n=1)
         raise UsageError(
             f"--arrivals {arrivals}: unknown",
-            f"did you mean {close[0]}?" if close else "take constant, poisson or trace:FILE",
+            meant(kind, (*_OPEN, "trace"), "take constant, poisson or trace:FILE"),
         )
     if kind == "closed":
         if rate is not None:

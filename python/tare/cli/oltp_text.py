@@ -12,7 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 from tare.report.experiment.words import counted
-from tare.report.numbers import bytes_text, fixed, ms_text, percent
+from tare.report.numbers import bytes_text, fixed, ms_text, percent, significant
 from tare.report.oltp import words
 from tare.workload.oltp.distribution import MS, Distribution, quantile_name
 from tare.workload.oltp.run import OltpRun
@@ -130,8 +130,8 @@ def _parts(types: Sequence[OfType], *, closed: bool) -> Table:
         kinds = (one.service,) if closed else (one.service, one.lag)
         table.add_row(
             one.name,
-            "–" if cv is None else words.significant(cv),
-            "–" if mean is None else words.significant(mean),
+            "–" if cv is None else significant(cv),
+            "–" if mean is None else significant(mean),
             *(_ms(of.quantile(share)) for of in kinds for share in (0.5, 0.99)),
         )
     return table
@@ -215,4 +215,4 @@ def _held(checked: Sequence[Checked], when: str) -> str:
 
 
 def _ms(ns: float | None) -> str:
-    return "–" if ns is None else words.significant(ns / MS)
+    return "–" if ns is None else significant(ns / MS)

@@ -53,6 +53,20 @@ def decimals(value: float, uncertainty: float | None) -> int:
     return min(6, max(0, 3 - math.floor(math.log10(abs(value)))))
 
 
+def places_for(value: float, digits: int) -> int:
+    """Decimals for so many significant digits."""
+    return 0 if abs(value) < 1e-6 else min(6, max(0, digits - 1 - math.floor(math.log10(abs(value)))))
+
+
+def significant(value: float, digits: int = 3) -> str:
+    """Whole numbers keep all of their digits."""
+    return fixed(value, places_for(value, digits))
+
+
+def thousands(n: int) -> str:
+    return fixed(n, 0)
+
+
 def fixed(value: float, places: int) -> str:
     """With thousands set apart, a true minus sign, and no minus zero."""
     text = f"{value:,.{places}f}".replace(",", THIN)
@@ -112,8 +126,7 @@ def ms_text(ms: float) -> str:
     """A time without an interval: three significant digits."""
     scale = scale_for("ms", [ms])
     value = ms / scale.factor
-    places = 0 if value == 0 else min(6, max(0, 2 - math.floor(math.log10(abs(value)))))
-    return f"{fixed(value, places)} {scale.unit}"
+    return f"{significant(value)} {scale.unit}"
 
 
 def bytes_text(size: float) -> str:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from tare.report.experiment.safe import printable, short
 from tare.report.json import laid_out
+from tare.report.numbers import thousands
 from tare.report.oltp import words
 from tare.report.oltp.comparison import Comparison, Ratio, Side
 from tare.report.page.markdown import plain, table
@@ -46,7 +47,7 @@ def render_markdown(found: Comparison) -> str:
             (
                 [one.type, one.times, FIGURES[one.figure] + (" (ms²)" if one.figure == "variance" else ""),
                  " ".join(words.cells(one.a)), " ".join(words.cells(one.b)), _cell(one),
-                 f"{words.thousands(one.n[0])}, {words.thousands(one.n[1])}"]
+                 f"{thousands(one.n[0])}, {thousands(one.n[1])}"]
                 for one in found.ratios
             ),
         )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from tare.report.experiment.words import counted, joined, number, two_digits
-from tare.report.numbers import bytes_text
+from tare.report.numbers import bytes_text, thousands
 from tare.report.oltp import words
 from tare.report.oltp.document import OltpReport, Times, Type
 
@@ -67,7 +67,7 @@ def _stalls(report: OltpReport) -> Iterator[str]:
     many = f"; the longest stretch is {where}" if len(report.stalls) > 1 else f" ({where})"
     yield (
         f"It stood still: in {counted(total, 'second')} transactions were due or running and none ended{many}, with "
-        f"{words.thousands(longest.waiting)} waiting at its end."
+        f"{thousands(longest.waiting)} waiting at its end."
     )
 
 
@@ -77,7 +77,7 @@ def _failures(every: Type) -> Iterator[str]:
     failed = {called[name]: n for name in words.FAILED if (n := getattr(counts, name))}
     if failed and counts.offered:
         share = sum(failed.values()) / counts.offered
-        named = joined([f"{words.thousands(n)} {name}" for name, n in failed.items()])
+        named = joined([f"{thousands(n)} {name}" for name, n in failed.items()])
         yield f"{two_digits(share)} of the transactions did not end as the workload has it: {named}."
 
 

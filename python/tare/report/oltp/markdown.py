@@ -6,7 +6,8 @@ from collections.abc import Iterator
 
 from tare.report.experiment.safe import short
 from tare.report.experiment.view import fact
-from tare.report.oltp import view, words
+from tare.report.numbers import thousands
+from tare.report.oltp import view
 from tare.report.oltp.document import OltpReport
 from tare.report.oltp.headline import CLOSED, DIFFERENCE
 from tare.report.page.markdown import fenced, plain, table
@@ -72,7 +73,7 @@ def _checks(report: OltpReport) -> Iterator[str]:
     yield table(
         ("condition", "what must hold", "failing before", "failing after"),
         (
-            [one.name, one.says, *("–" if n is None else words.thousands(n) for n in (one.before, one.after))]
+            [one.name, one.says, *("–" if n is None else thousands(n) for n in (one.before, one.after))]
             for one in report.checks
         ),
     )

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from tare.report.experiment.words import two_digits
-from tare.report.numbers import bytes_text
+from tare.report.numbers import bytes_text, thousands
 from tare.report.oltp import words
 from tare.report.oltp.document import OltpReport, Times, Type
 from tare.workload.oltp.distribution import QUANTILES, quantile_name
@@ -48,7 +48,7 @@ def times_rows(report: OltpReport) -> Iterator[dict[str, Any]]:
         if one.service.n:
             yield {
                 "name": "all types" if one is report.all else one.name,
-                "n": words.thousands(one.service.n),
+                "n": thousands(one.service.n),
                 "rows": [
                     {
                         "times": TIMES[kind],
@@ -83,7 +83,7 @@ def ends(report: OltpReport) -> dict[str, Any]:
                 "name": "all types" if one is report.all else one.name,
                 "cells": [
                     "" if one.share is None else two_digits(one.share),
-                    *(words.thousands(counts[name]) for name in shown),
+                    *(thousands(counts[name]) for name in shown),
                 ],
             }
             for one, counts in found
@@ -111,7 +111,7 @@ def asked(report: OltpReport) -> list[tuple[str, str]]:
         ),
         ("arrivals", arrivals),
         ("schedule", phases(report)),
-        ("connections", words.thousands(one.connections)),
+        ("connections", thousands(one.connections)),
         ("mix", ", ".join(f"{name} {share:.4g}%" for name, share in one.mix.items() if share)),
         ("isolation", one.isolation.replace("_", " ")),
         ("warm-up, drain", f"{words.seconds(one.warmup_s)}, {words.seconds(one.drain_s)}"),
@@ -140,14 +140,14 @@ def held(report: OltpReport) -> list[tuple[str, str]]:
         ("measured part", words.seconds(round(one.took_s, 2))),
         ("warm-up with its drain", f"{words.seconds(round(one.warmup_s, 2))}, {_warmup(report)}"),
         ("isolation at work", one.isolation),
-        ("connections made again", words.thousands(one.reconnects)),
+        ("connections made again", thousands(one.reconnects)),
         ("stood still", _stood_still(report)),
         ("driver's CPU", f"{words.seconds(round(one.own_cpu_s, 2))}{each}"),
         ("driver's memory", f"{bytes_text(one.own_peak_rss_bytes)} at most"),
         ("conditions on the data", _conditions(report)),
     ]
     if one.samples:
-        found.append(("samples kept", words.thousands(one.samples)))
+        found.append(("samples kept", thousands(one.samples)))
     return found
 
 
@@ -162,7 +162,7 @@ def phases(report: OltpReport) -> str:
 
 def _warmup(report: OltpReport) -> str:
     counts = report.held.warmup
-    return f"{words.thousands(counts.committed + counts.rolled_back)} transactions"
+    return f"{thousands(counts.committed + counts.rolled_back)} transactions"
 
 
 def _stood_still(report: OltpReport) -> str:

@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from typing import Protocol
 
-from tare.report.numbers import THIN, decimals, fixed
+from tare.report.numbers import decimals, fixed, places_for, significant, thousands
 from tare.report.oltp.document import Figure
 
 NOTHING = "–"
@@ -120,15 +120,10 @@ def cells(of: Figure | None, most: int = 4) -> tuple[str, str]:
     if of.low is None or of.high is None:
         return significant(of.value), ""
     half = (of.high - of.low) / 2
-    places = min(decimals(of.value, half or None), _places(of.value, most))
-    places = max(places, _places(of.value, 1))
-    low, high = (fixed(one, min(places, _places(one, 4))) for one in (of.low, of.high))
+    places = min(decimals(of.value, half or None), places_for(of.value, most))
+    places = max(places, places_for(of.value, 1))
+    low, high = (fixed(one, min(places, places_for(one, 4))) for one in (of.low, of.high))
     return fixed(of.value, places), f"[{low}, {high}]"
-
-
-def _places(value: float, digits: int) -> int:
-    """Decimals for so many significant digits."""
-    return 0 if abs(value) < 1e-6 else min(6, max(0, digits - 1 - math.floor(math.log10(abs(value)))))
 
 
 _SHORT = {"cpu": "CPU", "wal": "WAL", "io": "I/O", "lwlock": "LWLock"}
@@ -137,11 +132,6 @@ _SHORT = {"cpu": "CPU", "wal": "WAL", "io": "I/O", "lwlock": "LWLock"}
 def measure(name: str) -> str:
     """Of a server measure: "server CPU"."""
     return " ".join(_SHORT.get(word, word) for word in name.split("_"))
-
-
-def significant(value: float) -> str:
-    """Three digits; whole numbers keep all of theirs."""
-    return fixed(value, _places(value, 3))
 
 
 def largest(ms: float | None) -> str:
@@ -162,7 +152,3 @@ def span(first: int, last: int) -> str:
 
 def rows(n: int) -> str:
     return f"{thousands(n)} row{'' if n == 1 else 's'}"
-
-
-def thousands(n: int) -> str:
-    return f"{n:,}".replace(",", THIN)

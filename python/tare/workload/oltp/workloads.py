@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from difflib import get_close_matches
 
 from tare._probe import oltp_kinds
 from tare.errors import UsageError
+from tare.meant import meant
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,10 +64,9 @@ def known(name: str) -> Workload:
     """Raises UsageError, with a name like it."""
     if name in WORKLOADS:
         return WORKLOADS[name]
-    close = get_close_matches(name.lower(), WORKLOADS, n=1)
     raise UsageError(
         f"there is no workload {name}",
-        f"did you mean {close[0]}?" if close else f"take one of {', '.join(WORKLOADS)}",
+        meant(name, WORKLOADS, f"take one of {', '.join(WORKLOADS)}"),
     )
 
 

@@ -4,40 +4,10 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::LazyLock;
 
 use super::*;
+use crate::oltp::kept::Kept;
 use crate::oltp::tpcc::names::last_name;
 use crate::oltp::tpcc::schema::{DELIVERED, TABLES};
 use crate::oltp::{Row, Type, Value};
-
-#[derive(Default)]
-struct Kept {
-    row: Vec<Value>,
-    rows: Vec<Row>,
-}
-
-impl Rows for Kept {
-    fn int(&mut self, number: i64) {
-        self.row.push(number.into());
-    }
-    fn float(&mut self, number: f64) {
-        self.row.push(number.into());
-    }
-    fn decimal(&mut self, unscaled: i64, scale: u8) {
-        self.row.push(Value::Decimal { unscaled, scale });
-    }
-    fn text(&mut self, text: &str) {
-        self.row.push(text.into());
-    }
-    fn time(&mut self, micros: i64) {
-        self.row.push(Value::Time(micros));
-    }
-    fn null(&mut self) {
-        self.row.push(Value::Null);
-    }
-    fn end(&mut self) -> Result<(), Failure> {
-        self.rows.push(Row(std::mem::take(&mut self.row)));
-        Ok(())
-    }
-}
 
 fn population(warehouses: i64, seed: u64) -> Population {
     Population { warehouses, seed, constants: NonUniform::of(seed) }
@@ -46,7 +16,7 @@ fn population(warehouses: i64, seed: u64) -> Population {
 fn made(of: &Population, table: usize, number: u64) -> Vec<Row> {
     let mut kept = Kept::default();
     of.fill(Part { table, number, rows: 0 }, &mut kept).unwrap();
-    kept.rows
+    kept.rows.into_iter().map(Row).collect()
 }
 
 static ONE: LazyLock<Vec<Vec<Row>>> = LazyLock::new(|| {
