@@ -3,6 +3,9 @@ SHELL := /bin/bash
 PY := .venv/bin/python
 STAMP := .venv/.tare
 
+# Tests that measure to the percent, change the machine's settings, take all of its CPUs, or put probes on files that others run.
+ALONE := tests/benchmarks tests/crash tests/profile tests/unit/probe
+
 .DEFAULT_GOAL := help
 .PHONY: help demo build test lint format bench bench-wisconsin lock clean
 
@@ -16,7 +19,8 @@ build: $(STAMP)/built ## Install Tare into .venv (BPF tier included where clang 
 
 test: $(STAMP)/built-for-tests ## Install what tests need where allowed, then run every test
 	cargo test --release --quiet --workspace $$(scripts/cargo-features)
-	$(PY) -m pytest
+	$(PY) -m pytest --numprocesses 2 --dist loadfile $(addprefix --ignore=,$(ALONE))
+	$(PY) -m pytest $(ALONE)
 
 lint: $(STAMP)/built-for-tests ## Formatting, clippy, ruff, mypy, stubtest
 	cargo fmt --all --check
@@ -30,6 +34,7 @@ lint: $(STAMP)/built-for-tests ## Formatting, clippy, ruff, mypy, stubtest
 	$(PY) -m tare.report.experiment.schema --check schemas/report-v1.json
 	$(PY) -m tare.report.wisconsin.schema --check schemas/wisconsin-v1.json
 	$(PY) -m tare.report.oltp.schema --check schemas/oltp-v1.json
+	$(PY) -m tare.report.profile.schema --check schemas/profile-v1.json
 
 format: $(STAMP)/built-for-tests ## Format Rust and Python
 	cargo fmt --all
@@ -48,7 +53,7 @@ lock: ## Renew requirements/*.txt from their .in files and pyproject.toml
 clean: ## Remove what was built (not the Cargo cache)
 	rm -rf .venv target demo
 
-RUST := $(shell find crates -name '*.rs' -o -name '*.c' -o -name '*.h' -o -name Cargo.toml 2>/dev/null) Cargo.lock
+RUST := $(shell find crates -name '*.rs' -o -name '*.c' -o -name '*.h' -o -name '*.S' -o -name Cargo.toml 2>/dev/null) Cargo.lock
 
 $(STAMP)/built: pyproject.toml requirements/run.txt $(RUST) scripts/setup scripts/build/backend.py
 	scripts/setup run

@@ -23,6 +23,10 @@ NAMES = (
     "oltp_checks",
     "oltp_variance",
     "oltp_age",
+    "profile_cost",
+    "profile_planted",
+    "profile_overhead",
+    "profile_factors",
     "aa",
     "aa_real",
 )

@@ -107,6 +107,22 @@ class LabFull(LabError):
     """The lab's disk is full; nothing is torn, and the run can be resumed."""
 
 
+class TooFewTransactions(TareError):
+    """A profile holds none, or none that differ: there is no variance to explain."""
+
+
+class NoSuchProfile(UsageError):
+    """No folder of that name holds a profile, or it lacks what was asked for."""
+
+
+class ProfileDamaged(TareError):
+    """The folder of a profile cannot be read or written."""
+
+
+class ProfileTooNew(ProfileDamaged):
+    """The profile was recorded by a newer Tare than this one."""
+
+
 class RunHeld(UsageError):
     """Another executor holds this run."""
 

@@ -8,14 +8,14 @@ import sys
 import pytest
 from benchmarks.run_all import NAMES
 
-NEEDS_ROOT = {"snapshot", "exits", "parts", "truth"}
+NEEDS_ROOT = {"snapshot", "exits", "parts", "truth", "profile_factors"}
 ELSEWHERE = {"spark"}  # tests/spark holds the same answers together, and planning them once takes a minute
 
 
 @pytest.mark.parametrize("name", [name for name in NAMES if name not in ELSEWHERE])
 def test_it_runs_small_and_prints_figures_with_their_bars(name: str) -> None:
     if name in NEEDS_ROOT and os.geteuid() != 0:
-        pytest.skip(f"benchmarks.{name} compares tiers that only root has")
+        pytest.skip(f"benchmarks.{name} needs what only root may do")
     done = subprocess.run(
         [sys.executable, "-m", f"benchmarks.{name}", "--small"],
         capture_output=True,

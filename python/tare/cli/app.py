@@ -19,6 +19,7 @@ from tare.cli import (
     isolate,
     lab,
     model,
+    profile,
     protocol,
     report,
     server,
@@ -82,6 +83,7 @@ app.command()(model.model)
 app.command()(protocol.protocol)
 app.command()(report.report)
 app.add_typer(bench.app, name="bench")
+app.add_typer(profile.app, name="profile")
 app.add_typer(server.app, name="server")
 app.add_typer(experiment.app, name="experiment")
 app.add_typer(lab.app, name="lab")

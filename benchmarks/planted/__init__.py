@@ -1,0 +1,1 @@
+"""A program with planted sources of variance, which knows how long each really took; built when it is needed."""

@@ -1,0 +1,198 @@
+"""What an entry and exit of a function costs under each backend, ns, with what else there is beside them: a compiler's
+-finstrument-functions, and bpftrace.
+
+An almost empty function is called in bursts, each short enough that what it records finds room; the cost is a call's
+time less that of a call in the same program, built and started without any profiler, in the same round. Cases take
+turns. Functions whose first instruction the kernel emulates under a uprobe (push) and single-steps (mov) are told
+apart where that matters.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import shutil
+import subprocess
+import tempfile
+import time
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import median
+from types import TracebackType
+
+from benchmarks.common import Figure, arguments, report
+from benchmarks.planted.build import COST, cost_with_hooks
+from benchmarks.profile_ways import BACKENDS, Way, missing, recording, settle, targets, timed
+
+FUNCTIONS = {"push": "push_first", "mov": "mov_first"}
+BARS = {"agent": 60.0, "xray": 40.0, "attach": 2000.0}
+PAUSE_US = 30_000  # between bursts: a recorder fetches every 10 ms
+BPFTRACE_READY_S = 20.0
+
+
+class Caller:
+    """The cost program, which calls when it is told to."""
+
+    def __init__(self, program: Path, environment: Mapping[str, str] | None = None) -> None:
+        self.process = subprocess.Popen(
+            [program], env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        )
+
+    def __enter__(self) -> Caller:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        assert self.process.stdin is not None
+        self.process.stdin.close()
+        self.process.wait()
+
+    def ns(self, first: str, calls: int, bursts: int) -> float:
+        """Of one call, median over the bursts."""
+        assert self.process.stdin is not None
+        assert self.process.stdout is not None
+        print(first, calls, bursts, PAUSE_US, file=self.process.stdin, flush=True)
+        return median(map(float, self.process.stdout.readline().split()))
+
+
+@dataclass(frozen=True)
+class Case:
+    name: str
+    caller: Caller
+    first: str
+    calls: int  # in a burst
+    before: Callable[[], None] = lambda: None
+    after: Callable[[], None] = lambda: None
+    bar: float = math.inf
+
+    def ns(self, bursts: int) -> float:
+        self.before()
+        try:
+            return self.caller.ns(self.first, self.calls, bursts)
+        finally:
+            self.after()
+
+
+@dataclass(frozen=True)
+class Size:
+    rounds: int
+    bursts: int
+    calls: int
+    kernel_calls: int
+
+
+def watched(stack: ExitStack, way: Way, size: Size) -> Iterator[Case]:
+    program = way.program(COST)
+    both = targets(program, list(FUNCTIONS.values()))
+    way.prepare(program, both)
+    caller = stack.enter_context(Caller(program, way.environment()))
+    recorder = stack.enter_context(recording(way, caller.process.pid, way.folder / "recording.tare"))
+
+    def on() -> None:
+        refused = recorder.set(both, timed(both), "timing", "probed", 0)
+        if refused:
+            raise SystemExit(f"{way.name} refused {refused}")
+        settle()
+
+    def off() -> None:
+        recorder.set([], [], "timing", "markers", 0)
+        settle()
+
+    kernel = way.name == "attach"
+    calls = size.kernel_calls if kernel else size.calls
+    for first, function in FUNCTIONS.items():
+        # the bar of attaching is one of instructions that the kernel emulates
+        bar = math.inf if kernel and first == "mov" else BARS[way.name]
+        yield Case(f"{way.name}, {function}", caller, first, calls, on, off, bar)
+    yield Case(f"{way.name}, no probe on", caller, "push", size.calls)
+
+
+@contextmanager
+def bpftrace(program: Path, caller: Caller) -> Iterator[None]:
+    """Sums a function's times by thread, as one would without Tare."""
+    where = f"{program}:{FUNCTIONS['push']}"
+    script = (
+        f"uprobe:{where} {{ @began[tid] = nsecs; }} "
+        f"uretprobe:{where} /@began[tid]/ {{ @sum = sum(nsecs - @began[tid]); delete(@began[tid]); }}"
+    )
+    with subprocess.Popen(["bpftrace", "-e", script], stdout=subprocess.PIPE, text=True) as process:
+        try:
+            before = caller.ns("push", 1000, 3)
+            until = time.monotonic() + BPFTRACE_READY_S
+            while caller.ns("push", 1000, 3) < 50 * before:
+                if time.monotonic() > until or process.poll() is not None:
+                    raise SystemExit("bpftrace did not come to trace")
+                time.sleep(0.1)
+            yield
+        finally:
+            process.terminate()
+
+
+def beside(stack: ExitStack, folder: Path, size: Size) -> Iterator[Case]:
+    hooks = stack.enter_context(Caller(cost_with_hooks()))
+    yield Case("-finstrument-functions", hooks, "push", size.calls)
+    why = (
+        "it is not installed" if shutil.which("bpftrace") is None else "it needs root" if os.geteuid() else ""
+    )
+    if why:
+        print(f"NOT MEASURED: bpftrace: {why}", flush=True)
+        return
+    program = Path(shutil.copy(COST.built(), folder / "cost-bpftrace"))
+    caller = stack.enter_context(Caller(program))
+    stack.enter_context(bpftrace(program, caller))
+    yield Case("bpftrace, push_first", caller, "push", size.kernel_calls)
+
+
+def measure(cases: Sequence[Case], plain: Caller, size: Size) -> dict[str, list[float]]:
+    """By case the cost in each round, ns."""
+    found: dict[str, list[float]] = defaultdict(list)
+    for turn in range(size.rounds):
+        bare = {first: plain.ns(first, size.calls, size.bursts) for first in FUNCTIONS}
+        for case in [*cases[turn % len(cases) :], *cases[: turn % len(cases)]]:
+            found[case.name].append(case.ns(size.bursts) - bare[case.first])
+        found["a call itself"].append(bare["push"])
+    return found
+
+
+def main() -> None:
+    asked = arguments(__doc__ or "", rounds=15, bursts=10)
+    size = Size(asked.rounds, asked.bursts, 10_000, 2_000)
+    if asked.small:
+        size = Size(3, 3, 2_000, 500)
+    with ExitStack() as stack:
+        folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="tare-cost-")))
+        folders = {name: folder / name for name in BACKENDS}
+        for one in folders.values():
+            one.mkdir()
+        absent = missing(BACKENDS, COST, folder)
+        for name, why in absent.items():
+            print(f"NOT MEASURED: {name}: {why}", flush=True)
+        plain = stack.enter_context(Caller(COST.built()))
+        cases = [
+            case
+            for name in BACKENDS
+            if name not in absent
+            for case in watched(stack, stack.enter_context(Way(name, folders[name])), size)
+        ]
+        cases += beside(stack, folder, size)
+        costs = measure(cases, plain, size)
+        bars = {case.name: case.bar for case in cases}
+    report(
+        [
+            Figure(name, median(some), "ns", bars.get(name, math.inf), spread=_range(some))
+            for name, some in costs.items()
+        ],
+        asked.json,
+    )
+
+
+def _range(some: Sequence[float]) -> str:
+    return f"{len(some)} rounds, {min(some):.4g}–{max(some):.4g}"
+
+
+if __name__ == "__main__":
+    main()

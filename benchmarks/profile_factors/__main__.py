@@ -1,0 +1,143 @@
+"""Which functions make transactions of a stock server vary? The paper's Tables 1 and 2, on today's servers.
+
+PostgreSQL 18 (of its wheel), PostgreSQL 15 (of Debian) and MariaDB, each at its own settings, under TPC-C and pgbench,
+with rows that transactions wait for each other at and without. Each is profiled by `tare profile attach` as a user
+would: transactions by the preset, refinement by itself, the default budget. `--markdown docs/profile-factors.md` puts
+the tables into that page.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from benchmarks.common import Figure, arguments, report
+from benchmarks.page import put
+from benchmarks.profile_factors.tables import page
+from benchmarks.profile_factors.works import MARIADB, NAMES, WORKS, Work
+from tare.dbms.servers import RunningServer, start_mariadb, start_postgresql
+
+FLUSHING = {"XLogFlush", "XLogWrite", "LWLockAcquireOrWait", "issue_xlog_fsync"}
+"""What a committer does, or waits for another to do, until its log is on disk."""
+
+LOCKING = {"ProcSleep", "LockAcquireExtended", "XactLockTableWait", "heap_lock_tuple", "LockTuple"}
+"""What one does that waits for a row that another transaction has locked."""
+
+
+@dataclass(frozen=True)
+class Done:
+    dbms: str
+    work: Work
+    told: dict[str, Any]  # as schemas/profile-v1.json describes it
+
+    @property
+    def first(self) -> dict[str, Any] | None:
+        factors = self.told["factors"]
+        return factors[0] if factors else None
+
+    def first_is_within(self, names: set[str]) -> bool:
+        """Whether the first factor is one of these functions or beneath one, on its path that varies most."""
+        if self.first is None:
+            return False
+        nodes = self.told["nodes"]
+        same = [one for one in nodes if one["name"] in self.first["names"] and one["variance"]]
+        node = max(same, key=lambda one: one["variance"]["value"], default=None)
+        while node is not None and node["name"] not in names:
+            node = None if node["parent"] is None else nodes[node["parent"]]
+        return node is not None
+
+
+def start(name: str, directory: Path) -> RunningServer:
+    if name == MARIADB:
+        return start_mariadb(directory)
+    return start_postgresql(directory, version=name.rpartition(" ")[2])
+
+
+def measure(names: Sequence[str], works: Sequence[Work], seconds: int, kept: Path) -> Iterator[Done]:
+    with tempfile.TemporaryDirectory(prefix="tare-factors-") as name:
+        folder = Path(name)
+        folder.chmod(0o755)  # root's servers run as an ordinary user
+        for dbms in names:
+            for work in filter(lambda one: one.fits(dbms), works):
+                with start(dbms, folder / dbms.replace(" ", "-")) as server:
+                    work.prepare(server)
+                    with work.running(server, 2 * seconds + 60):
+                        yield Done(dbms, work, profiled(server.url, seconds, kept))
+
+
+def profiled(url: str, seconds: int, kept: Path) -> dict[str, Any]:
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "profile.json"
+        command = [
+            "profile",
+            "attach",
+            "--db",
+            url,
+            "--duration",
+            f"{seconds}s",
+            "--out",
+            str(kept),
+            "--json",
+            str(file),
+        ]
+        done = subprocess.run(
+            [sys.executable, "-m", "tare", *command], stdout=subprocess.PIPE, text=True, check=False
+        )
+        if not file.exists():
+            raise SystemExit(f"tare profile attach ended with {done.returncode}\n{done.stdout}")
+        found: dict[str, Any] = json.loads(file.read_text())
+        return found
+
+
+def figures(every: Sequence[Done]) -> Iterator[Figure]:
+    for one in every:
+        first = one.first
+        share = 100 * first["share"]["value"] if first and first["share"] else 0.0
+        yield Figure(
+            f"{one.dbms}, {one.work.name}: top factor's share", share, "%", math.inf,
+            spread=f"{', '.join(first['names'])} ({first['kind']})" if first else "none",
+        )  # fmt: skip
+    for contended, names, what in ((False, FLUSHING, "log flushing"), (True, LOCKING, "lock waiting")):
+        some = [one for one in every if one.work.contended == contended and one.dbms != MARIADB]
+        if some:
+            met = sum(one.first_is_within(names) for one in some)
+            yield Figure(
+                f"PostgreSQL, rows {'contended' if contended else 'not contended'}: {what} is the top factor",
+                met, f"of {len(some)}", len(some), at_most=False,
+            )  # fmt: skip
+    spoilt = [100 * sum(one.told["invalid"].values()) / max(1, one.told["transactions"]) for one in every]
+    yield Figure("transactions that do not count, most of a profile", max(spoilt), "%", math.inf)
+
+
+def main() -> None:
+    asked = arguments(__doc__ or "", files=("markdown", "profiles"), seconds=60, dbms="")
+    if os.geteuid() != 0:
+        raise SystemExit("attaching needs root: sudo -E python -m benchmarks.profile_factors")
+    names: Sequence[str] = [name for name in NAMES if asked.dbms in name]
+    works: Sequence[Work] = WORKS
+    seconds = asked.seconds
+    load_before = os.getloadavg()[0]
+    with ExitStack() as stack:
+        kept = asked.profiles or Path(stack.enter_context(tempfile.TemporaryDirectory()))
+        if asked.small:
+            names, works, seconds = NAMES[:1], (Work("pgbench, scale 1", False, 1, 4, "simple-update"),), 10
+        every = list(measure(names, works, seconds, kept))
+    made = page([(one.dbms, one.work, one.told) for one in every], seconds, load_before)
+    if asked.markdown:
+        put(asked.markdown, made)
+    if not asked.json:
+        print(made, end="\n\n")
+    report(list(figures(every)), asked.json)
+
+
+if __name__ == "__main__":
+    main()

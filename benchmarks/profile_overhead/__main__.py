@@ -1,0 +1,260 @@
+"""What profiling costs a server: the paper's Fig. 5 (left) on PostgreSQL 18, by the number of functions watched.
+
+Two servers with the same data: one as it comes, one started with the agent in it. pgbench's TPC-B-like load runs on one
+of them at a time, in windows of a few seconds that take turns; what a window came to is told by pgbench, not by us. A
+case is compared with the window on the untouched server in the same round; intervals are Student's over rounds. First
+unthrottled, then at a rate of half of what the untouched server managed. Attaching to the untouched server stands
+beside it as the curve of a tracer that traps (the paper's DTrace).
+
+Watched are the functions that a profile comes down to: what the preset names, then what these call, as far as they are
+called at all and the default budget pays for. Markers of transactions are watched too, and also by themselves.
+
+Fig. 5 (right): how many nodes of the call tree a naive profiler has to break down.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import shutil
+import tempfile
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from benchmarks.common import Figure, arguments, report
+from benchmarks.page import put, table
+from benchmarks.profile_overhead.choice import candidates, chosen, counted
+from benchmarks.profile_overhead.pgbench import CLIENTS, Load, Pgbench
+from benchmarks.profile_ways import Target, Way, owner_of, recording, settle
+from tare._probe import ProfileRecorder
+from tare.dbms.servers import RunningServer, record, restart, start_postgresql
+from tare.profile.functions import Functions
+from tare.profile.images import functions_of
+from tare.profile.server import of_process
+from tare.profile.transactions import Transactions, transactions
+from tare.protocol.profile.found import Estimate, Overhead
+from tare.protocol.profile.overhead import Turn, overhead
+
+VERSION = "18"
+COUNTS = (1, 10, 50, 100)
+PAPER = 0.06
+BARE = "as it comes"
+HALF = 0.5
+
+
+@dataclass(frozen=True)
+class Case:
+    way: str  # BARE, or the backend's name
+    functions: int
+    on: bool = (
+        True  # the markers of transactions at least; else the agent is in the server, and no probe is on
+    )
+
+    def __str__(self) -> str:
+        if self.way == BARE:
+            return self.way
+        what = (
+            f"{self.functions} functions" if self.functions else "markers alone" if self.on else "nothing on"
+        )
+        return f"{self.way}, {what}"
+
+
+@dataclass(frozen=True)
+class Bed:
+    """Both servers, loaded alike. They run one binary, so that a function has one number in both."""
+
+    pgbench: Pgbench
+    urls: Mapping[str, str]  # by way
+    recorders: Mapping[str, ProfileRecorder]
+    programs: Mapping[str, str]  # by way: files of their own
+    functions: Functions
+    of: Transactions
+
+    def load(self, way: str, seconds: int, rate: float | None = None) -> Load:
+        return self.pgbench.load(self.urls[way], seconds, rate)
+
+    def window(self, case: Case, watch: Sequence[int], seconds: int, rate: float | None) -> Load:
+        if case.on:
+            self._on(self.recorders[case.way], watch[: case.functions])
+        try:
+            return self.load(case.way, seconds, rate)
+        finally:
+            if case.on:
+                self.recorders[case.way].set([], [], "timing", "resting", 1)
+                settle()
+
+    def target(self, way: str, number: int) -> Target:
+        number, name, _, address, size = self.functions[number].target()
+        return number, name, self.programs[way], address, size
+
+    def _on(self, recorder: ProfileRecorder, watch: Sequence[int]) -> None:
+        targets = [self.target(recorder.name, number) for number in (*sorted(self.of.marking), *watch)]
+        probes = [*self.of.markers, *((number, "site", False, False) for number in watch)]
+        refused = recorder.set(targets, probes, "timing", "probed", 1)
+        if refused:
+            raise SystemExit(f"{recorder.name} refused {refused}")
+        settle()
+
+
+@contextmanager
+def bed(scale: int, folder: Path) -> Iterator[Bed]:
+    with ExitStack() as stack:
+        bare = stack.enter_context(start_postgresql(version=VERSION))
+        other = stack.enter_context(start_postgresql(version=VERSION))
+        pgbench = Pgbench(bare.record.binaries)
+        for server in (bare, other):
+            pgbench.prepare(server.url, scale)
+        functions = functions_of(of_process(bare.pid))
+        of = transactions("commit", "postgresql", int(VERSION), functions)
+        agent = stack.enter_context(Way("agent", folder))
+        some = [functions[number] for number in (*of.marking, *candidates(functions, of))]
+        program = own_copy(other, folder) / "postgres"
+        targets = [(one.id, one.name, str(program), one.address, one.size) for one in some]
+        agent.prepare(program, targets, owner_of(other.directory))
+        with agent.in_children():
+            restart(other.record)
+        recorders = {"agent": stack.enter_context(recording(agent, other.pid, folder / "agent.tare"))}
+        if os.geteuid() == 0:
+            attach = stack.enter_context(Way("attach", folder))
+            recorders["attach"] = stack.enter_context(recording(attach, bare.pid, folder / "attach.tare"))
+        else:
+            print("NOT MEASURED: attach: it needs root", flush=True)
+        urls = {BARE: bare.url, "attach": bare.url, "agent": other.url}
+        programs = {"agent": str(program), "attach": functions.program.path}
+        yield Bed(pgbench, urls, recorders, programs, functions, of)
+
+
+def own_copy(server: RunningServer, folder: Path) -> Path:
+    """Lets a server run copied programs from its next start on. A uprobe is put on every process of a file, and what it
+    puts back in the end is the file's first byte: not what the agent has made of it."""
+    place = folder / "install"
+    shutil.copytree(server.record.binaries.parent, place, symlinks=True)
+    record.write(replace(server.record, binaries=place / "bin"))
+    return place / "bin"
+
+
+@dataclass(frozen=True)
+class Size:
+    scale: int
+    seconds: int
+    rounds: int
+    counts: Sequence[int]
+
+
+@dataclass(frozen=True)
+class Measured:
+    load: str  # "unthrottled", or the rate
+    case: Case
+    events: float  # pairs of entry and exit a transaction, markers left out
+    found: Overhead
+
+    def lines(self) -> list[str]:
+        return [
+            self.load,
+            str(self.case),
+            f"{self.events:.1f}",
+            _share(self.found.throughput),
+            _share(self.found.latency),
+        ]
+
+
+def measure(made: Bed, size: Size) -> tuple[list[Measured], Load]:
+    pool = candidates(made.functions, made.of)
+    made.load("agent", size.seconds)  # fills its buffers
+    first = made.load(BARE, size.seconds)
+    calls = counted(
+        made.recorders["agent"],
+        [made.target("agent", number) for number in pool],
+        lambda: made.load("agent", size.seconds).transactions,
+    )
+    # of a saturated machine a transaction has so much; the rest of its duration it waits for others
+    machine_ns = 1e9 * (os.cpu_count() or 1) / first.rate
+    watch = chosen(pool, calls, min(machine_ns, 1e6 * first.mean_ms), max(size.counts))
+    if len(watch) < max(size.counts):
+        print(f"ONLY {len(watch)} functions are called and fit the budget", flush=True)
+    cases = [
+        Case("agent", 0, on=False),
+        *(Case(way, count) for way in made.recorders for count in (0, *size.counts)),
+    ]
+    found = []
+    for load, rate in (("unthrottled", None), (f"{HALF * first.rate:.0f}/s", HALF * first.rate)):
+        turns: dict[Case, list[Turn]] = defaultdict(list)
+        for turn in range(size.rounds):
+            bare = made.window(Case(BARE, 0, on=False), watch, size.seconds, rate)
+            for case in [*cases[turn % len(cases) :], *cases[: turn % len(cases)]]:
+                done = made.window(case, watch, size.seconds, rate)
+                turns[case] += [_turn(False, bare), _turn(True, done)]
+        for case in cases:
+            events = sum(calls[number] for number in watch[: case.functions])
+            compared = overhead(turns[case], events=events, pair_ns=math.nan, marker_events=0)
+            found.append(Measured(load, case, events, compared))
+    return found, first
+
+
+def _turn(probed: bool, load: Load) -> Turn:
+    return Turn(probed, load.transactions, 1e6 * load.mean_ms, load.transactions / load.rate)
+
+
+def figures(every: Sequence[Measured]) -> Iterator[Figure]:
+    for one in every:
+        at_bar = one.case.way == "agent" and one.case.functions == max(COUNTS)
+        for what, found in (("throughput lost", one.found.throughput), ("latency added", one.found.latency)):
+            if found is not None:
+                yield Figure(
+                    f"{one.load}: {one.case}: {what}",
+                    100 * found.value,
+                    "%",
+                    100 * PAPER if at_bar else math.inf,
+                    spread=f"{100 * found.low:.1f} to {100 * found.high:.1f}%, {one.events:.0f} calls a transaction",
+                )
+
+
+def naive(made: Bed) -> Iterator[Figure]:
+    """The call tree beneath the functions that a statement of a client is."""
+    image, tops = made.functions.program, [made.functions[number] for number in made.of.tops]
+    for top in tops:
+        nodes, leaves = image.naive_nodes(top.address)
+        yield Figure(f"call tree beneath {top.name}: nodes to break down", nodes - leaves, "", math.inf)
+
+
+def page(every: Sequence[Measured], words: str) -> str:
+    header = ("load", "watched", "calls a transaction", "throughput lost", "latency added")
+    return f"{words}\n\n{table(header, [one.lines() for one in every])}"
+
+
+def main() -> None:
+    asked = arguments(__doc__ or "", files=("markdown",), scale=20, seconds=5, rounds=10)
+    size = Size(asked.scale, asked.seconds, asked.rounds, COUNTS)
+    if asked.small:
+        size = Size(1, 1, 2, COUNTS[-1:])
+    load_before = os.getloadavg()[0]
+    with tempfile.TemporaryDirectory(prefix="tare-overhead-") as name:
+        folder = Path(name)
+        folder.chmod(0o755)  # root's servers run as an ordinary user
+        with bed(size.scale, folder) as made:
+            every, bare = measure(made, size)
+            beside = list(naive(made))
+    words = (
+        f"PostgreSQL {VERSION}, pgbench at scale {size.scale}, {CLIENTS} clients; {size.rounds} rounds of "
+        f"{size.seconds} s for each case; the untouched server {bare.rate:.0f}/s, {bare.mean_ms:.2f} ms; "
+        f"load average before {load_before:.2f}."
+    )
+    made_page = page(every, words)
+    if asked.markdown:
+        put(asked.markdown, made_page)
+    if not asked.json:
+        print(made_page, end="\n\n")
+    report([*figures(every), *beside], asked.json)
+
+
+def _share(estimate: Estimate | None) -> str:
+    if estimate is None:
+        return "–"
+    return f"{100 * estimate.value:.1f}% ({100 * estimate.low:.1f} to {100 * estimate.high:.1f})"
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,57 @@
+"""Which functions are watched: those that a profile comes down to, that are called, and that its budget pays for."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Mapping, Sequence
+
+from benchmarks.profile_ways import Target
+from tare._probe import ProfileRecorder
+from tare.profile.costs import PAIR_NS
+from tare.profile.functions import Functions
+from tare.profile.transactions import Transactions
+
+MOST_CANDIDATES = 600
+BUDGET = 0.05  # what `tare profile` takes where nothing else is asked for
+
+
+def candidates(functions: Functions, of: Transactions) -> list[int]:
+    """The preset's own, then what they call, level by level."""
+    found = dict.fromkeys(of.seeds)
+    waiting = deque((*of.tops, *of.seeds))
+    while waiting and len(found) < MOST_CANDIDATES:
+        for child in functions.children(waiting.popleft()):
+            if child.id not in found and child.id not in of.marking:
+                found[child.id] = None
+                waiting.append(child.id)
+    return list(found)[:MOST_CANDIDATES]
+
+
+def counted(
+    recorder: ProfileRecorder, targets: Sequence[Target], load: Callable[[], int]
+) -> Mapping[int, float]:
+    """Calls per transaction under a load that says how many transactions it did."""
+    refused = dict(
+        recorder.set(targets, [(one[0], "site", False, True) for one in targets], "counting", "counting", 0)
+    )
+    before = recorder.calls()
+    transactions = load()
+    calls = recorder.calls()
+    recorder.set([], [], "timing", "resting", 0)
+    return {
+        number: (calls.get(number, 0) - before.get(number, 0)) / transactions
+        for number, *_ in targets
+        if number not in refused
+    }
+
+
+def chosen(numbers: Sequence[int], calls: Mapping[int, float], own_ns: float, most: int) -> list[int]:
+    """The first `most` that are called at all and that the agent's budget pays for together, out of the time that a
+    transaction has the machine."""
+    left = BUDGET * own_ns / PAIR_NS["agent"]
+    taken: list[int] = []
+    for number in numbers:
+        if len(taken) < most and 0 < calls.get(number, 0.0) <= left:
+            taken.append(number)
+            left -= calls[number]
+    return taken

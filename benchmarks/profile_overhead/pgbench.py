@@ -1,0 +1,56 @@
+"""pgbench's own account of a short load: what a client sees of a server, whoever else looks at it."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+
+CLIENTS = 8
+THREADS = 1
+
+
+@dataclass(frozen=True)
+class Load:
+    """One window."""
+
+    transactions: int
+    rate: float  # a second
+    mean_ms: float  # from when a transaction was due, where a rate was asked for
+
+
+class Pgbench:
+    def __init__(self, binaries: Path) -> None:
+        beside = binaries / "pgbench"
+        self.program = str(beside) if beside.exists() else shutil.which("pgbench") or ""
+        if not self.program:
+            raise SystemExit("pgbench is not installed: apt install postgresql-contrib, or the wheel's")
+
+    def prepare(self, url: str, scale: int) -> None:
+        self._run("--initialize", "--quiet", f"--scale={scale}", url)
+
+    def load(self, url: str, seconds: int, rate: float | None = None) -> Load:
+        paced = () if rate is None else (f"--rate={rate:.1f}",)
+        told = self._run(
+            "--no-vacuum", f"--client={CLIENTS}", f"--jobs={THREADS}", f"--time={seconds}", *paced, url
+        )
+        return Load(
+            int(_number(r"transactions actually processed: (\d+)", told)),
+            _number(r"tps = ([\d.]+)", told),
+            _number(r"latency average = ([\d.]+) ms", told),
+        )
+
+    def _run(self, *words: str) -> str:
+        done = subprocess.run([self.program, *words], capture_output=True, text=True, check=False)
+        if done.returncode:
+            raise SystemExit(f"pgbench ended with {done.returncode}\n{done.stderr[-2000:]}")
+        return done.stdout
+
+
+def _number(pattern: str, told: str) -> float:
+    found = re.search(pattern, told)
+    if found is None:
+        raise SystemExit(f"nothing like {pattern} in:\n{told[-2000:]}")
+    return float(found.group(1))

@@ -1,0 +1,91 @@
+"""What every command that makes a profile is told alike, and what becomes of it."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from tare.cli import destinations, exit_code_of
+from tare.cli.profile_live import shown
+from tare.cli.profile_report import built
+from tare.dbms.url import redacted
+from tare.lab.profiles import Run, open_run
+from tare.profile import going_on, running, starting
+from tare.profile.conduct import Kept, Subject, profiled
+from tare.profile.request import Asked
+from tare.profile.session import Made
+from tare.profile.told import Told
+
+
+@dataclass(frozen=True)
+class Call:
+    """Of one command."""
+
+    name: str | None
+    out: str
+    top: int
+    given: Mapping[str, str | None]  # destinations of the report
+
+    def attached(self, asked: Asked, db: str | None, pid: int | None, connect_timeout_s: float) -> int:
+        """The exit code."""
+        destinations.check(self.given)
+        subject = running.subject(asked, db, pid, connect_timeout_s)
+        return self._made(subject, asked)
+
+    def launched(
+        self,
+        asked: Asked,
+        command: Sequence[str],
+        backend: str,
+        *,
+        user: str | None,
+        load: str | None,
+        keep: bool,
+    ) -> int:
+        """The exit code."""
+        destinations.check(self.given)
+        with starting.subject(asked, command, backend, user=user, load=load, keep=keep) as started:
+            return self._made(started.subject, asked, wait_s=starting.WAIT_S, watch=started.watch)
+
+    def refined(self, asked: Asked, which: str) -> int:
+        """The exit code."""
+        destinations.check(self.given)
+        subject, begin_with = going_on.subject(open_run(which, Path(self.out)), asked)
+        return self._made(subject, going_on.without_names(asked), begin_with=begin_with)
+
+    def _made(
+        self,
+        subject: Subject,
+        asked: Asked,
+        *,
+        wait_s: float = 30.0,
+        begin_with: Sequence[int] = (),
+        watch: starting.Watch | None = None,
+    ) -> int:
+        quiet = "-" in self.given.values()
+        kept = Kept(Path(self.out), self.name, tuple(redacted(word) for word in ("tare", *sys.argv[1:])))
+        with shown(f"profile of {subject.shown}", asked.duration_s, quiet=quiet) as view:
+
+            def hear(event: Told) -> None:
+                if watch is not None:
+                    watch(event)
+                view.hear(event)
+
+            run, made = profiled(subject, asked, kept, hear, wait_s=wait_s, begin_with=begin_with)
+        self._report(run)
+        return self._ended(run, made)
+
+    def _report(self, run: Run) -> None:
+        from rich.console import Console
+
+        from tare.report.profile.write import deliver
+
+        deliver(built(run), self.given, Console(), top=self.top)
+
+    def _ended(self, run: Run, made: Made) -> int:
+        print(f"tare: kept as {run.folder}", file=sys.stderr)
+        for note in made.notes:
+            print(f"tare: {note}", file=sys.stderr)
+        return 0 if made.stopped_by is None else exit_code_of(made.stopped_by)

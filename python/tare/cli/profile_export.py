@@ -1,0 +1,84 @@
+"""`tare profile export`: single transactions as a trace, and stacks weighted by variance."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from tare.cli import destinations
+from tare.cli.profile_report import built
+from tare.errors import UsageError
+from tare.lab.profiles import Run, open_run, windows_of
+from tare.protocol.profile.overhead import PROBED
+from tare.report.page import write
+from tare.report.profile import choose, perfetto
+from tare.report.profile import folded as stacks
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    perfetto: str | None
+    folded: str | None
+    folded_negative: str | None
+    slowest: int
+    median: int
+    transactions: Sequence[int]
+    round: int | None
+    type: str | None
+
+
+def exported(which: str, out: Path, wanted: Wanted) -> None:
+    """Raises UsageError where nothing is asked for, and what reading the profile raises."""
+    given = {
+        "perfetto": wanted.perfetto,
+        "folded": wanted.folded,
+        "folded-negative": wanted.folded_negative,
+    }
+    if not any(given.values()):
+        raise UsageError("nothing to export", "name a file: --perfetto trace.json, --folded stacks.txt")
+    destinations.check(given)
+    run = open_run(which, out)
+    nodes = built(run, round_=wanted.round, type_=wanted.type).report.nodes if _stacks(wanted) else []
+    exporters = {
+        "perfetto": lambda: _trace(run, wanted),
+        "folded": lambda: stacks.render(nodes),
+        "folded-negative": lambda: stacks.render(nodes, negative=True),
+    }
+    write.deliver(given, exporters, lambda: "")
+    for name, file in given.items():
+        if file and file != "-":
+            print(f"{name}: {file}", file=sys.stderr)
+
+
+def _stacks(wanted: Wanted) -> bool:
+    return bool(wanted.folded or wanted.folded_negative)
+
+
+def _trace(run: Run, wanted: Wanted) -> str:
+    from tare import _probe
+
+    tables = run.tables()
+    able = choose.able(tables.transactions, windows_of(tables.windows, PROBED, wanted.round))
+    duration = np.asarray(tables.transactions["duration_ns"].to_numpy()).astype(np.int64)
+    chosen = _chosen(duration, able, wanted)
+    spans = choose.spans(tables.transactions, chosen, tables.texts)
+    stretches = [(one.pid, one.tid, one.begin_ns, one.begin_ns + one.duration_ns) for one in spans]
+    slices = _probe.slices(run.recording, stretches)
+    names = {one.id: one.name for one in run.about.functions}
+    about = {"profile": run.name, "transaction": run.about.transaction, "backend": run.about.says}
+    return perfetto.render(spans, slices, names, about)
+
+
+def _chosen(duration: choose.Whole, able: choose.Flags, wanted: Wanted) -> list[tuple[int, str]]:
+    """Numbers, and why each was chosen."""
+    if wanted.transactions:
+        return [(one, "asked for") for one in choose.asked_for(wanted.transactions, able)]
+    slow = choose.slowest(duration, able, wanted.slowest)
+    return [
+        *((one, "slowest") for one in slow),
+        *((one, "median") for one in choose.median(duration, able, wanted.median)),
+    ]

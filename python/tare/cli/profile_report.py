@@ -1,0 +1,74 @@
+"""A profile's folder as a report."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from tare.errors import TareError
+from tare.lab.profile_tables import Tables
+from tare.lab.profiles import Run
+from tare.profile import watched
+from tare.profile.reading import marker_pairs
+from tare.protocol.profile.analyse import analyse
+from tare.protocol.profile.difference import difference
+from tare.protocol.profile.found import Overhead
+from tare.protocol.profile.overhead import Turn, overhead
+from tare.report.profile import Built, build, comparison, drawn
+from tare.report.profile.comparison import Comparison
+
+
+def built(
+    run: Run,
+    *,
+    round_: int | None = None,
+    type_: str | None = None,
+    within: bool = False,
+    title: str | None = None,
+) -> Built:
+    """Raises TooFewTransactions, NoSuchProfile, ProfileDamaged."""
+    tables = run.tables()
+    measured = run.measured(round_=round_, tables=tables)
+    turns = run.turns(round_=round_, tables=tables)
+    found = analyse(
+        measured,
+        type_=type_,
+        within=within,
+        overhead=_overhead(run, round_, turns, tables),
+        budget=run.about.budget,
+    )
+    kept = _kept(run)
+    return build(
+        found,
+        run.about,
+        drawn(measured, turns),
+        refine=() if kept is not None and kept.settled and round_ is None else None,
+        naive_rounds=kept.naive_rounds if kept is not None else None,
+        title=title,
+    )
+
+
+def compared(before: Run, after: Run, *, title: str | None = None) -> Comparison:
+    """Of the last rounds. Raises TooFewTransactions, NoSuchProfile, ProfileDamaged."""
+    found = difference(before.measured(), after.measured())
+    return comparison.build(before.about, after.about, found, title=title)
+
+
+def _overhead(run: Run, round_: int | None, turns: Sequence[Turn], tables: Tables) -> Overhead | None:
+    about = run.about
+    rounds = [one for one in about.rounds if round_ in (None, one.number)]
+    if not rounds or about.pair_ns is None or not any(one.transactions for one in turns):
+        return None
+    functions = [one for one in rounds[-1].functions if one not in about.refused]
+    return overhead(
+        turns,
+        events=sum(about.calls.get(one, 0.0) for one in functions),
+        pair_ns=about.pair_ns,
+        marker_events=marker_pairs(tables.transactions),
+    )
+
+
+def _kept(run: Run) -> watched.Watched | None:
+    try:
+        return watched.read(run.folder)
+    except TareError:  # a profile of another hand's making
+        return None

@@ -1,0 +1,219 @@
+"""`tare profile show`, `diff`, `list` and `export`: what profiles have to say."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from tare.cli import options
+
+if TYPE_CHECKING:
+    from tare.errors import ProfileDamaged
+    from tare.lab.profiles import Run as Profile
+
+Run = Annotated[
+    str,
+    typer.Argument(
+        metavar="RUN", help="A profile: its name in the folder of runs, or the path of its folder."
+    ),
+]
+A = Annotated[str, typer.Argument(metavar="RUN_A", help="The one before.")]
+B = Annotated[str, typer.Argument(metavar="RUN_B", help="The one after.")]
+Out = Annotated[
+    str,
+    typer.Option(
+        "--out", envvar="TARE_PROFILES", metavar="DIR", help="The folder that keeps runs, one folder each."
+    ),
+]
+Round = Annotated[
+    int | None, typer.Option("--round", min=1, metavar="N", help="Of this round. Default: the last.")
+]
+Type = Annotated[
+    str | None,
+    typer.Option("--type", metavar="NAME", help="Only transactions of this type, as the report names it."),
+]
+
+
+def show(
+    run: Run,
+    tree: Annotated[bool, typer.Option("--tree", help="The variance tree.")] = False,
+    factors: Annotated[bool, typer.Option("--factors", help="The factors, by score.")] = False,
+    flame: Annotated[
+        bool, typer.Option("--flame", help="The tree as an icicle, as wide as the variance.")
+    ] = False,
+    tail: Annotated[
+        bool, typer.Option("--tail", help="What is different above the 99th percentile.")
+    ] = False,
+    types: Annotated[bool, typer.Option("--types", help="The types of transactions.")] = False,
+    round_: Round = None,
+    type_: Type = None,
+    within: Annotated[
+        bool,
+        typer.Option("--within-types", help="Take out what lies between types: work that was asked for."),
+    ] = False,
+    top: Annotated[int, typer.Option(min=1, max=1000, help="How many factors.")] = 10,
+    out: Out = "profiles",
+    html: options.Html = None,
+    markdown: options.Words = None,
+    json: options.Numbers = None,
+    title: options.Title = None,
+) -> None:
+    """Report a profile again, whole or in parts.
+
+    Exit code: 0 done, 1 the profile or a file failed, 2 the request was at fault.
+    """
+    from rich.console import Console
+
+    from tare.cli import destinations
+    from tare.cli.profile_report import built
+    from tare.lab.profiles import open_run
+    from tare.report.profile.text import PARTS
+    from tare.report.profile.write import deliver
+
+    given = {"html": html, "markdown": markdown, "json": json}
+    destinations.check(given)
+    found = built(open_run(run, Path(out)), round_=round_, type_=type_, within=within, title=title)
+    chosen = {"tree": tree, "flame": flame, "factors": factors, "types": types, "tail": tail}
+    parts = [name for name, wanted in chosen.items() if wanted]
+    deliver(found, given, Console(), parts or PARTS, top)
+
+
+def diff(
+    run_a: A,
+    run_b: B,
+    out: Out = "profiles",
+    html: options.Html = None,
+    markdown: options.Words = None,
+    json: options.Numbers = None,
+    title: options.Title = None,
+) -> None:
+    """Hold two profiles against each other: what the variance was and is, and which functions made the difference.
+
+    Exit code: 0 done, 1 a profile or a file failed, 2 the request was at fault.
+    """
+    from rich.console import Console
+
+    from tare.cli import destinations
+    from tare.cli.profile_report import compared
+    from tare.lab.profiles import open_run
+    from tare.report.profile.write import deliver_comparison
+
+    given = {"html": html, "markdown": markdown, "json": json}
+    destinations.check(given)
+    before, after = (open_run(one, Path(out)) for one in (run_a, run_b))
+    deliver_comparison(compared(before, after, title=title), given, Console())
+
+
+def list_(out: Out = "profiles", json: options.AsJson = False) -> None:
+    """List the profiles of a folder, newest first.
+
+    Exit code: 0 done.
+    """
+    from tare.lab.profiles import runs_in
+
+    found = runs_in(Path(out))
+    if json:
+        _print_json(out, found)
+    elif not found:
+        typer.echo(f"{out}/ holds no profiles; record one: tare profile attach")
+    else:
+        _print_runs(found)
+
+
+def export(
+    run: Run,
+    perfetto: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FILE|-", help="Single transactions as a trace for Perfetto or chrome://tracing."
+        ),
+    ] = None,
+    folded: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FILE|-", help="Stacks weighted by their share of the variance, for flame graphs."
+        ),
+    ] = None,
+    folded_negative: Annotated[
+        str | None,
+        typer.Option(metavar="FILE|-", help="Those whose share is negative: they even out what others vary."),
+    ] = None,
+    slowest: Annotated[
+        int, typer.Option(min=0, max=10_000, help="Transactions in the trace: the slowest.")
+    ] = 10,
+    median: Annotated[
+        int, typer.Option(min=0, max=10_000, help="And so many that took as long as the median.")
+    ] = 3,
+    transaction: Annotated[
+        list[int] | None,
+        typer.Option(min=0, metavar="N", help="These transactions instead, by number. Repeatable."),
+    ] = None,
+    round_: Round = None,
+    type_: Type = None,
+    out: Out = "profiles",
+) -> None:
+    """Write a profile in other tools' formats.
+
+    Exit code: 0 done, 1 the profile or a file failed, 2 the request was at fault.
+    """
+    from tare.cli.profile_export import Wanted, exported
+
+    wanted = Wanted(
+        perfetto, folded, folded_negative, slowest, median, tuple(transaction or ()), round_, type_
+    )
+    exported(run, Path(out), wanted)
+
+
+def _print_json(out: str, found: list[Profile | ProfileDamaged]) -> None:
+    import json
+
+    from tare.lab.profiles import Run as Profile
+
+    runs = [
+        {
+            "name": one.name,
+            "folder": str(one.folder),
+            **one.about.model_dump(include={"when", "state", "dbms", "dbms_version", "backend", "preset"}),
+            "rounds": len(one.about.rounds),
+        }
+        for one in found
+        if isinstance(one, Profile)
+    ]
+    damaged = [one.what for one in found if not isinstance(one, Profile)]
+    typer.echo(json.dumps({"folder": out, "profiles": runs, "damaged": damaged}, indent=2))
+
+
+def _print_runs(found: list[Profile | ProfileDamaged]) -> None:
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    from tare.lab.profiles import Run as Profile
+    from tare.report.experiment.safe import printable
+
+    table = Table(box=None, pad_edge=False, collapse_padding=True)
+    for heading in ("profile", "DBMS", "begun", "backend", "transactions", "rounds", "state"):
+        table.add_column(
+            heading, justify="right" if heading == "rounds" else "left", no_wrap=heading == "profile"
+        )
+    for one in found:
+        if not isinstance(one, Profile):
+            continue
+        about = one.about
+        cells = (
+            one.name,
+            f"{about.dbms} {about.dbms_version.partition('-')[0]}".strip() or about.server,
+            about.when[:16].replace("T", " "),
+            about.backend,
+            about.preset,
+            str(len(about.rounds)),
+            about.state,
+        )
+        table.add_row(*(Text(printable(cell)) for cell in cells))
+    console = Console()
+    console.print(table)
+    for one in found:
+        if not isinstance(one, Profile):
+            console.print(Text(printable(one.what), style="red"))

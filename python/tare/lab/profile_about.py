@@ -1,0 +1,152 @@
+"""about.json of a profile's folder: how it was recorded, and the names of what is in the recording."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
+
+from tare.dbms.url import redacted
+from tare.errors import NoSuchProfile, ProfileDamaged, ProfileTooNew
+from tare.protocol.profile.measured import Function
+from tare.report.atomic import write
+
+FORMAT: Literal["tare profile"] = "tare profile"
+VERSION = 1
+ABOUT = "about.json"
+
+_MOST_BYTES = 64 << 20
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class Named(_Part):
+    """A function of the recording, as `measured.Function`."""
+
+    id: int
+    name: str
+    object: str = ""
+    address: int = 0
+    size: int = 0
+    inferred: bool = False
+    height: int | None = None
+
+    def function(self) -> Function:
+        return Function(self.id, self.name, self.inferred, self.height, self.object, self.address, self.size)
+
+
+class Round(_Part):
+    """A round of refinement."""
+
+    number: int
+    functions: tuple[int, ...]  # with a probe on
+    reason: str
+    added: tuple[int, ...] = ()
+    dropped: tuple[int, ...] = ()
+    predicted: float | None = None  # overhead, share of a transaction's mean duration
+    seconds: float | None = None
+
+
+class Machine(_Part):
+    """`tare.measure.environment.MachineFacts`."""
+
+    cpu_model: str
+    online_cpus: int
+    usable_cpus: int
+    memory_bytes: int
+    hypervisor: str | None
+    kernel: str
+    operating_system: str
+    python: str
+    tare: str
+
+
+class About(_Part):
+    """Written when a recording begins, and anew as it goes on: what is there can always be analysed."""
+
+    format: Literal["tare profile"] = FORMAT
+    version: int = VERSION
+    tare: str  # that wrote it
+    name: str
+    when: str  # ISO 8601, with its offset
+    state: Literal["recording", "complete", "interrupted", "server ended"] = "recording"
+    command: tuple[str, ...] = ()  # without passwords
+    server: str = ""  # what was watched: its URL without a password, or its process
+    dbms: str = ""  # "postgresql", …; empty: not known
+    dbms_version: str = ""
+    backend: str = ""  # "attach", "agent", "xray", "annotation"
+    says: str = ""  # what the backend says of itself
+    preset: str = ""
+    transaction: str = ""  # what one is, in words
+    waiting: str = "[waiting for the client]"  # what time between its intervals is called
+    rules: dict[str, Any]  # tare_profile::rules::Rules
+    markers: tuple[int, ...] = ()  # functions that tell transactions apart
+    functions: tuple[Named, ...] = ()
+    call_graph_height: int = 0
+    budget: float | None = None  # share of a transaction's mean duration
+    pair_ns: float | None = None  # cost of an entry and exit
+    pair_measured: bool = False  # on this machine, in this run
+    calls: dict[int, float] = Field(
+        default_factory=dict
+    )  # per transaction, of the functions that were counted
+    rounds: tuple[Round, ...] = ()
+    ended: str = ""  # why there was no further round
+    refused: dict[int, str] = Field(default_factory=dict)  # functions that no probe could be put on, and why
+    left_out: tuple[int, ...] = ()  # too hot for the budget
+    notes: tuple[str, ...] = ()
+    machine: Machine | None = None
+
+    @field_validator("command", mode="after")
+    @classmethod
+    def _without_passwords(cls, command: tuple[str, ...]) -> tuple[str, ...]:
+        return tuple(redacted(word) for word in command)
+
+    @field_validator("server", mode="after")
+    @classmethod
+    def _without_password(cls, server: str) -> str:
+        return redacted(server)
+
+
+def write_about(folder: Path, about: About) -> None:
+    """Whole, or as it was before. Raises ExportFailed."""
+    write(folder / ABOUT, about.model_dump_json(indent=1) + "\n")
+
+
+def read_about(folder: Path) -> About:
+    """Raises NoSuchProfile, ProfileDamaged, or ProfileTooNew."""
+    file = folder / ABOUT
+    try:
+        if file.stat().st_size > _MOST_BYTES:
+            raise ValueError("it is too large")
+        said = json.loads(file.read_text(encoding="utf-8"))
+        if not isinstance(said, dict) or said.get("format") != FORMAT:
+            raise ValueError(f"it does not say that its format is {FORMAT!r}")
+        _refuse_newer(folder, said)
+        return About.model_validate(said)
+    except FileNotFoundError as error:
+        raise NoSuchProfile(
+            f"{folder} holds no profile: it has no {ABOUT}", "name a folder that `tare profile` wrote"
+        ) from error
+    except ValidationError as error:
+        first = error.errors()[0]
+        place = ".".join(str(one) for one in first["loc"])
+        raise ProfileDamaged(
+            f"{file} is damaged: {place}: {first['msg']}", "record the profile again"
+        ) from error
+    except (OSError, ValueError, RecursionError) as error:
+        said_ = (str(error).splitlines() or [type(error).__name__])[0]
+        raise ProfileDamaged(f"{file} cannot be read: {said_}", "record the profile again") from error
+
+
+def _refuse_newer(folder: Path, said: dict[str, Any]) -> None:
+    version = said.get("version")
+    if isinstance(version, int) and version > VERSION:
+        raise ProfileTooNew(
+            f"the profile {folder} is of a later Tare ({said.get('tare')}): format {version}; "
+            f"this Tare knows {VERSION}",
+            "update Tare (pip install --upgrade tare-db)",
+        )

@@ -1,0 +1,165 @@
+"""Profiles on disk: a run is a folder with its recording, what it is, and tables made from it.
+
+`about.json`, `recording.tare` and, at will, `derived/`. A run is named by its folder's path, or by its name where the
+folder of all runs (`profiles/`) has it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from difflib import get_close_matches
+from pathlib import Path
+
+from tare.errors import NoSuchProfile, ProfileDamaged, UsageError
+from tare.lab.profile_about import ABOUT, About, read_about, write_about
+from tare.lab.profile_tables import Assemble, Tables, tables_of
+from tare.protocol.profile.measured import Measured, Window, from_tables
+from tare.protocol.profile.overhead import PROBED, Turn, turns
+
+PROFILES = Path("profiles")
+RECORDING = "recording.tare"
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """One profile. Its tables are read when they are asked for."""
+
+    folder: Path
+    about: About
+
+    @property
+    def name(self) -> str:
+        return self.about.name
+
+    @property
+    def recording(self) -> Path:
+        return self.folder / RECORDING
+
+    def save(self, about: About) -> Run:
+        """The same run, of which this is now known. Raises ExportFailed."""
+        write_about(self.folder, about)
+        return Run(self.folder, about)
+
+    def tables(self, assemble: Assemble | None = None) -> Tables:
+        """Raises ProfileDamaged, ExportFailed, or ProbeError for a recording that is damaged."""
+        return tables_of(self.folder, self.recording, self.about.rules, assemble)
+
+    def measured(
+        self, *, round_: int | None = None, purpose: str = PROBED, tables: Tables | None = None
+    ) -> Measured:
+        """Transactions of the windows of this purpose; `round_`: None: of the last round that has such windows.
+
+        Raises NoSuchProfile where there is no such window."""
+        found = tables or self.tables()
+        chosen = windows_of(found.windows, purpose, round_)
+        if not chosen:
+            rounds = sorted({one.round for one in found.windows if one.purpose == purpose})
+            raise NoSuchProfile(
+                f"the profile {self.name} has no window “{purpose}”"
+                + (f" of round {round_}" if round_ is not None else ""),
+                f"its rounds are {', '.join(map(str, rounds))}"
+                if rounds
+                else "it ended before a function was timed: record longer",
+            )
+        return from_tables(
+            found.transactions,
+            found.paths,
+            found.cells,
+            windows=chosen,
+            functions=(one.function() for one in self.about.functions),
+            texts=found.texts,
+            records=found.records,
+            lost=found.lost,
+            call_graph_height=self.about.call_graph_height,
+            waiting_name=self.about.waiting,
+        )
+
+    def turns(self, *, round_: int | None = None, tables: Tables | None = None) -> list[Turn]:
+        """Windows of a round (None: the last probed one), for `overhead`."""
+        found = tables or self.tables()
+        chosen = windows_of(found.windows, PROBED, round_)
+        rounds = {one.round for one in chosen}
+        return turns(found.transactions, [one for one in found.windows if one.round in rounds])
+
+
+def windows_of(windows: Sequence[Window], purpose: str, round_: int | None = None) -> list[Window]:
+    """Of this purpose and round; None: the last round that has any."""
+    found = [one for one in windows if one.purpose == purpose]
+    wanted = max((one.round for one in found), default=None) if round_ is None else round_
+    return [one for one in found if one.round == wanted]
+
+
+def create(about: About, parent: Path = PROFILES, *, chosen: bool = False) -> Run:
+    """A new folder for `about`, named as that says; `chosen`: the user did, so that no other will do.
+
+    Raises UsageError for a name that is taken or none, ExportFailed or OSError where the folder cannot be made."""
+    if not about.name or Path(about.name).name != about.name or about.name.startswith("."):
+        raise UsageError(f"{about.name!r} is no name for a profile", "take letters, digits and dashes")
+    try:
+        parent.mkdir(parents=True, exist_ok=True)
+        name, number = about.name, 1
+        while True:
+            try:
+                (parent / name).mkdir()
+                break
+            except FileExistsError as error:
+                if chosen:
+                    raise UsageError(
+                        f"{parent / name} is already there", "take another name, or remove it"
+                    ) from error
+                number += 1
+                name = f"{about.name}-{number}"
+    except OSError as error:
+        raise ProfileDamaged(
+            f"no folder for the profile can be made in {parent}: {error.strerror or error}",
+            "name a folder that you may write: --out FOLDER",
+        ) from error
+    return Run(parent / name, about).save(about.model_copy(update={"name": name}))
+
+
+def usual_name(what: str, when: datetime) -> str:
+    """As `postgresql-20261122-101500`."""
+    return f"{what or 'profile'}-{when:%Y%m%d-%H%M%S}"
+
+
+def open_run(which: str, parent: Path = PROFILES) -> Run:
+    """By path or by name. Raises NoSuchProfile (with near names), ProfileDamaged, ProfileTooNew."""
+    for folder in (Path(which), parent / which):
+        if (folder / ABOUT).exists():
+            return Run(folder, read_about(folder))
+    for folder in (Path(which), parent / which):
+        if which and folder.is_dir() and (folder / RECORDING).exists():
+            raise ProfileDamaged(
+                f"{folder} holds a recording and no {ABOUT}: it ended before it said what it is",
+                "record the profile again",
+            )
+    names = names_in(parent)
+    near = get_close_matches(which, names, n=3, cutoff=0.5) or [
+        one for one in names if which and one.startswith(which)
+    ]
+    raise NoSuchProfile(
+        f"there is no profile {which!r}, neither as a folder nor in {parent}/",
+        f"did you mean {', '.join(near[:3])}?"
+        if near
+        else f"it has {', '.join(names[-3:])}"
+        if names
+        else "record one: tare profile attach",
+    )
+
+
+def names_in(parent: Path = PROFILES) -> list[str]:
+    """Of the folders that hold a profile, whether it can be read or not."""
+    return sorted(one.parent.name for one in parent.glob(f"*/{ABOUT}"))
+
+
+def runs_in(parent: Path = PROFILES) -> list[Run | ProfileDamaged]:
+    """The newest first; what cannot be read as the error it is."""
+    found: list[Run | ProfileDamaged] = []
+    for name in names_in(parent):
+        try:
+            found.append(Run(parent / name, read_about(parent / name)))
+        except ProfileDamaged as error:
+            found.append(error)
+    return sorted(found, key=lambda one: one.about.when if isinstance(one, Run) else "", reverse=True)

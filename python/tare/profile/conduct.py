@@ -1,0 +1,246 @@
+"""A profile from beginning to end: its folder made, the server watched, each round written down."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import asdict, dataclass
+from datetime import datetime
+from importlib.metadata import version
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+from tare.errors import TareError, TooFewTransactions, UsageError
+from tare.lab.profile_about import About, Machine, Named
+from tare.lab.profile_about import Round as Written
+from tare.lab.profiles import Run, create, usual_name
+from tare.measure.environment import machine_facts
+from tare.profile import told, watched
+from tare.profile.costs import Price
+from tare.profile.counting import BATCH
+from tare.profile.functions import Functions, weight_of
+from tare.profile.images import in_our_words
+from tare.profile.presets import of_dbms
+from tare.profile.reading import Reading, described
+from tare.profile.recording import Recorder, Recording
+from tare.profile.refine import Refinement
+from tare.profile.request import Asked
+from tare.profile.server import Server
+from tare.profile.session import Made, Session
+from tare.profile.transactions import Transactions, transactions
+from tare.protocol.profile.found import Findings
+from tare.protocol.profile.refinement import Costs
+
+if TYPE_CHECKING:
+    from tare._probe import ProfileRecorder
+
+Opened = Callable[[str], "ProfileRecorder"]
+"""Opens a backend with the path that its recording goes to."""
+
+CHEAP_BATCH = 4_096
+"""Functions counted at the same time where an entry costs nanoseconds."""
+
+STATES: dict[str, Literal["complete", "interrupted", "server ended"]] = {
+    "interrupted": "interrupted",
+    "the server ended": "server ended",
+}
+
+
+@dataclass(frozen=True)
+class Subject:
+    """What is watched, and how."""
+
+    server: Server
+    functions: Functions
+    transactions: Transactions
+    backend: str
+    opened: Opened
+    shown: str  # the server as a user knows it: a URL without its password, a process, a command
+    folder: Path | None = None  # of the agent's shared memory
+
+
+@dataclass(frozen=True)
+class Kept:
+    """Where the run goes."""
+
+    out: Path
+    name: str | None
+    command: Sequence[str]
+
+
+def usual_txn(asked: str | None, dbms: str | None) -> str:
+    """Raises UsageError where a DBMS has no usual one."""
+    known = of_dbms(dbms)
+    if asked is None and not known:
+        raise UsageError(
+            "what a transaction of this program is, is not known",
+            "say it: --txn function:NAME, usdt:PROVIDER:BEGIN,END or annotation",
+        )
+    return asked or known[0].txn
+
+
+def transactions_of(asked: Asked, server: Server, functions: Functions) -> Transactions:
+    """Raises UsageError and NoSuchFunction."""
+    return transactions(usual_txn(asked.txn, server.dbms), server.dbms, server.major, functions)
+
+
+def profiled(
+    subject: Subject,
+    asked: Asked,
+    kept: Kept,
+    tell: Callable[[told.Told], None],
+    *,
+    wait_s: float = 30.0,
+    begin_with: Sequence[int] = (),
+) -> tuple[Run, Made]:
+    """`wait_s`: for the first transaction. `begin_with`: functions, where they are not asked for by name.
+
+    Raises what is wrong before the first round; later trouble is in what was made, which is always analysed."""
+    named = [subject.functions.named(one).id for one in asked.functions] or list(begin_with)
+    with _folder(subject, asked, kept) as run, in_our_words():
+        recorder = subject.opened(str(run.recording))
+        tell(told.Watching(recorder.name, recorder.says, subject.transactions.says))
+        refinement = Refinement(subject.functions, subject.transactions, asked.budget, begin_with=named)
+        reading = Reading(run.recording, subject.transactions, subject.functions, asked.budget)
+        session = Session(
+            Recording(recorder, subject.functions, subject.transactions),
+            subject.transactions,
+            asked,
+            reading,
+            refinement,
+            lambda event: _heard(
+                event, tell, lambda: _written(run, subject, recorder, session.made, refinement)
+            ),
+            price=Price.of(subject.backend),
+            name_of=lambda number: subject.functions[number].name,
+            weight_of=weight_of(subject.backend, subject.functions),
+            batch=BATCH if subject.backend == "attach" else CHEAP_BATCH,
+        )
+        made = session.run(wait_s=wait_s)
+        if not made.rounds:
+            _nothing(made, subject)
+        _caught_up(made, reading, refinement)
+        run = _written(run, subject, recorder, made, refinement, state=STATES.get(made.ended, "complete"))
+        _ended(run, subject, made, refinement)
+        return run, made
+
+
+def _heard(event: told.Told, tell: Callable[[told.Told], None], write: Callable[[], object]) -> None:
+    if isinstance(event, told.RoundDone):
+        write()
+    tell(event)
+
+
+@contextmanager
+def _folder(subject: Subject, asked: Asked, kept: Kept) -> Iterator[Run]:
+    """It goes again if nothing came of it."""
+    now = datetime.now().astimezone()
+    about = About(
+        tare=version("tare-db"),
+        name=kept.name or usual_name(subject.server.dbms or "process", now),
+        when=now.isoformat(timespec="seconds"),
+        command=tuple(kept.command),
+        server=subject.shown,
+        dbms=subject.server.dbms or "",
+        dbms_version=subject.server.version,
+        backend=subject.backend,
+        preset=subject.transactions.txn,
+        transaction=subject.transactions.says,
+        rules=subject.transactions.rules,
+        markers=tuple(sorted(subject.transactions.marking)),
+        budget=asked.budget,
+        machine=Machine(**asdict(machine_facts())),
+    )
+    run = create(about, kept.out, chosen=kept.name is not None)
+    try:
+        watched.save(run.folder, watched.of_server(subject.server, subject.folder))
+        yield run
+    except BaseException:
+        shutil.rmtree(run.folder, ignore_errors=True)
+        raise
+
+
+def _nothing(made: Made, subject: Subject) -> None:
+    """It ended before the first round."""
+    if made.stopped_by is not None:
+        raise made.stopped_by
+    raise TareError(
+        f"{subject.shown}: {made.ended or 'nothing was recorded'} before a function was timed",
+        "look at the server's log, then profile again",
+    )
+
+
+def _caught_up(made: Made, reading: Reading, refinement: Refinement) -> None:
+    """A round that was cut short has findings too, and call sites to be named."""
+    if made.ended in STATES:
+        with suppress(TooFewTransactions):
+            reading.look()
+            made.findings = reading.findings(made.rounds[-1].number)
+            refinement.learn(made.findings)
+
+
+def _written(
+    run: Run,
+    subject: Subject,
+    recorder: Recorder,
+    made: Made,
+    refinement: Refinement,
+    *,
+    state: Literal["recording", "complete", "interrupted", "server ended"] = "recording",
+) -> Run:
+    numbers = set(subject.transactions.marking) | set(made.calls) | refinement.met
+    numbers |= {one for round_ in made.rounds for one in round_.watched} | set(made.left_out)
+    known = described(subject.functions, numbers)
+    price = made.price
+    return run.save(
+        run.about.model_copy(
+            update={
+                "state": state,
+                "says": recorder.says,
+                "functions": tuple(Named(**asdict(one)) for one in known),
+                "call_graph_height": refinement.height([one.height or 0 for one in known]),
+                "pair_ns": price.pair_ns if price else None,
+                "pair_measured": bool(price and price.measured),
+                "calls": made.calls,
+                "rounds": tuple(_round(made, place) for place in range(len(made.rounds))),
+                "ended": made.ended,
+                "refused": made.refused,
+                "left_out": tuple(made.left_out),
+                "notes": tuple(made.notes),
+            }
+        )
+    )
+
+
+def _round(made: Made, place: int) -> Written:
+    one = made.rounds[place]
+    before = made.rounds[place - 1].watched if place else ()
+    return Written(
+        number=one.number,
+        functions=one.watched,
+        reason=one.reason,
+        added=one.added,
+        dropped=tuple(number for number in before if number not in one.watched),
+        predicted=one.predicted,
+        seconds=one.seconds,
+    )
+
+
+def _ended(run: Run, subject: Subject, made: Made, refinement: Refinement) -> None:
+    """Whether refinement came to its end, and how many rounds dividing everything would have taken to the same."""
+    rounds = None
+    if (sources := _sources(made.findings)) and made.price is not None and made.mean_ns > 0:
+        weight = weight_of(subject.backend, subject.functions)
+        costs = Costs(made.calls, made.price.pair_ns, made.mean_ns, weight)
+        rounds = refinement.naive_rounds(sources, costs)
+    before = watched.of_server(subject.server, subject.folder)
+    after = {"naive_rounds": rounds, "settled": made.settled}
+    watched.save(run.folder, before.model_copy(update=after))
+
+
+def _sources(findings: Findings | None, most: int = 3) -> list[int]:
+    """Functions of whose own time most of the variance is."""
+    nodes = [one for one in (findings.nodes if findings else ()) if one.function is not None]
+    first = sorted(nodes, key=lambda one: -one.own_covariance.value)[:most]
+    return [one.function for one in first if one.function is not None and one.own_covariance.value >= 0.05]

@@ -1,0 +1,45 @@
+"""What a probe costs: stated until this server has shown its own."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+PAIR_NS: Mapping[str, float] = {"attach": 3_500.0, "agent": 60.0, "xray": 40.0, "annotation": 60.0}
+"""Entry and exit in a loaded server, ns (docs/profile.md has what we measured). For uprobes 1,600 ns in an idle
+program, two to three times that where caches are shared."""
+
+UNKNOWN_NS = 3_500.0
+
+STEPPED = 7.0
+"""Usual pairs that one of a function costs at whose beginning the kernel steps over an instruction (attach). In this
+project's virtual machines 17 to 40 us of an idle CPU."""
+
+MOST_CHANGE = 2.0
+"""Of the price, after one round."""
+
+
+@dataclass(frozen=True, slots=True)
+class Price:
+    """Of an entry and exit, with one backend."""
+
+    pair_ns: float
+    measured: bool = False  # on this server; else the stated default
+
+    @classmethod
+    def of(cls, backend: str) -> Price:
+        return cls(PAIR_NS.get(backend, UNKNOWN_NS))
+
+    def learnt(self, low: float, high: float, pairs: float, mean_ns: float) -> Price:
+        """After a round whose probes really lengthened transactions by between `low` and `high` of their mean.
+
+        Only where that interval rules out the price in use is it replaced, by the interval's nearer end, and by no
+        more than a factor of MOST_CHANGE: an interval of few windows is itself unsure."""
+        if pairs <= 0 or mean_ns <= 0:
+            return self
+        least, most = low * mean_ns / pairs, high * mean_ns / pairs
+        if self.pair_ns < least:
+            return replace(self, pair_ns=min(least, MOST_CHANGE * self.pair_ns), measured=True)
+        if self.pair_ns > most > 0:
+            return replace(self, pair_ns=max(most, self.pair_ns / MOST_CHANGE), measured=True)
+        return self

@@ -1,0 +1,64 @@
+"""How often functions are called in a transaction, so that the cost of timing them is known before they are timed.
+
+Entries are counted in batches, each for a fraction of a second: what is called a thousand times a transaction slows the
+server while it is counted, and is found out soon.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+
+from tare.profile import told
+from tare.profile.recording import Recording
+
+BATCH = 48
+LEAST_S = 0.25
+MOST_S = 1.0
+FEW = 20
+"""Transactions in a batch's window: with fewer the rate over all windows is the better divisor."""
+
+
+def batches(functions: Sequence[int], size: int = BATCH) -> Iterator[Sequence[int]]:
+    for begin in range(0, len(functions), size):
+        yield functions[begin : begin + size]
+
+
+class Counts:
+    """Calls of each function a second, by the window it was counted in."""
+
+    def __init__(self) -> None:
+        self._entries: dict[int, tuple[int, int, float]] = {}  # function: window, entries, seconds
+
+    def __contains__(self, function: int) -> bool:
+        return function in self._entries
+
+    def take(
+        self,
+        recording: Recording,
+        functions: Sequence[int],
+        seconds: float,
+        round_: int,
+        tell: Callable[[told.Told], None],
+        size: int = BATCH,
+    ) -> None:
+        """Counts those not counted before, for so long in all if that is enough for every batch. Raises ServerEnded."""
+        new = [one for one in dict.fromkeys(functions) if one not in self]
+        parts = list(batches(new, size))
+        each = min(MOST_S, max(LEAST_S, seconds / max(1, len(parts))))
+        for number, part in enumerate(parts, 1):
+            tell(told.Counting(number, len(parts), len(part)))
+            recording.count(part, round_)
+            lasted = recording.last(each)
+            entries = recording.calls()
+            for one in part:
+                if one not in recording.refused:
+                    self._entries[one] = (recording.last_window, entries.get(one, 0), lasted)
+
+    def per_transaction(self, transactions_in: Callable[[int], int], rate: float) -> dict[int, float]:
+        """`transactions_in`: a window; `rate`: transactions a second over all windows."""
+        found: dict[int, float] = {}
+        for function, (window, entries, seconds) in self._entries.items():
+            transactions = transactions_in(window)
+            divisor = transactions if transactions >= FEW else rate * seconds
+            found[function] = entries / divisor if divisor > 0 else 0.0
+        return found

@@ -1,0 +1,6 @@
+"""Where transactions of known DBMSs begin and end, and which of their functions are worth a first look: data."""
+
+from tare.profile.presets.base import Marker, Preset, Rules
+from tare.profile.presets.registry import PRESETS, of_dbms, preset
+
+__all__ = ["PRESETS", "Marker", "Preset", "Rules", "of_dbms", "preset"]

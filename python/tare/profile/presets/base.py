@@ -1,0 +1,38 @@
+"""What a preset says: the functions that mark a transaction, how they are read, and where to look first."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+Rules = dict[str, Any]
+"""`tare_profile::rules::Rules` as JSON."""
+
+SITE = "site"
+LIBC = "@libc.so.6"
+"""Behind a name: the function is this library's."""
+
+
+@dataclass(frozen=True, slots=True)
+class Marker:
+    """A function that tells of transactions. Its probe stays on in every window."""
+
+    names: tuple[str, ...]  # the first that the binary has; "Class::method" fits any arguments
+    detail: str = SITE  # what its entry says: "site", "word:0", "word:0,text:1"
+    cpu: bool = False  # the thread's CPU time is read with it
+    entry_only: bool = False
+    optional: bool = False  # the rule holds without it
+
+
+@dataclass(frozen=True, slots=True)
+class Preset:
+    """How one DBMS does what `--txn` names."""
+
+    dbms: str
+    txn: str
+    says: str
+    markers: Mapping[str, Marker]  # by the role that `rules` knows them under
+    rules: Callable[[Mapping[str, int], int], Rules]  # from functions by role, and the server's major version
+    tops: tuple[str, ...]  # functions whose static children are phases of a transaction
+    seeds: tuple[str, ...]  # phases and waits to begin with; those that a binary lacks are passed over

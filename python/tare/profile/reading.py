@@ -1,0 +1,127 @@
+"""What has been recorded so far, put together and analysed: between rounds, and at the end."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from tare.profile.functions import Functions
+from tare.profile.session import Pace
+from tare.profile.transactions import Transactions
+from tare.profile.windows import MARKERS, PROBED
+from tare.protocol.profile.analyse import analyse
+from tare.protocol.profile.found import Findings, Overhead
+from tare.protocol.profile.measured import VALID, Function, Measured, Window, from_tables
+from tare.protocol.profile.overhead import overhead, turns
+
+if TYPE_CHECKING:
+    from tare._probe import Assembled
+
+REPLICATES = 100
+"""Of the bootstrap between rounds, when a choice hangs on it and the load waits; the report has more."""
+
+
+class Reading:
+    """Of one recording; `look` reads it anew."""
+
+    def __init__(self, path: Path, transactions: Transactions, functions: Functions, budget: float) -> None:
+        self._path = path
+        self._of = transactions
+        self._functions = functions
+        self._budget = budget
+        self._windows: Sequence[Window] = ()
+        self._transactions = pa.table({})
+        self._valid = np.zeros(0, dtype=bool)
+        self._paths = pa.table({})
+        self._cells = pa.table({})
+        self._texts: Mapping[int, str] = {}
+        self._records = self._lost = 0
+
+    def look(self) -> None:
+        from tare._probe import assemble
+
+        found: Assembled = assemble(str(self._path), json.dumps(self._of.rules))
+        self._transactions = pa.table(found.transactions)
+        self._paths, self._cells = pa.table(found.paths), pa.table(found.cells)
+        why = self._transactions["why"].combine_chunks().cast(pa.string())
+        self._valid = np.asarray(pc.equal(why, VALID).to_numpy(zero_copy_only=False), dtype=bool)
+        self._windows = [Window.of(one) for one in json.loads(found.windows)]
+        self._texts, self._records, self._lost = found.texts, found.records, found.lost
+
+    # Pace ------------------------------------------------------------------------
+    def pace(self, window: int | None = None) -> Pace:
+        chosen = [
+            one
+            for one in self._windows
+            if (one.purpose == MARKERS if window is None else one.number == window)
+        ]
+        durations = self._durations([one.number for one in chosen])
+        return Pace(
+            transactions=len(durations),
+            seconds=sum(one.end_ns - one.begin_ns for one in chosen) / 1e9,
+            mean_ns=float(durations.mean()) if len(durations) else 0.0,
+        )
+
+    def transactions_in(self, window: int) -> int:
+        return len(self._durations([window]))
+
+    def _durations(self, windows: Sequence[int]) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
+        if not self._transactions.num_rows:
+            return np.zeros(0, dtype=np.int64)
+        number = self._transactions["window"].to_numpy()
+        return np.asarray(
+            self._transactions["duration_ns"].to_numpy()[np.isin(number, windows) & self._valid]
+        )
+
+    # Analysis --------------------------------------------------------------------
+    def findings(self, round_: int) -> Findings:
+        """Raises TooFewTransactions."""
+        return analyse(self._measured(round_), replicates=REPLICATES, budget=self._budget)
+
+    def overhead(self, round_: int, pairs: float, pair_ns: float) -> Overhead | None:
+        windows = [one for one in self._windows if one.round == round_]
+        taken = turns(self._transactions, windows)
+        if not any(one.transactions for one in taken):
+            return None
+        return overhead(taken, events=pairs, pair_ns=pair_ns, marker_events=marker_pairs(self._transactions))
+
+    def _measured(self, round_: int) -> Measured:
+        chosen = [one for one in self._windows if one.round == round_ and one.purpose == PROBED]
+        return from_tables(
+            self._transactions,
+            self._paths,
+            self._cells,
+            windows=chosen,
+            functions=described(self._functions, {one for window in chosen for one in window.functions}),
+            texts=self._texts,
+            records=self._records,
+            lost=self._lost,
+            call_graph_height=self._functions.call_graph_height(self._of.tops),
+        )
+
+
+def marker_pairs(transactions: pa.Table) -> float:
+    """Of a transaction: markers cost about one entry and exit in each of its intervals."""
+    return float(pc.mean(transactions["intervals"]).as_py() or 1.0)
+
+
+def described(functions: Functions, numbers: set[int]) -> list[Function]:
+    """These functions as the analysis wants them."""
+    return [
+        Function(
+            id=one.id,
+            name=one.name,
+            inferred=one.inferred,
+            height=functions.height(one.id),
+            object=one.object,
+            address=one.address,
+            size=one.size,
+        )
+        for one in (functions[number] for number in sorted(numbers))
+    ]

@@ -1,0 +1,101 @@
+"""A recorder, the windows it has been told to make, and waiting in them."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from typing import Protocol
+
+from tare.errors import TareError
+from tare.profile.functions import Functions
+from tare.profile.transactions import Probe, Transactions
+from tare.profile.windows import COUNTING, MARKERS, PROBED, RESTING
+
+_LOOK_S = 0.1
+"""Between two looks whether the server still runs."""
+
+
+class ServerEnded(TareError):
+    """The server ended in mid-run. What was recorded until then is analysed."""
+
+
+class Recorder(Protocol):
+    """`tare._probe.ProfileRecorder`."""
+
+    says: str
+    name: str
+
+    def set(
+        self,
+        targets: list[tuple[int, str, str, int, int]],
+        probes: list[Probe],
+        mode: str,
+        purpose: str,
+        round: int,
+    ) -> list[tuple[int, str]]: ...
+    def calls(self) -> dict[int, int]: ...
+    def alive(self) -> bool: ...
+    def stop(self) -> None: ...
+
+
+class Recording:
+    """Windows are numbered from 0, as the recording numbers them."""
+
+    def __init__(
+        self,
+        recorder: Recorder,
+        functions: Functions,
+        transactions: Transactions,
+        *,
+        clock: Callable[[], float] = time.monotonic,
+        pause: Callable[[float], None] = time.sleep,
+    ) -> None:
+        self.recorder = recorder
+        self.clock = clock
+        self._pause = pause
+        self._functions = functions
+        self._transactions = transactions
+        self._windows = 0
+        self.refused: dict[int, str] = {}
+
+    @property
+    def last_window(self) -> int:
+        return self._windows - 1
+
+    def probe(self, watched: Sequence[int], round_: int) -> None:
+        """A window in which these functions are timed."""
+        self._set(watched, PROBED, round_, "timing", entry_only=False)
+
+    def mark(self, round_: int) -> None:
+        """One with the transactions' markers alone."""
+        self._set((), MARKERS, round_, "timing", entry_only=False)
+
+    def rest(self, round_: int) -> None:
+        """One that no figure is made of: we work on the same machine meanwhile."""
+        self._set((), RESTING, round_, "timing", entry_only=False)
+
+    def count(self, watched: Sequence[int], round_: int) -> None:
+        """One in which their entries are counted."""
+        self._set(watched, COUNTING, round_, "counting", entry_only=True)
+
+    def calls(self) -> dict[int, int]:
+        return self.recorder.calls()
+
+    def last(self, seconds: float) -> float:
+        """Waits so long, and says how long it was. Raises ServerEnded."""
+        begun = self.clock()
+        while (left := seconds - (self.clock() - begun)) > 0:
+            if not self.recorder.alive():
+                raise ServerEnded("the server ended", "look at its log")
+            self._pause(min(_LOOK_S, left))
+        return self.clock() - begun
+
+    def _set(self, watched: Sequence[int], purpose: str, round_: int, mode: str, *, entry_only: bool) -> None:
+        if not self.recorder.alive():
+            raise ServerEnded("the server ended", "look at its log")
+        marking = self._transactions.marking
+        able = [number for number in watched if number not in marking and number not in self.refused]
+        probes = [*self._transactions.markers, *((number, "site", False, entry_only) for number in able)]
+        targets = [self._functions[number].target() for number in (*sorted(marking), *able)]
+        self.refused |= dict(self.recorder.set(targets, probes, mode, purpose, round_))
+        self._windows += 1

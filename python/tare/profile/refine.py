@@ -1,0 +1,235 @@
+"""The functions of the next round: `tare.protocol.profile.refinement` chooses, over the calls that are known here.
+
+Known are the direct calls in the binary, and calls by pointer as far as they were seen: where a function was called
+from a place that lies in another than the watched one above it, that other function is beneath the watched one too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from tare.profile.functions import Functions
+from tare.profile.transactions import Transactions
+from tare.protocol.profile.found import Findings
+from tare.protocol.profile.refinement import (
+    NEGLIGIBLE,
+    TRANSACTION,
+    WAITING,
+    WORTH_DIVIDING,
+    CallGraph,
+    Costs,
+    Plan,
+    candidates,
+    naive_rounds,
+    own_shares,
+    plan,
+)
+
+MOST_COUNTED = 192
+"""Candidates of a round that are counted, the most worth first."""
+
+UNCOUNTED = 1.0
+"""Calls per transaction of a function that nobody counted, where a naive strategy is priced: most functions are called
+never, some a hundred times."""
+
+MOST_NAIVE = 100
+"""Functions in a round of it (the paper's §7.6 goes up to a hundred)."""
+
+Count = Callable[[Sequence[int]], Costs]
+"""Has calls of these functions counted, if they were not yet, and says what all known ones cost."""
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """What the next round watches, and why."""
+
+    watch: tuple[int, ...]
+    reason: str
+    ends: bool = False  # nothing new comes to it; `reason` says why
+    settled: bool = False  # and that because nothing is left to divide
+    divided: tuple[int, ...] = ()  # functions whose callees come to it
+    too_hot: tuple[int, ...] = ()  # that found no room in the budget
+    predicted: float = 0.0  # share of a transaction's mean duration
+
+
+class Refinement:
+    """Of one profile: remembers what was looked at.
+
+    `begin_with`: functions of the first round, instead of those known to be worth a look."""
+
+    def __init__(
+        self,
+        functions: Functions,
+        transactions: Transactions,
+        budget: float,
+        *,
+        begin_with: Sequence[int] = (),
+    ) -> None:
+        self._functions = functions
+        self._of = transactions
+        self._budget = budget
+        self._begin_with = tuple(begin_with)
+        self._looked_at: set[int] = set(transactions.marking)
+        self._seen: dict[int, dict[int, None]] = {}  # callees met at run time, by watched caller
+        self.met: set[int] = set()  # functions in which call sites were seen
+
+    def first(self, count: Count) -> Step:
+        """Seeds before all else, then what the transaction's root calls, as far as the budget goes."""
+        if self._begin_with:
+            asked_for = [one for one in self._begin_with if self._functions[one].returns]
+            return self._among([asked_for], count, "functions that were asked for")
+        return self._among(
+            [self._of.seeds, self._top()],
+            count,
+            "known phases and waits, and what the transaction's root calls",
+        )
+
+    def next(self, findings: Findings, watched: Sequence[int], count: Count) -> Step:
+        self._looked_at |= set(watched)
+        own = own_shares(findings)
+        callees: dict[int, Collection[int]] = {
+            one: self.callees(one) for one, share in own.items() if share >= WORTH_DIVIDING and one != WAITING
+        }
+        graph = self._graph(callees)
+        worth = candidates(own, graph, self._looked_at)[:MOST_COUNTED]
+        costs = count([one.function for one in worth])
+        found = plan(_kept_above(findings, own), graph, watched, self._looked_at, costs, self._budget)
+        return self._step(found, self._why(found, own))
+
+    def learn(self, findings: Findings) -> None:
+        """From each call site the function that stands there: it calls what was seen, and something above calls it."""
+        program = self._functions.program.path
+        for node in findings.nodes:
+            if node.function is None or node.parent is None:
+                continue
+            function = findings.nodes[node.parent].function
+            above = TRANSACTION if function is None else function
+            for site in node.sites:
+                caller = self._functions.at(program, site.address) if site.address else None
+                if caller is None:
+                    continue
+                self.met.add(caller.id)
+                self._functions.learn(caller.id, node.function)
+                if caller.returns and caller.id not in (above, node.function, *self._of.marking):
+                    self._seen.setdefault(above, {})[caller.id] = None
+
+    def callees(self, function: int) -> list[int]:
+        """Of a function, or of TRANSACTION: those that can be timed, without markers."""
+        if function == TRANSACTION:
+            known = self._top()
+        elif self._functions[function].object != self._functions.program.path:
+            return []  # what the C library does inside says nothing of the server
+        else:
+            known = [one.id for one in self._functions.children(function)]
+        return [one for one in dict.fromkeys((*self._seen.get(function, ()), *known)) if one != function]
+
+    def naive_rounds(self, sources: Collection[int], costs: Costs) -> int | None:
+        """That dividing everything, level after level, would have taken to the same functions under the same budget."""
+        graph = CallGraph(_AllCallees(self._naive_callees), {}, 0)
+        priced = replace(costs, calls=_Assumed(costs.calls))
+        return naive_rounds(graph, sources, priced, self._budget, MOST_NAIVE)
+
+    # Inside ----------------------------------------------------------------------
+    def _naive_callees(self, function: int) -> list[int]:
+        """It knows of no function that is worth a first look: it begins at the top."""
+        if function != TRANSACTION:
+            return self.callees(function)
+        return [one for one in self._of.tops if one not in self._of.marking] or [
+            callee.id for one in self._of.tops for callee in self._functions.children(one)
+        ]
+
+    def _among(self, groups: Sequence[Sequence[int]], count: Count, reason: str) -> Step:
+        """Each group has what the ones before it leave of the budget."""
+        costs = count([one for group in groups for one in group if one not in self._looked_at])
+        watch: tuple[int, ...] = ()
+        too_hot: tuple[int, ...] = ()
+        for group in groups:
+            graph = self._graph({TRANSACTION: group})
+            left = self._budget - costs.predicted(watch)
+            found = plan({TRANSACTION: 1.0}, graph, (), self._looked_at, costs, left)
+            self._looked_at |= set(found.added) | set(found.too_hot)
+            watch += found.added
+            too_hot += found.too_hot
+        return Step(watch, reason, too_hot=too_hot, predicted=costs.predicted(watch))
+
+    def _top(self) -> list[int]:
+        """Seeds, the functions that do a transaction's work, and what these call."""
+        tops = [one for one in self._of.tops if self._functions[one].returns]
+        phases = [callee.id for one in self._of.tops for callee in self._functions.children(one)]
+        marking = self._of.marking
+        return [one for one in dict.fromkeys((*self._of.seeds, *tops, *phases)) if one not in marking]
+
+    def _graph(self, callees: Mapping[int, Collection[int]]) -> CallGraph:
+        named = {one for below in callees.values() for one in below} | {one for one in callees if one >= 0}
+        self.height()  # from the top, which finds most others on its way
+        heights = {one: self._functions.height(one) or 0 for one in named}
+        return CallGraph(callees, heights, self.height(heights.values()))
+
+    def height(self, others: Collection[int] = ()) -> int:
+        """Of the call graph: above all that is known to be in it."""
+        return max(self._functions.call_graph_height(self._of.tops), 1 + max(others, default=0))
+
+    def _step(self, found: Plan, reason: str) -> Step:
+        self._looked_at |= set(found.added) | set(found.too_hot)
+        return Step(
+            watch=found.watch,
+            reason=reason,
+            ends=found.ends is not None,
+            settled=found.ends in ("dominated", "nothing left"),
+            divided=tuple(one for one in found.divided if one >= 0),
+            too_hot=found.too_hot,
+            predicted=found.predicted,
+        )
+
+    def _why(self, found: Plan, own: Mapping[int, float]) -> str:
+        match found.ends:
+            case "dominated" if found.source is not None:
+                return f"the body of {self._said(found.source, own)} dominates what could be divided yet"
+            case "budget":
+                return "what is left to divide is too hot for the budget"
+            case "nothing left" | "dominated":
+                return "nothing that is called is left to divide"
+        return "divides " + ", ".join(self._said(one, own) for one in found.divided)
+
+    def _said(self, function: int, own: Mapping[int, float]) -> str:
+        name = {TRANSACTION: "the transaction itself", WAITING: "waiting for the client"}.get(function)
+        return f"{name or self._functions[function].name} ({own[function]:.0%} of the variance is its own)"
+
+
+def _kept_above(findings: Findings, own: Mapping[int, float]) -> dict[int, float]:
+    """Own shares, in which no function gives way that has much of the variance beneath it: a wait without those who
+    wait in it says little (ProcSleep is for locks, the WaitLatch that it calls for anything)."""
+    found = dict(own)
+    for node in findings.nodes:
+        function = node.function
+        if (
+            function is not None
+            and node.covariance >= WORTH_DIVIDING
+            and abs(found.get(function, 0.0)) < NEGLIGIBLE
+        ):
+            found[function] = NEGLIGIBLE
+    return found
+
+
+class _AllCallees(Mapping[int, Collection[int]]):
+    """Of any function, asked for only when they are wanted."""
+
+    def __init__(self, callees: Callable[[int], Sequence[int]]) -> None:
+        self._callees = callees
+
+    def __getitem__(self, function: int) -> Collection[int]:
+        return self._callees(function)
+
+    def __iter__(self) -> Iterator[int]:
+        raise NotImplementedError("functions are asked for one by one")
+
+    def __len__(self) -> int:
+        raise NotImplementedError("functions are asked for one by one")
+
+
+class _Assumed(dict[int, float]):
+    """Calls per transaction, with UNCOUNTED for what was not counted."""
+
+    def get(self, function: int, otherwise: float | None = None) -> float:  # type: ignore[override]
+        return super().get(function, UNCOUNTED)

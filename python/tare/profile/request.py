@@ -1,0 +1,36 @@
+"""What a user asks of a profile."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+DEFAULT_ROUNDS = 5
+DEFAULT_BUDGET = 0.05
+DEFAULT_DURATION_S = 60.0
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """All but whom to watch."""
+
+    txn: str | None = None  # None: the DBMS's usual one
+    budget: float = DEFAULT_BUDGET  # share of a transaction's mean duration that probes may take
+    duration_s: float = DEFAULT_DURATION_S  # of all rounds, counting and analysis included
+    rounds: int = DEFAULT_ROUNDS  # at most; 1: no refinement
+    functions: tuple[str, ...] = ()  # to watch in the first round; empty: the preset's
+    only: bool = False  # these functions and no others
+    seed: int = 0  # of the windows' order
+
+    def counting_s(self, first: bool) -> float:
+        """Of all batches together. Most candidates come to the first round."""
+        return min(8.0, 0.1 * self.duration_s) if first else min(3.0, 0.04 * self.duration_s)
+
+    @property
+    def settling_s(self) -> float:
+        """The first look: is there a load, how long do transactions take."""
+        return min(2.0, 0.05 * self.duration_s)
+
+    def round_s(self, left_s: float, rounds_left: int) -> float:
+        """Of the next round, when so much time and so many rounds are left: the last gets two shares, since the
+        report is of it."""
+        return left_s if rounds_left <= 1 else left_s / (rounds_left + 1)

@@ -1,0 +1,230 @@
+"""What a profile's analysis reads: valid transactions in order of begin, the time of each call path in each, and the
+names behind the numbers. Whole ns throughout.
+
+The columns are those of `tare_profile::profile` (transactions, paths, cells); here are only the transactions that
+count, of the windows that were asked for, numbered anew. `invalid` says how many of those windows do not count.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+Ints = NDArray[np.int64]
+Small = NDArray[np.integer[Any]]
+"""Of 32 bits where there may be many."""
+
+Floats = NDArray[np.float64]
+
+ROOT = 0
+"""The path that is the transaction."""
+
+WAITING = 1
+"""The path that is waiting between its intervals."""
+
+VALID = "valid"
+UNREAD = -1
+"""CPU time where it was not read."""
+
+
+@dataclass(frozen=True, slots=True)
+class Function:
+    """A function that had a probe on, or that calls one that had."""
+
+    id: int
+    name: str
+    inferred: bool = False  # the name is inferred, not a symbol's
+    height: int | None = None  # in the static call graph; None: it is not in it
+    object: str = ""
+    address: int = 0  # in the object's own terms
+    size: int = 0  # bytes; 0: not known
+
+
+@dataclass(frozen=True, slots=True)
+class Path:
+    """A function as called from another path, at one call site."""
+
+    parent: int | None
+    function: int | None
+    site: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """A time with one set of probes (`tare_profile::profile::Window`)."""
+
+    number: int
+    begin_ns: int
+    end_ns: int
+    purpose: str  # "probed", "markers", "counting", …
+    round: int
+    functions: tuple[int, ...] = ()
+    lost: int = 0
+
+    @classmethod
+    def of(cls, said: Mapping[str, Any]) -> Window:
+        return cls(
+            int(said["number"]),
+            int(said["begin_ns"]),
+            int(said["end_ns"]),
+            str(said["purpose"]),
+            int(said["round"]),
+            tuple(int(one) for one in said.get("functions", ())),
+            int(said.get("lost", 0)),
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Measured:
+    """Transactions t = 0 … n-1; the cells of one follow each other, and a path that it did not go has none."""
+
+    begin_ns: Ints
+    duration_ns: Ints
+    waited_ns: Ints
+    cpu_ns: Ints  # UNREAD where it was not read
+    label: Ints  # the hash of a text; 0: none
+    window: Ints
+    cell_transaction: Small  # ascending
+    cell_path: Small
+    calls: Small
+    inclusive_ns: Ints
+    own_ns: Ints
+    paths: tuple[Path, ...]  # the root first, waiting second
+    functions: Mapping[int, Function]
+    windows: tuple[Window, ...] = ()
+    texts: Mapping[int, str] = field(default_factory=dict)
+    invalid: Mapping[str, int] = field(default_factory=dict)  # by why; of the same windows
+    records: int = 0
+    lost: int = 0
+    call_graph_height: int = 0
+    waiting_name: str = "[waiting for the client]"
+
+    @property
+    def transactions(self) -> int:
+        return len(self.duration_ns)
+
+    @property
+    def service_ns(self) -> Ints:
+        return self.duration_ns - self.waited_ns
+
+    def name(self, path: int) -> str:
+        if path == ROOT:
+            return "transaction"
+        return self.waiting_name if path == WAITING else self.function(path).name
+
+    def function(self, path: int) -> Function:
+        """That a path calls. One that nothing is known of is named by its number."""
+        number = self.paths[path].function
+        assert number is not None, path
+        return self.functions.get(number) or Function(number, f"function {number}")
+
+    def inferred(self, function: int | None) -> bool:
+        """Whether its name is; False for the transaction and for waiting."""
+        return function is not None and function in self.functions and self.functions[function].inferred
+
+    def only(self, chosen: NDArray[np.bool_]) -> Measured:
+        """These transactions; paths, names and counts of invalid ones stay."""
+        number = np.cumsum(chosen, dtype=np.int32) - 1
+        kept = chosen[self.cell_transaction]
+        return Measured(
+            self.begin_ns[chosen],
+            self.duration_ns[chosen],
+            self.waited_ns[chosen],
+            self.cpu_ns[chosen],
+            self.label[chosen],
+            self.window[chosen],
+            number[self.cell_transaction[kept]],
+            self.cell_path[kept],
+            self.calls[kept],
+            self.inclusive_ns[kept],
+            self.own_ns[kept],
+            self.paths,
+            self.functions,
+            self.windows,
+            self.texts,
+            self.invalid,
+            self.records,
+            self.lost,
+            self.call_graph_height,
+            self.waiting_name,
+        )
+
+
+def from_tables(
+    transactions: pa.Table,
+    paths: pa.Table,
+    cells: pa.Table,
+    *,
+    windows: Sequence[Window],
+    functions: Iterable[Function],
+    texts: Mapping[int, str] | None = None,
+    records: int = 0,
+    lost: int = 0,
+    call_graph_height: int = 0,
+    waiting_name: str | None = None,
+) -> Measured:
+    """Of all transactions, those that began in one of `windows` and are valid."""
+    within = np.isin(_ints(transactions, "window"), [one.number for one in windows])
+    why = transactions["why"].combine_chunks().cast(pa.string())
+    valid = np.asarray(pc.equal(why, VALID).to_numpy(zero_copy_only=False), dtype=bool)
+    chosen = np.flatnonzero(within & valid)
+    begins = _ints(transactions, "begin_ns")
+    chosen = chosen[np.argsort(begins[chosen], kind="stable")]
+    number = np.full(transactions.num_rows, -1, dtype=np.int32)
+    number[chosen] = np.arange(len(chosen), dtype=np.int32)
+
+    owner = number[_small(cells, "transaction")]
+    kept = np.flatnonzero(owner >= 0)
+    owner = owner[kept]
+    if len(owner) and (np.diff(owner) < 0).any():
+        order = np.argsort(owner, kind="stable")
+        kept, owner = kept[order], owner[order]
+    said = {} if waiting_name is None else {"waiting_name": waiting_name}
+    return Measured(
+        begin_ns=begins[chosen],
+        duration_ns=_ints(transactions, "duration_ns")[chosen],
+        waited_ns=_ints(transactions, "waited_ns")[chosen],
+        cpu_ns=_ints(transactions, "cpu_ns", UNREAD)[chosen],
+        label=_ints(transactions, "label")[chosen],
+        window=_ints(transactions, "window")[chosen],
+        cell_transaction=owner,
+        cell_path=_small(cells, "path")[kept],
+        calls=_small(cells, "calls")[kept],
+        inclusive_ns=_ints(cells, "inclusive_ns")[kept],
+        own_ns=_ints(cells, "own_ns")[kept],
+        paths=tuple(
+            Path(parent, function, site)
+            for parent, function, site in zip(
+                *(paths[name].to_pylist() for name in ("parent", "function", "site")), strict=True
+            )
+        ),
+        functions={one.id: one for one in functions},
+        windows=tuple(windows),
+        texts=texts or {},
+        invalid=_counted(why.filter(pa.array(within & ~valid))),
+        records=records,
+        lost=lost,
+        call_graph_height=call_graph_height,
+        **said,
+    )
+
+
+def _ints(table: pa.Table, name: str, absent: int = 0) -> Ints:
+    column = table[name].combine_chunks()
+    if column.null_count:
+        column = column.cast(pa.int64()).fill_null(absent)
+    return np.asarray(column.to_numpy(zero_copy_only=False)).astype(np.int64, copy=False)
+
+
+def _small(table: pa.Table, name: str) -> Small:
+    return np.asarray(table[name].combine_chunks().to_numpy(zero_copy_only=False))
+
+
+def _counted(words: pa.Array) -> dict[str, int]:
+    return {one["values"]: one["counts"] for one in pc.value_counts(words).to_pylist()}

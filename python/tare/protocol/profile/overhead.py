@@ -1,0 +1,110 @@
+"""What profiling itself caused: windows with all probes and windows with the transactions' markers only, taking turns.
+
+Windows that follow each other make a pair, so that what drifts meets both alike. Of each pair the logarithms of the
+ratios of mean durations and of transactions per second are taken; the interval is Student's over the pairs (a paired
+t interval of the mean logarithm, turned back). It holds if pairs are alike but for chance. A transaction that a change
+of probes cut counts for the throughput of the window in which it began, and in no mean duration: so means come out
+right where windows are long beside transactions.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+
+from tare.protocol.profile.found import Estimate, Overhead
+from tare.protocol.profile.measured import Window
+
+PROBED = "probed"
+MARKERS = "markers"
+"""Purposes of windows, as they begin."""
+
+CONFIDENCE = 0.95
+FEWEST_PAIRS = 2
+
+_CUT = ("changed", "unfinished")
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """What one window came to."""
+
+    probed: bool
+    transactions: int  # that began in it; 0: none is whole
+    mean_ns: float
+    seconds: float
+
+    @property
+    def rate(self) -> float:
+        return self.transactions / self.seconds
+
+
+def turns(transactions: pa.Table, windows: Iterable[Window]) -> list[Turn]:
+    """Of the windows that have either purpose, in order of begin."""
+    number = np.asarray(transactions["window"].to_numpy())
+    duration = np.asarray(transactions["duration_ns"].to_numpy())
+    why = np.asarray(
+        transactions["why"].combine_chunks().cast(pa.string()).to_numpy(zero_copy_only=False), dtype=str
+    )
+    whole = ~np.isin(why, _CUT)
+    begun = why != "unfinished"  # those that the next window cut have begun in this one
+    found = []
+    for one in sorted(windows, key=lambda one: one.begin_ns):
+        if one.purpose.startswith((PROBED, MARKERS)):
+            here = number == one.number
+            inside = duration[whole & here]
+            mean = float(inside.mean()) if len(inside) else 0.0
+            seconds = (one.end_ns - one.begin_ns) / 1e9
+            count = int((begun & here).sum()) if len(inside) else 0
+            found.append(Turn(one.purpose.startswith(PROBED), count, mean, seconds))
+    return found
+
+
+def overhead(taken: Sequence[Turn], *, events: float, pair_ns: float, marker_events: float) -> Overhead:
+    """`events`, `marker_events`: entry and exit pairs per transaction, of all probes and of the markers alone."""
+    pairs = list(_pairs(taken))
+    latency = _ratio([probed.mean_ns / plain.mean_ns for probed, plain in pairs])
+    rate = _ratio([probed.rate / plain.rate for probed, plain in pairs])
+    plain = [one for one in taken if not one.probed and one.transactions] or [
+        one for one in taken if one.transactions
+    ]
+    count = sum(one.transactions for one in plain)
+    mean = sum(one.mean_ns * one.transactions for one in plain) / count if count else math.inf
+    return Overhead(
+        windows=len(pairs),
+        latency=None if latency is None else Estimate(latency.value - 1, latency.low - 1, latency.high - 1),
+        throughput=None if rate is None else Estimate(1 - rate.value, 1 - rate.high, 1 - rate.low),
+        predicted=events * pair_ns / mean,
+        events=events,
+        pair_ns=pair_ns,
+        markers=marker_events * pair_ns / mean,
+    )
+
+
+def _pairs(taken: Sequence[Turn]) -> Iterator[tuple[Turn, Turn]]:
+    """Neighbours of different kinds, each in one pair at most: the probed one first."""
+    waiting: Turn | None = None
+    for one in taken:
+        if not one.transactions or one.seconds <= 0:
+            waiting = None
+        elif waiting is None or waiting.probed == one.probed:
+            waiting = one
+        else:
+            yield (one, waiting) if one.probed else (waiting, one)
+            waiting = None
+
+
+def _ratio(ratios: Sequence[float]) -> Estimate | None:
+    """Geometric mean. None: too few pairs for an interval."""
+    if len(ratios) < FEWEST_PAIRS:
+        return None
+    from scipy.special import stdtrit
+
+    logs = np.log(ratios)
+    half = stdtrit(len(logs) - 1, (1 + CONFIDENCE) / 2) * logs.std(ddof=1) / math.sqrt(len(logs))
+    mean = float(logs.mean())
+    return Estimate(math.exp(mean), math.exp(mean - half), math.exp(min(mean + half, 700.0)))

@@ -1,0 +1,65 @@
+"""Where a path's rectangle stands in an icicle.
+
+Own shares of covariance add up to 100%, so they can be widths; but some are negative. Those that are positive stand
+right of zero, those that are negative left of it, in an icicle of their own: right less left is 100%. A path that has
+both below it is on both sides.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from tare.report.profile.document import Node
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Shares of Var(T): `low` to `high`, both of one sign."""
+
+    node: Node
+    low: float
+    high: float
+    positive: bool
+
+
+def places(nodes: Sequence[Node], least: float, levels: int) -> list[Place]:
+    """None narrower than `least`, which leaves its place empty, and none below so many levels."""
+    found: list[Place] = []
+    for sign in (1.0, -1.0):
+        widths = _widths(nodes, sign)
+        found += _placed(nodes, widths, 0, 0.0, least, levels, sign) if nodes else ()
+    return found
+
+
+def _widths(nodes: Sequence[Node], sign: float) -> list[float]:
+    """Of each node: the own shares of one sign, its own and of all below it."""
+    found = [max(0.0, sign * _own(one)) for one in nodes]
+    for node in reversed(nodes):
+        if node.parent is not None:
+            found[node.parent] += found[node.path]
+    return found
+
+
+def _placed(
+    nodes: Sequence[Node],
+    widths: Sequence[float],
+    path: int,
+    begin: float,
+    least: float,
+    levels: int,
+    sign: float,
+) -> Iterator[Place]:
+    """`begin`: how far from zero. The widest child is next to it, the own share at the far end."""
+    width = widths[path]
+    if width <= 0 or width < least or not levels:
+        return
+    near, far = sign * begin, sign * (begin + width)
+    yield Place(nodes[path], min(near, far), max(near, far), sign > 0)
+    for child in sorted(nodes[path].children, key=lambda one: (-widths[one], one)):
+        yield from _placed(nodes, widths, child, begin, least, levels - 1, sign)
+        begin += widths[child]
+
+
+def _own(node: Node) -> float:
+    return node.own_covariance.value if node.own_covariance else 0.0

@@ -1,0 +1,116 @@
+"""A comparison of two profiles as one HTML file: paired bars, and the table that they are of."""
+
+from __future__ import annotations
+
+from tare.report.experiment.charts.chart import Chart, NoChart
+from tare.report.experiment.charts.theme import BLUE, GREY, spec
+from tare.report.experiment.view import FILTERS
+from tare.report.page.render import rendered
+from tare.report.profile import comparison_view as view
+from tare.report.profile import words
+from tare.report.profile.bars import bars
+from tare.report.profile.comparison import Changed, Comparison
+from tare.report.wisconsin.charts.systems import down
+
+TITLE = "What each function has of the variance"
+
+CONTENTS = (("findings", "Findings"), ("functions", "Functions"), ("method", "How it was computed"))
+
+_MOST = 300  # rows of the table
+_DRAWN = 16  # functions
+_ALWAYS = 3
+_LEAST = 0.005  # of the variance before
+_SIDES = ("before", "after")
+
+
+def render(found: Comparison) -> str:
+    drawn = chart(found)
+    kept = found.functions[:_MOST]
+    rows = view.rows(found, _MOST, 90)
+    return rendered(
+        "tare.report.profile",
+        "comparison.html",
+        [drawn],
+        {
+            "report": found,
+            "contents": CONTENTS,
+            "chart_of": drawn,
+            "verdict": view.verdict(found),
+            "sides": [
+                (name, view.side(one)) for name, one in zip(_SIDES, (found.before, found.after), strict=True)
+            ],
+            "summary_headings": view.SUMMARY,
+            "summary": view.summary_rows(found),
+            "headings": view.HEADINGS,
+            "rows": list(zip(rows, bars([one.change for one in kept]), strict=True)),
+            "left": max(0, len(found.functions) - _MOST),
+            "note": view.NOTE,
+        },
+        FILTERS,
+    )
+
+
+def _drawn(found: Comparison) -> list[Changed]:
+    """That can be seen; the first ones in any case."""
+    seen = [
+        one
+        for place, one in enumerate(found.functions)
+        if place < _ALWAYS or max(map(abs, view.shares(one, found))) >= _LEAST
+    ]
+    return seen[:_DRAWN]
+
+
+def chart(found: Comparison) -> Chart | NoChart:
+    rows = [
+        {
+            "place": f"{place} {words.middle(one.name, 40)}",
+            "side": side,
+            "share": value,
+            "change": words.with_interval(one.change),
+            "mean": words.ns(mean),
+        }
+        for place, one in enumerate(_drawn(found), 1)
+        for side, value, mean in zip(_SIDES, view.shares(one, found), one.own_mean_ns, strict=True)
+    ]
+    if not rows:
+        return NoChart(TITLE, "no function was watched", "findings")
+    places = list(dict.fromkeys(str(row["place"]) for row in rows))
+    return Chart(
+        name="paired",
+        title=TITLE,
+        caption="Own shares of covariance, both as shares of the variance before, so that each side adds up to its "
+        "variance; the largest changes first. A bar left of zero: less time where transactions are long.",
+        spec=spec(
+            34 * len(places) + 40,
+            data={"name": "paired"},
+            mark={"type": "bar", "opacity": 0.85},
+            encoding={
+                "y": {**down(places, 170), "scale": {"domain": places, "paddingInner": 0.25}},
+                "yOffset": {"field": "side", "type": "nominal", "scale": {"domain": list(_SIDES)}},
+                "x": {
+                    "field": "share",
+                    "type": "quantitative",
+                    "title": "share of the variance before",
+                    "axis": {"format": ".0~%", "tickCount": 5},
+                },
+                "color": {
+                    "field": "side",
+                    "type": "nominal",
+                    "title": None,
+                    "scale": {"domain": list(_SIDES), "range": [GREY, BLUE]},
+                    "legend": {"columns": 2},
+                },
+                "tooltip": [
+                    {"field": "place", "title": "function"},
+                    {"field": "side", "title": "when"},
+                    {"field": "share", "title": "of the variance before", "format": ".1%"},
+                    {"field": "change", "title": "change"},
+                    {"field": "mean", "title": "own mean"},
+                ],
+            },
+        ),
+        data={"paired": rows},
+        marks=len(rows),
+        alt=f"Paired bars of {len(places)} functions before and after; they stand in the table.",
+        section="findings",
+    )

@@ -1,0 +1,222 @@
+"""The report of a profile, version 1: the models behind `schemas/profile-v1.json`.
+
+All that the other forms say in numbers is in it. Times are ns; shares are of Var(T), where T is a transaction's
+duration, and 1.0 is all of it. A figure of a profile that has none (no transactions, or all alike) is null.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import Field
+
+from tare.report.result import Document
+
+SCHEMA_NAME: Literal["tare-profile/1"] = "tare-profile/1"
+
+
+class Figure(Document):
+    """With its 95% bootstrap interval over blocks of neighbouring transactions."""
+
+    value: float
+    low: float
+    high: float
+
+
+class Site(Document):
+    """One place from which a path is called."""
+
+    address: str = Field(description="Return address in its object, hexadecimal; empty: not known.")
+    caller: str
+    calls: float = Field(description="Per transaction.")
+    variance: float | None
+
+
+class Node(Document):
+    """A path of the variance tree: a function as called from another path."""
+
+    path: int
+    parent: int | None
+    function: int | None = Field(
+        description="Null: the transaction itself, or waiting between its intervals."
+    )
+    name: str
+    inferred: bool = Field(description="The name is inferred, not a symbol's.")
+    depth: int
+    height: int | None
+    calls: float
+    mean_ns: float
+    sd_ns: float
+    variance: Figure | None = Field(description="Var(inclusive) / Var(T); these overlap.")
+    own_mean_ns: float
+    own_variance: float | None = Field(description="Var(own) / Var(T).")
+    own_covariance: Figure | None = Field(
+        description="Cov(own, T) / Var(T); over all nodes these add up to 1."
+    )
+    covariance: float | None = Field(description="Cov(inclusive, T) / Var(T).")
+    residue: float | None = Field(description="Of equation 1, relative to Var(inclusive).")
+    sites: list[Site]
+    children: list[int]
+
+
+class Pair(Document):
+    """Two children of one path, or a child and the body, that vary together."""
+
+    parent: int
+    left: int = Field(description="A path; the parent stands for its body.")
+    right: int
+    covariance: float | None = Field(description="2 Cov / Var(T).")
+
+
+class Factor(Document):
+    names: list[str]
+    kind: str = Field(description='"function", "body", "pair", or "waiting" (between intervals).')
+    functions: list[int] = Field(description="Empty: waiting.")
+    share: Figure | None = Field(description="Sum of V over its call paths; equation 3 without specificity.")
+    height: int
+    specificity: float = Field(description="Equation 2.")
+    score: float | None = Field(description="Equation 3.")
+    own_covariance: Figure | None
+    instances: int
+    mean_ns: float
+    inferred: bool
+
+
+class Tail(Document):
+    name: str
+    mean_ns: float = Field(description="Own time in a transaction that is not in the tail.")
+    tail_ns: float = Field(description="In one above the 99th percentile.")
+    excess: Figure | None = Field(description="Share of what those in the tail take longer; adds up to 1.")
+
+
+class Type(Document):
+    label: int
+    name: str
+    transactions: int
+    mean_ns: float
+    sd_ns: float
+    p50_ns: float
+    p99_ns: float
+    max_ns: float
+    on_cpu_ns: float | None
+    off_cpu_ns: float | None
+
+
+class Spread(Document):
+    """Durations of one type's transactions, for a picture."""
+
+    name: str
+    histogram: list[tuple[float, float, int]] = Field(description="From, to (ns), how many.")
+    slower: list[tuple[float, float]] = Field(
+        description="ns, and the share that took as long or longer; thinned."
+    )
+
+
+class Turn(Document):
+    """A window of the kinds that take turns."""
+
+    probed: bool = Field(description="With all probes; else with the transactions' markers alone.")
+    seconds: float
+    transactions: int
+    mean_ns: float
+
+
+class Overhead(Document):
+    """What profiling itself caused, by windows with all probes and with the markers alone, taking turns."""
+
+    windows: int = Field(description="Pairs.")
+    latency: Figure | None = Field(description="Ratio of mean durations, less 1.")
+    throughput: Figure | None = Field(description="1 less the ratio of transactions a second.")
+    predicted: float
+    events: float = Field(description="Per transaction.")
+    pair_ns: float = Field(description="Cost of an entry and exit.")
+    markers: float = Field(description="Predicted of what stays on in the windows without probes.")
+
+
+class Round(Document):
+    number: int
+    reason: str
+    added: list[str]
+    dropped: list[str]
+    functions: int = Field(description="With a probe on.")
+    predicted: float | None = Field(description="Share of a transaction's mean duration.")
+
+
+class Durations(Document):
+    mean_ns: float
+    sd_ns: float
+    p50_ns: float
+    p99_ns: float
+    max_ns: float
+
+
+class Equation(Document):
+    """Whether equation 1 holds, and whether the shares that must add up do."""
+
+    paths: int
+    residue: float | None = Field(description="The largest, relative.")
+    own_sum: float | None = Field(description="Of all own_covariance: 1.")
+
+
+class Next(Document):
+    says: str
+    command: str = Field(description="Empty: there is none.")
+
+
+class Of(Document):
+    """What was profiled, and how."""
+
+    server: str = Field(description="Without its password.")
+    dbms: str
+    dbms_version: str
+    backend: str
+    says: str = Field(description="What the backend says of itself.")
+    preset: str
+    transaction: str = Field(description="What one is.")
+    budget: float | None = Field(description="Share of a transaction's mean duration that probes may take.")
+    state: str = Field(description='"complete", "interrupted", "server ended" or "recording".')
+
+
+class ProfileReport(Document):
+    schema_: Literal["tare-profile/1"] = Field(default=SCHEMA_NAME, alias="schema")
+    title: str
+    written_at: str
+    written_by: str = Field(description="Version of Tare.")
+    run: str
+    started_at: str
+    valid: bool = Field(
+        description="There are transactions, and no more than 1% were left out, but for those that the windows cut."
+    )
+    headline: list[str] = Field(description="The findings in a few sentences; what makes it invalid first.")
+    warnings: list[str]
+    of: Of
+    transactions: int = Field(description="Valid ones.")
+    invalid: dict[str, int] = Field(description="Transactions that were left out, by why.")
+    records: int
+    lost: int
+    enough: int | None = Field(
+        description="Transactions needed for an interval of ±10 points of the first factor; null: there are enough."
+    )
+    durations: Durations | None
+    between_types: float | None = Field(description="Share of the variance between types: inherent.")
+    on_cpu: Figure | None = Field(description="Cov(CPU time, T) / Var(T).")
+    waiting: float | None = Field(description="Cov(time waiting for the client, T) / Var(T).")
+    call_graph_height: int
+    equation: Equation
+    nodes: list[Node]
+    pairs: list[Pair]
+    factors: list[Factor]
+    tail: list[Tail]
+    types: list[Type]
+    spreads: list[Spread]
+    turns: list[Turn] = Field(description="In order of time.")
+    overhead: Overhead | None
+    rounds: list[Round]
+    naive_rounds: int | None = Field(description="Level after level, to the same functions.")
+    ended: str = Field(description="Why there was no further round.")
+    next: Next
+    refused: dict[str, str] = Field(description="Why a function has no probe, by name.")
+    left_out: list[str] = Field(description="Functions that are called too often for the budget.")
+    machine: dict[str, str | int | float | bool | None]
+    notes: list[str] = Field(description="What was out of the ordinary.")
+    commands: list[str]

@@ -1,0 +1,65 @@
+"""What to do after this profile: which function to divide, or that there is none left."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Sequence
+
+from tare.report.experiment.words import joined
+from tare.report.profile import words
+from tare.report.profile.document import Factor, Next, Node
+
+_LEAST = 0.05  # of Var(T): an own share below it is not worth a round
+
+
+def next_step(
+    run: str,
+    command: str,
+    refine: Sequence[str] | None,
+    factors: Sequence[Factor],
+    nodes: Sequence[Node],
+    enough: int | None,
+    valid: bool,
+) -> Next:
+    """`command`: that made the profile. `refine`: as for `build`."""
+    if not nodes or not valid:
+        return Next(
+            says="Profile again, with fewer functions or a lower rate of transactions.", command=command
+        )
+    if enough is not None:
+        return Next(says="Profile for longer, until there are enough transactions.", command=command)
+    chosen = [one.names[0] for one in _divisible(factors, nodes)[:1]] if refine is None else refine
+    if chosen:
+        named = ",".join(shlex.quote(one) for one in chosen)
+        return Next(
+            says=f"Divide {joined([words.middle(one, 60) for one in chosen])}: what varies is in "
+            f"{'its body' if len(chosen) == 1 else 'their bodies'}, which may still call others.",
+            command=f"tare profile refine {shlex.quote(run)} {named}",
+        )
+    source = max((one for one in factors if one.own_covariance), key=_own, default=None)
+    if source is None:
+        return Next(
+            says="Name functions to watch.", command=f"tare profile refine {shlex.quote(run)} FUNCTION"
+        )
+    if source.kind == "waiting":
+        return Next(says="Look at the client: what varies most is the wait for it.", command="")
+    return Next(
+        says=f"Read the source of {words.middle(source.names[0], 60)}: nothing below it is left to divide.",
+        command="",
+    )
+
+
+def _divisible(factors: Sequence[Factor], nodes: Sequence[Node]) -> list[Factor]:
+    """Functions that may call others, none of which was watched; by own share times specificity."""
+    divided = {one.function for one in nodes if one.children}
+    leaves = {one.function for one in nodes if one.height == 0}
+    found = [
+        one
+        for one in factors
+        if one.kind == "function" and _own(one) >= _LEAST and not set(one.functions) & (divided | leaves)
+    ]
+    return sorted(found, key=lambda one: -one.specificity * _own(one))
+
+
+def _own(of: Factor) -> float:
+    return of.own_covariance.value if of.own_covariance else 0.0

@@ -1,0 +1,185 @@
+"""What text, pages and Markdown show of a profile: the document's numbers as words, in rows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from tare.report.numbers import fixed
+from tare.report.profile import words
+from tare.report.profile.document import Factor, Figure, ProfileReport
+from tare.report.profile.headline import named
+
+TOP = 10
+"""Factors that are listed, the paper's top k."""
+
+FACTOR_HEADINGS = (
+    "factor", "variance", "95% interval", "own share", "height", "specificity", "score", "mean", "paths",
+)  # fmt: skip
+TYPE_HEADINGS = ("type", "transactions", "mean", "sd", "p50", "p99", "longest", "on CPU", "off CPU")
+TAIL_HEADINGS = ("own time in", "of the others", "in the tail", "of the excess", "95% interval")
+ROUND_HEADINGS = ("round", "functions", "added", "why", "predicted")
+
+SHARES = (
+    "Variance: Var(inclusive) / Var(T), the paper's share; those of a function and of what it calls overlap. "
+    "Own share: Cov(own time, T) / Var(T), which adds up to 100% over all functions."
+)
+SCORE = (
+    "Score: specificity times the share of the variance (equations 2 and 3); specificity is the square of how much "
+    "lower a function stands than the root of the call graph."
+)
+
+TAIL = "The tail: transactions above the 99th percentile; shares of what they take longer than the others."
+
+
+def factor_rows(report: ProfileReport, most: int, name: int) -> Iterator[list[str]]:
+    """In the order of FACTOR_HEADINGS."""
+    for one in report.factors[:most]:
+        yield [
+            factor_name(one, name),
+            words.share(one.share),
+            words.interval(one.share),
+            words.share(one.own_covariance),
+            str(one.height),
+            words.thousands(round(one.specificity)),
+            words.NOTHING if one.score is None else fixed(one.score, 0),
+            words.ns(one.mean_ns),
+            words.thousands(one.instances),
+        ]
+
+
+def factor_name(of: Factor, most: int) -> str:
+    """In a table: both names of a pair, the body of a function as such, an inferred name marked."""
+    mark = " (inferred)" if of.inferred else ""
+    room = max(8, most - len(mark))
+    if of.kind == "pair":
+        return " × ".join(words.middle(one, max(8, (room - 3) // 2)) for one in of.names) + mark
+    return named(of, max(8, room - len("the body of ")) if of.kind == "body" else room) + mark
+
+
+def type_rows(report: ProfileReport, most: int, name: int) -> Iterator[list[str]]:
+    """In the order of TYPE_HEADINGS."""
+    for one in report.types[:most]:
+        times = (one.mean_ns, one.sd_ns, one.p50_ns, one.p99_ns, one.max_ns, one.on_cpu_ns, one.off_cpu_ns)
+        yield [
+            words.middle(one.name, name),
+            words.thousands(one.transactions),
+            *(words.ns(time) for time in times),
+        ]
+
+
+def tail_rows(report: ProfileReport, most: int, name: int) -> Iterator[list[str]]:
+    """In the order of TAIL_HEADINGS."""
+    for one in report.tail[:most]:
+        yield [
+            words.middle(one.name, name),
+            words.ns(one.mean_ns),
+            words.ns(one.tail_ns),
+            words.share(one.excess),
+            words.interval(one.excess),
+        ]
+
+
+def round_rows(report: ProfileReport, most: int = 8) -> Iterator[list[str]]:
+    """In the order of ROUND_HEADINGS."""
+    for one in report.rounds:
+        added = [words.middle(name, 40) for name in one.added[:most]]
+        left = len(one.added) - len(added)
+        yield [
+            str(one.number),
+            words.thousands(one.functions),
+            ", ".join(added) + (f" and {left} more" if left else "") + _dropped(one.dropped),
+            one.reason,
+            words.percent(one.predicted),
+        ]
+
+
+def _dropped(names: Sequence[str]) -> str:
+    if not names:
+        return ""
+    return f"; no longer {', '.join(words.middle(one, 40) for one in names[:3])}" + (
+        f" and {len(names) - 3} more" if len(names) > 3 else ""
+    )
+
+
+def rounds(report: ProfileReport) -> str:
+    n = len(report.rounds)
+    said = f"{n} round{'' if n == 1 else 's'} of refinement."
+    if report.naive_rounds is not None:
+        said += (
+            f" Level after level, with every function that is called, the same functions would have come under probes "
+            f"after {report.naive_rounds}."
+        )
+    return f"{said} It ended: {report.ended.rstrip('.')}." if report.ended else said
+
+
+def sums(report: ProfileReport) -> str:
+    """The residue of equation 1, and what the shares add up to that must."""
+    of = report.equation
+    if of.own_sum is None or of.residue is None:
+        return "There are no shares: the transactions are too few, or all alike."
+    paths = "the one path" if of.paths == 1 else f"all {words.thousands(of.paths)} paths"
+    return (
+        f"Equation 1 holds at {paths} (largest relative residue {of.residue:.1g}); own shares add up to "
+        f"{words.percent(of.own_sum, 1)}."
+    )
+
+
+def records(report: ProfileReport) -> str:
+    said = f"{words.thousands(report.records)} records, {words.thousands(report.lost)} lost"
+    left = [f"{words.thousands(n)} {WHYS.get(why, why)}" for why, n in report.invalid.items()]
+    return (
+        f"{said}; transactions left out: {', '.join(left)}"
+        if left
+        else f"{said}; no transaction was left out"
+    )
+
+
+WHYS = {
+    "lost": "with lost records",
+    "changed": "in which probes were changed",
+    "overlap": "whose intervals overlap",
+    "unfinished": "not seen from beginning to end",
+    "unnested": "whose entries and exits do not nest",
+    "deep": "that nest too deep",
+}
+"""Of transactions that were left out, by the recording's word."""
+
+
+def overhead_rows(report: ProfileReport) -> list[tuple[str, str]]:
+    of = report.overhead
+    if of is None:
+        return []
+    return [
+        ("transactions longer by", _measured(of.latency)),
+        ("throughput lower by", _measured(of.throughput)),
+        (
+            "windows",
+            f"{of.windows} pair{'' if of.windows == 1 else 's'}, with all probes and with the markers alone",
+        ),
+        (
+            "predicted",
+            f"{words.percent(of.predicted)}: {words.calls(of.events)} events of {words.ns(of.pair_ns)} a transaction",
+        ),
+        (
+            "markers",
+            f"{words.percent(of.markers)}, predicted, in both kinds of window: not in the figures above",
+        ),
+        ("budget", words.percent(report.of.budget)),
+    ]
+
+
+def _measured(of: Figure | None) -> str:
+    return "not measured: too few windows" if of is None else words.with_interval(of)
+
+
+def conditions(report: ProfileReport) -> list[tuple[str, str]]:
+    of = report.of
+    return [
+        ("server", ", ".join(one for one in (f"{of.dbms} {of.dbms_version}".strip(), of.server) if one)),
+        ("a transaction is", of.transaction),
+        ("preset", of.preset),
+        ("backend", f"{of.backend}: {of.says}"),
+        ("call graph", f"height {report.call_graph_height}"),
+        ("records", records(report)),
+        ("state", of.state),
+    ]

@@ -1,0 +1,71 @@
+"""The report in the forms that were asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+
+from rich.console import Console
+
+from tare.report.page import write
+from tare.report.profile import comparison_text, folded, json, markdown, text, view
+from tare.report.profile.build import Built
+from tare.report.profile.comparison import Comparison
+
+FORMS = ("html", "markdown", "json", "folded", "folded-negative")
+"""Names of the options that `deliver` knows."""
+
+
+def deliver(
+    built: Built,
+    given: Mapping[str, str | None],
+    console: Console,
+    parts: Collection[str] = text.PARTS,
+    top: int = view.TOP,
+) -> None:
+    """`given`: by FORMS. With nothing asked for, `parts` are printed, of factors the first `top`. Raises
+    ExportFailed."""
+    report = built.report
+    exporters = {
+        "html": lambda: _html(built),
+        "markdown": lambda: markdown.render(report),
+        "json": lambda: json.render(report),
+        "folded": lambda: folded.render(report.nodes),
+        "folded-negative": lambda: folded.render(report.nodes, negative=True),
+    }
+    write.deliver(given, exporters, lambda: _printed(built, console, parts, top))
+
+
+def _printed(built: Built, console: Console, parts: Collection[str], top: int) -> str:
+    text.print_report(built.report, console, parts, top)
+    return ""
+
+
+def _html(built: Built) -> str:
+    from tare.report.profile.html import render  # brings the template engine and the charts' library
+
+    return render(built)
+
+
+COMPARISON_FORMS = ("html", "markdown", "json")
+"""Names of the options that `deliver_comparison` knows."""
+
+
+def deliver_comparison(found: Comparison, given: Mapping[str, str | None], console: Console) -> None:
+    """`given`: by COMPARISON_FORMS. With nothing asked for, it is printed. Raises ExportFailed."""
+    exporters = {
+        "html": lambda: _comparison_html(found),
+        "markdown": lambda: comparison_text.render_markdown(found),
+        "json": lambda: comparison_text.render_json(found),
+    }
+    write.deliver(given, exporters, lambda: _compared(found, console))
+
+
+def _compared(found: Comparison, console: Console) -> str:
+    comparison_text.print_comparison(found, console)
+    return ""
+
+
+def _comparison_html(found: Comparison) -> str:
+    from tare.report.profile.comparison_html import render
+
+    return render(found)

@@ -1,0 +1,83 @@
+"""Servers under a small load of pgbench's kind, whose transactions can be counted beside the profile's."""
+
+from __future__ import annotations
+
+import random
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager, suppress
+from typing import Any
+
+import psycopg
+
+from tare.dbms.url import parse
+
+ROWS = 1_000
+CONNECTIONS = 4
+TABLE = "accounts"
+
+
+def connect(url: str) -> Any:
+    """A connection of DB-API 2 that commits each statement."""
+    if url.startswith("postgresql"):
+        return psycopg.connect(url, autocommit=True)
+    import mariadb
+
+    parts = parse(url)
+    given = {
+        "user": parts.user,
+        "unix_socket": parts.parameters.get("socket"),
+        "host": parts.host,
+        "port": parts.port,
+        "database": parts.database,
+    }
+    return mariadb.connect(
+        **{key: value for key, value in given.items() if value is not None}, autocommit=True
+    )
+
+
+def fill(url: str) -> None:
+    with closing(connect(url)) as connection, closing(connection.cursor()) as cursor:
+        cursor.execute(f"DROP TABLE IF EXISTS {TABLE}")
+        cursor.execute(f"CREATE TABLE {TABLE} (id integer PRIMARY KEY, balance integer)")
+        rows = ", ".join(f"({number}, 0)" for number in range(ROWS))
+        cursor.execute(f"INSERT INTO {TABLE} VALUES {rows}")
+
+
+def update(cursor: Any, draw: random.Random) -> None:
+    cursor.execute(f"UPDATE {TABLE} SET balance = balance + 1 WHERE id = {draw.randrange(ROWS)}")
+
+
+def same_row(cursor: Any, draw: random.Random) -> None:
+    """One of three rows, so that transactions wait for each other."""
+    cursor.execute("BEGIN")
+    cursor.execute(f"UPDATE {TABLE} SET balance = balance + 1 WHERE id = {draw.randrange(3)}")
+    cursor.execute("SELECT 1")
+    cursor.execute("COMMIT")
+
+
+@contextmanager
+def load(
+    url: str, work: Callable[[Any, random.Random], None] = update, connections: int = CONNECTIONS
+) -> Iterator[Callable[[], int]]:
+    """As fast as it goes, within the block. Yields how many calls of `work` have ended."""
+    done = [0] * connections
+    stop = threading.Event()
+
+    def one(number: int) -> None:
+        draw = random.Random(number)
+        ended = suppress(psycopg.OperationalError)  # a test may end its server
+        with ended, closing(connect(url)) as connection, closing(connection.cursor()) as cursor:
+            while not stop.is_set():
+                work(cursor, draw)
+                done[number] += 1
+
+    threads = [threading.Thread(target=one, args=(number,), daemon=True) for number in range(connections)]
+    for thread in threads:
+        thread.start()
+    try:
+        yield lambda: sum(done)
+    finally:
+        stop.set()
+        for thread in threads:
+            thread.join(30)

@@ -1,0 +1,188 @@
+"""`tare profile attach` on real servers under load: what it finds, and that they go on as before."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import time
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tare.dbms.servers import RunningServer
+from tests.cli.running import Said, start, tare
+from tests.profile.servers import fill, load, same_row
+from tests.servers import own_server
+
+pytestmark = pytest.mark.usefixtures("attach_works")
+
+SHORT = ("--duration", "16s", "--rounds", "2")
+
+
+def attach(url: str, out: Path, *more: str, timeout: float = 120) -> Said:
+    return tare("profile", "attach", "--db", url, "--out", str(out), *more, timeout=timeout)
+
+
+def report(url: str, out: Path, *more: str) -> Any:
+    said = attach(url, out, *SHORT, "--json", "-", *more)
+    assert said.code == 0, said.err
+    return said.result
+
+
+def after_a_round(run: Path) -> None:
+    """Once its folder tells of a round that was made."""
+    for _ in range(1200):
+        with suppress(OSError):
+            if json.loads((run / "about.json").read_text())["rounds"]:
+                return
+        time.sleep(0.1)
+    pytest.fail(f"{run} tells of no round")
+
+
+def watched(found: Any) -> set[str]:
+    return {node["name"] for node in found["nodes"]}
+
+
+@pytest.mark.parametrize("which", ["postgresql", "postgresql15"])
+def test_a_postgresql_under_updates_is_taken_apart(
+    which: str, request: pytest.FixtureRequest, tmp_path: Path
+) -> None:
+    server: RunningServer = request.getfixturevalue(which)
+    with load(server.url) as ended:
+        before = ended()
+        found = report(server.url, tmp_path)
+        assert ended() > before
+    assert found["valid"], found["warnings"]
+    assert found["transactions"] > 200
+    assert abs(found["equation"]["own_sum"] - 1) < 1e-9
+    assert found["equation"]["residue"] < 1e-9
+    assert {"XLogFlush", "LWLockAcquireOrWait"} & watched(found)
+    assert found["overhead"]["latency"] is not None
+    assert found["rounds"][0]["reason"]
+    assert all(one["predicted"] <= 0.05 + 1e-9 for one in found["rounds"])
+
+
+def test_transactions_are_as_many_as_the_server_made(postgresql: RunningServer, tmp_path: Path) -> None:
+    """Each update is one; those cut by a change of probes are left out, and said to be."""
+    with load(postgresql.url, connections=2) as ended:
+        begun, at = ended(), time.monotonic()
+        found = report(postgresql.url, tmp_path)
+        rate = (ended() - begun) / (time.monotonic() - at)
+    plain = [turn for turn in found["turns"] if not turn["probed"]]
+    seen = sum(turn["transactions"] for turn in plain) / sum(turn["seconds"] for turn in plain)
+    assert seen == pytest.approx(rate, rel=0.35)  # the load shares two CPUs with the analysis
+
+
+def test_waiting_for_a_row_is_found_where_rows_are_fought_over(
+    postgresql: RunningServer, tmp_path: Path
+) -> None:
+    with load(postgresql.url, same_row, connections=6):
+        found = report(postgresql.url, tmp_path, "--functions", "ProcSleep,XLogFlush,PortalRun", "--no-auto")
+    own = {
+        name: sum(node["own_covariance"]["value"] for node in found["nodes"] if node["name"] == name)
+        for name in watched(found)
+    }
+    assert max(own, key=lambda name: own[name]) == "ProcSleep"
+    assert any(one["name"].startswith("[waiting") for one in found["nodes"])
+
+
+def test_a_mariadb_under_updates_is_taken_apart(mariadb_server: RunningServer, tmp_path: Path) -> None:
+    with load(mariadb_server.url):
+        found = report(mariadb_server.url, tmp_path)
+    assert found["transactions"] > 200
+    assert abs(found["equation"]["own_sum"] - 1) < 1e-9
+    assert any("UPDATE" in one["name"].upper() for one in found["types"])
+
+
+def test_a_function_that_is_not_there_is_answered_with_near_names(
+    postgresql: RunningServer, tmp_path: Path
+) -> None:
+    said = attach(postgresql.url, tmp_path / "p", "--functions", "heap_updat")
+    assert said.code == 2
+    assert "names no function heap_updat" in said.err
+    assert "heap_update" in said.err.partition("did you mean")[2]
+    assert not (tmp_path / "p").exists()
+
+
+def test_without_a_load_it_says_so_and_keeps_nothing(postgresql: RunningServer, tmp_path: Path) -> None:
+    said = attach(postgresql.url, tmp_path / "p", "--duration", "4s")
+    assert said.code == 1
+    assert "no transaction ended" in said.err
+    assert "tare bench oltp run" in said.err
+    assert not list((tmp_path / "p").glob("*"))
+
+
+def test_ctrl_c_analyses_what_is_there(postgresql: RunningServer, tmp_path: Path) -> None:
+    with load(postgresql.url):
+        run = start("profile", "attach", "--db", postgresql.url, "--out", str(tmp_path), "--name", "cut")
+        after_a_round(tmp_path / "cut")
+        run.send_signal(signal.SIGINT)
+        out, err = run.communicate(timeout=60)
+    assert run.returncode == 130, err
+    assert "variance" in out
+    assert json.loads((tmp_path / "cut" / "about.json").read_text())["state"] == "interrupted"
+
+
+def test_a_server_that_ends_in_mid_run_leaves_a_profile(tmp_path: Path) -> None:
+    with own_server("postgresql") as server:
+        fill(server.url)
+        run = start(
+            "profile", "attach", "--db", server.url, "--out", str(tmp_path), "--name", "ended", "--json", "-"
+        )
+        with load(server.url):
+            after_a_round(tmp_path / "ended")
+            os.kill(server.pid, signal.SIGQUIT)
+        out, err = run.communicate(timeout=90)
+    assert run.returncode == 0, err
+    assert "the server ended in mid-run" in err
+    assert json.loads(out)["transactions"] > 0
+
+
+DEAR = ("--budget", "99%")
+"""What probes take is not the question then, and none gives way."""
+
+
+def test_a_run_can_be_gone_on_from_while_its_server_runs(postgresql: RunningServer, tmp_path: Path) -> None:
+    with load(postgresql.url):
+        first = attach(
+            postgresql.url,
+            tmp_path,
+            *("--functions", "CommitTransactionCommand,PortalRun", "--no-auto"),
+            *("--duration", "8s", "--name", "first", *DEAR),
+        )
+        assert first.code == 0, first.err
+        said = tare(
+            "profile",
+            "refine",
+            "first",
+            "PortalRun",
+            "--out",
+            str(tmp_path),
+            "--duration",
+            "10s",
+            *DEAR,
+            "--json",
+            "-",
+        )
+    assert said.code == 0, said.err
+    assert {"PortalRun", "CommitTransactionCommand"} <= watched(said.result)
+    assert len(watched(said.result)) > 3
+
+
+def test_killed_with_kill_9_the_server_lives_and_its_text_is_as_before(
+    postgresql: RunningServer, tmp_path: Path
+) -> None:
+    with load(postgresql.url) as ended:
+        run = start("profile", "attach", "--db", postgresql.url, "--out", str(tmp_path), "--name", "killed")
+        after_a_round(tmp_path / "killed")
+        run.kill()
+        run.communicate()
+        before = ended()
+        time.sleep(2)
+        assert ended() > before
+    said = tare("profile", "show", "killed", "--out", str(tmp_path), "--json", "-")
+    assert said.code == 0, said.err
+    assert said.result["transactions"] > 0, "what was recorded until then can be analysed"

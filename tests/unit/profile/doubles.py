@@ -1,0 +1,184 @@
+"""Stand-ins for what a session drives, so that the order of what it does and its arithmetic can be looked at: no clock
+runs, no probe is set. Real servers are in `tests/profile`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from tare.profile.functions import Known
+from tare.profile.recording import Recording
+from tare.profile.refine import Count, Step
+from tare.profile.session import Pace
+from tare.profile.transactions import Probe, Transactions
+from tare.protocol.profile.found import Estimate, Findings, Overhead
+from tare.protocol.profile.refinement import Costs
+
+MARKER = 1
+MEAN_NS = 10e6
+RATE = 100.0
+
+
+@dataclass(frozen=True)
+class Set:
+    """One call of a recorder's `set`."""
+
+    at: float
+    watched: tuple[int, ...]  # without the marker
+    mode: str
+    purpose: str
+    round: int
+
+
+class Clock:
+    def __init__(self) -> None:
+        self.now = 0.0
+
+    def __call__(self) -> float:
+        return self.now
+
+    def pause(self, seconds: float) -> None:
+        self.now += max(seconds, 1e-6)  # a clock goes on
+
+
+class NoRecorder:
+    """Remembers what it was told; a function is called so many times a transaction as `calls` says."""
+
+    says = "a stand-in"
+    name = "attach"
+
+    def __init__(self, clock: Clock, calls: Mapping[int, float], refused: Mapping[int, str]) -> None:
+        self._clock = clock
+        self._calls = calls
+        self._refused = refused
+        self.sets: list[Set] = []
+        self.ends_at = float("inf")
+        self.stopped = 0
+
+    def set(
+        self,
+        targets: list[tuple[int, str, str, int, int]],
+        probes: list[Probe],
+        mode: str,
+        purpose: str,
+        round: int,
+    ) -> list[tuple[int, str]]:
+        assert {probe[0] for probe in probes} <= {target[0] for target in targets}
+        assert probes[0][0] == MARKER, "markers are on in every window"
+        watched = tuple(probe[0] for probe in probes if probe[0] != MARKER)
+        assert all(probe[3] == (mode == "counting") for probe in probes if probe[0] != MARKER)
+        self.sets.append(Set(self._clock.now, watched, mode, purpose, round))
+        return [(one, self._refused[one]) for one in watched if one in self._refused]
+
+    def calls(self) -> dict[int, int]:
+        last = self.sets[-1]
+        transactions = RATE * (self._clock.now - last.at)
+        return {one: round(self._calls.get(one, 0.0) * transactions) for one in last.watched}
+
+    def alive(self) -> bool:
+        return self._clock.now < self.ends_at
+
+    def stop(self) -> None:
+        self.stopped += 1
+
+
+class NoFunctions:
+    """Any number is a function."""
+
+    def __getitem__(self, number: int) -> Known:
+        return Known(number, f"f{number}", "/program", 0x1000 * number, 64, False, True)
+
+
+@dataclass
+class NoReader:
+    """Every window has RATE transactions a second, of MEAN_NS."""
+
+    recorder: NoRecorder
+    clock: Clock
+    latency: Estimate | None = None
+    looked: int = 0
+    none_until: float = 0.0  # before it, no transaction
+
+    def look(self) -> None:
+        assert self.recorder.sets[-1].purpose == "resting", "we work only when no figure is made"
+        self.looked += 1
+
+    def pace(self, window: int | None = None) -> Pace:
+        if self.clock.now < self.none_until:
+            return Pace(0, 1.0, 0.0)
+        return Pace(round(RATE), 1.0, MEAN_NS)
+
+    def transactions_in(self, window: int) -> int:
+        sets = self.recorder.sets
+        end = sets[window + 1].at if window + 1 < len(sets) else self.clock.now
+        return round(RATE * (end - sets[window].at))
+
+    def findings(self, round_: int) -> Findings:
+        return findings()
+
+    def overhead(self, round_: int, pairs: float, pair_ns: float) -> Overhead | None:
+        return Overhead(4, self.latency, None, 0.0, pairs, pair_ns, 0.0)
+
+
+@dataclass
+class Script:
+    """A strategy that goes through steps as they are written down."""
+
+    steps: list[Step] = field(default_factory=list)
+    learnt: int = 0
+    costs: list[Costs] = field(default_factory=list)
+
+    def first(self, count: Count) -> Step:
+        step = self.steps.pop(0)
+        self.costs.append(count(step.watch))
+        return step
+
+    def next(self, findings: Findings, watched: Sequence[int], count: Count) -> Step:
+        assert self.learnt, "what was found is learnt from before the next step is asked for"
+        step = self.steps.pop(0) if self.steps else Step(tuple(watched), "nothing is left", ends=True)
+        self.costs.append(count(step.watch))
+        return step
+
+    def learn(self, findings: Findings) -> None:
+        self.learnt += 1
+
+
+def findings(**more: object) -> Findings:
+    given: dict[str, object] = {
+        "transactions": 100,
+        "invalid": {},
+        "records": 0,
+        "lost": 0,
+        "mean_ns": MEAN_NS,
+        "sd_ns": 1.0,
+        "p50_ns": 1.0,
+        "p99_ns": 1.0,
+        "max_ns": 1.0,
+        "between_types": 0.0,
+        "on_cpu": None,
+        "waiting": 0.0,
+        "call_graph_height": 9,
+        "nodes": (),
+        "pairs": (),
+        "factors": (),
+        "tail": (),
+        "kinds": (),
+        "enough": None,
+        "warnings": (),
+    }
+    return Findings(**{**given, **more})  # type: ignore[arg-type]
+
+
+def transactions() -> Transactions:
+    return Transactions(
+        txn="function:f1",
+        says="each call of f1",
+        rules={"rule": "function", "root": MARKER},
+        markers=((MARKER, "site", True, False),),
+        tops=(MARKER,),
+        seeds=(),
+    )
+
+
+def recording(recorder: NoRecorder, clock: Clock) -> Recording:
+    return Recording(recorder, NoFunctions(), transactions(), clock=clock, pause=clock.pause)  # type: ignore[arg-type]

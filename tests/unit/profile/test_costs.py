@@ -1,0 +1,57 @@
+"""The price of a probe: stated, until a server has shown another."""
+
+from __future__ import annotations
+
+from typing import cast
+
+import pytest
+
+from tare.profile.costs import STEPPED, Price
+from tare.profile.functions import Functions, weight_of
+from tare.protocol.profile.refinement import Costs
+from tests.unit.profile.graph import Program
+
+MEAN_NS = 1e6
+PRICE = Price(1_000.0)
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "pair_ns"),
+    [
+        (-0.01, 0.2, 1_000.0),
+        (0.04, 0.06, 1_000.0),
+        (0.075, 0.20, 1_500.0),
+        (0.01, 0.035, 700.0),
+        (0.50, 0.90, 2_000.0),
+        (0.00, 0.001, 500.0),
+    ],
+)
+def test_a_stated_price_stays_unless_the_interval_rules_it_out(
+    low: float, high: float, pair_ns: float
+) -> None:
+    learnt = PRICE.learnt(low, high, 50, MEAN_NS)
+    assert learnt.pair_ns == pytest.approx(pair_ns)
+    assert learnt.measured == (pair_ns != PRICE.pair_ns)
+
+
+def test_an_interval_below_nothing_teaches_nothing() -> None:
+    assert PRICE.learnt(-0.2, -0.1, 50, MEAN_NS) == PRICE
+
+
+def test_without_events_nothing_is_learnt() -> None:
+    assert PRICE.learnt(0.1, 0.2, 0, MEAN_NS) == PRICE
+
+
+def test_a_backend_nobody_has_weighed_is_taken_for_a_dear_one() -> None:
+    assert Price.of("ptrace").pair_ns >= Price.of("attach").pair_ns
+
+
+def test_a_probe_that_is_stepped_over_is_priced_as_several_usual_ones() -> None:
+    program = Program({"main": ["plain", "stepped"]}, stepped=["stepped"])
+    plain, stepped = program.numbers["plain"], program.numbers["stepped"]
+    for backend, times in (("attach", STEPPED), ("agent", 1.0)):
+        costs = Costs(
+            {plain: 2.0, stepped: 2.0}, 1_000.0, 1e6, weight_of(backend, cast("Functions", program))
+        )
+        assert costs.of(stepped) == pytest.approx(times * costs.of(plain))
+        assert costs.predicted([plain, stepped]) == pytest.approx((1 + times) * 0.002)

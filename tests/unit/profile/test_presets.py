@@ -1,0 +1,52 @@
+"""Presets are data that a reader can hold against the servers' own headers."""
+
+from __future__ import annotations
+
+import pytest
+
+from tare.errors import UsageError
+from tare.profile.presets import PRESETS, preset
+from tare.profile.presets.base import Preset
+
+
+@pytest.mark.parametrize(
+    ("major", "running", "pausing", "ended"),
+    [(12, [2, 4], [3, 5], [1]), (17, [2, 4], [3, 5], [1]), (18, [3, 5], [4, 6], [2])],
+)
+def test_postgresql_states_moved_by_one_in_18(
+    major: int, running: list[int], pausing: list[int], ended: list[int]
+) -> None:
+    rules = preset("postgresql", "commit").rules({"state": 7}, major)
+    assert rules == {"rule": "state", "marker": 7, "running": running, "pausing": pausing, "ended": ended}
+
+
+def test_a_mariadb_transaction_goes_on_until_it_is_closed() -> None:
+    functions = {"root": 1, "begin": 2, "commit": 3, "rollback": 4, "implicit": 5}
+    rules = preset("mariadb", "commit").rules(functions, 10)
+    assert rules == {"rule": "dispatch", "root": 1, "labelled": [3], "opens": [2], "closes": [3, 4, 5]}
+
+
+def test_an_optional_marker_may_be_missing() -> None:
+    rules = preset("mariadb", "commit").rules({"root": 1, "begin": 2, "commit": 3, "rollback": 4}, 10)
+    assert rules["closes"] == [3, 4]
+
+
+@pytest.mark.parametrize("one", PRESETS, ids=lambda one: f"{one.dbms}-{one.txn}")
+def test_every_preset_names_no_function_twice_and_has_rules(one: Preset) -> None:
+    assert len(set(one.seeds)) == len(one.seeds)
+    required = [role for role, marker in one.markers.items() if not marker.optional]
+    assert one.rules({role: number for number, role in enumerate(required)}, 18)["rule"]
+
+
+@pytest.mark.parametrize(
+    ("dbms", "txn", "says"),
+    [
+        ("postgresql", "comit", "did you mean commit?"),
+        ("sqlite", "commit", "take statement, function:NAME"),
+        (None, "commit", "name it: --txn function:NAME"),
+    ],
+)
+def test_a_preset_that_there_is_not_says_what_there_is(dbms: str | None, txn: str, says: str) -> None:
+    with pytest.raises(UsageError, match=f"--txn {txn}") as raised:
+        preset(dbms, txn)
+    assert says in str(raised.value)

@@ -1,0 +1,165 @@
+"""Which functions come to a round: beneath what varies, called at all, and within the budget."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from tare.profile.refine import Refinement, Step
+from tare.protocol.profile.refinement import Costs
+from tests.unit.profile.graph import Program
+
+MEAN_NS = 1e6
+PAIR_NS = 1_000.0
+BUDGET = 0.05  # 50 calls a transaction
+
+SERVER = Program(
+    {
+        "main": ["parse", "execute", "commit", "complain"],
+        "execute": ["update", "lock"],
+        "update": ["read", "log"],
+        "commit": ["flush"],
+        "flush": ["write", "sleep"],
+        "by_pointer": ["update"],
+    },
+    never_return=["complain"],
+)
+
+
+class Counter:
+    """Counts as it is told to; remembers of what it was asked."""
+
+    def __init__(self, calls: Mapping[str, float] | None = None) -> None:
+        self._calls = {SERVER.numbers[name]: calls for name, calls in (calls or {}).items()}
+        self.asked: list[str] = []
+
+    def __call__(self, functions: Sequence[int]) -> Costs:
+        self.asked += [SERVER.names[one] for one in functions]
+        calls = {number: self._calls.get(number, 1.0) for number in SERVER.names}
+        return Costs(calls, PAIR_NS, MEAN_NS)
+
+
+def refinement(seeds: Sequence[str] = ("sleep",), begin_with: Sequence[str] = ()) -> Refinement:
+    return Refinement(
+        SERVER,  # type: ignore[arg-type]
+        SERVER.transactions(["main"], seeds, marker="main"),
+        BUDGET,
+        begin_with=[SERVER.numbers[one] for one in begin_with],
+    )
+
+
+def names(of: Sequence[int]) -> set[str]:
+    return {SERVER.names[one] for one in of}
+
+
+def numbers(*names: str) -> tuple[int, ...]:
+    return tuple(SERVER.numbers[one] for one in names)
+
+
+def test_the_first_round_watches_known_waits_and_what_the_root_calls() -> None:
+    step = refinement().first(Counter())
+    assert names(step.watch) == {"sleep", "parse", "execute", "commit"}
+
+
+def test_markers_and_what_never_returns_are_not_watched() -> None:
+    step = refinement().first(Counter())
+    assert not names(step.watch) & {"main", "complain"}
+
+
+def test_what_is_never_called_is_not_watched() -> None:
+    step = refinement().first(Counter({"sleep": 0.0}))
+    assert names(step.watch) == {"parse", "execute", "commit"}
+
+
+def test_functions_that_were_asked_for_come_alone() -> None:
+    counter = Counter()
+    step = refinement(begin_with=["update", "flush"]).first(counter)
+    assert names(step.watch) == {"update", "flush"} == set(counter.asked)
+    assert step.reason == "functions that were asked for"
+
+
+def test_what_is_too_hot_is_left_out_and_cheaper_ones_are_watched() -> None:
+    step = refinement().first(Counter({"execute": 51.0}))
+    assert names(step.watch) == {"sleep", "parse", "commit"}
+    assert names(step.too_hot) == {"execute"}
+    assert step.predicted <= BUDGET
+
+
+def next_step(*paths: tuple[str, float, str], counter: Counter | None = None) -> Step:
+    of = refinement()
+    first = of.first(Counter())
+    found = SERVER.found(*paths)
+    of.learn(found)
+    return of.next(found, first.watch, counter or Counter())
+
+
+def test_the_next_round_divides_what_has_most_of_the_variance_in_its_body() -> None:
+    step = next_step(("execute", 0.7, "main"), ("commit", 0.3, "main"))
+    assert {"update", "lock", "flush"} <= names(step.watch)
+    assert names(step.divided) == {"execute", "commit"}
+    assert "divides execute (70% of the variance is its own)" in step.reason
+
+
+def test_a_body_with_little_of_the_variance_is_not_divided() -> None:
+    counter = Counter()
+    step = next_step(("execute", 0.96, "main"), ("commit", 0.04, "main"), counter=counter)
+    assert names(step.divided) == {"execute"}
+    assert "flush" not in counter.asked
+
+
+def test_what_gives_way_to_new_functions_is_not_what_the_variance_lies_beneath() -> None:
+    """The budget holds four functions: phases without variance go, the caller of what varies stays."""
+    of = refinement(seeds=["sleep"])
+    of.first(counter := Counter(dict.fromkeys(SERVER.numbers, 12.5)))
+    found = SERVER.found(("parse", 0.0, "main"), ("commit", 0.0, "main"), ("commit/flush", 1.0, "commit"))
+    of.learn(found)
+    step = of.next(found, numbers("parse", "execute", "commit", "flush"), counter)
+    assert {"commit", "flush", "write"} <= names(step.watch)
+    assert not {"parse"} & names(step.watch)
+
+
+def test_only_callees_of_what_varies_are_counted() -> None:
+    counter = Counter()
+    next_step(("execute", 1.0, "main"), counter=counter)
+    assert set(counter.asked) == {"update", "lock"}
+
+
+def test_it_ends_where_a_body_that_calls_nothing_dominates() -> None:
+    step = next_step(("commit", 0.2, "main"), ("commit/sleep", 0.8, "flush"))
+    assert step.ends
+    assert "the body of sleep (80% of the variance is its own) dominates" in step.reason
+
+
+def test_it_ends_where_nothing_beneath_is_called() -> None:
+    step = next_step(("execute", 1.0, "main"), counter=Counter({"update": 0.0, "lock": 0.0}))
+    assert step.ends
+
+
+def test_it_ends_where_all_that_is_left_is_too_hot() -> None:
+    hot = Counter({"update": 1e6, "lock": 1e6})
+    step = next_step(("execute", 1.0, "main"), counter=hot)
+    assert step.ends
+    assert "too hot for the budget" in step.reason
+    assert names(step.too_hot) == {"update", "lock"}
+
+
+def test_a_function_between_is_learnt_from_the_call_site() -> None:
+    counter = Counter()
+    step = next_step(("commit", 0.8, "main"), ("commit/sleep", 0.2, "flush"), counter=counter)
+    assert ("flush", "sleep") in SERVER.learnt
+    assert "flush" in names(step.watch)
+
+
+def test_a_call_by_pointer_is_learnt_when_it_is_seen() -> None:
+    of = refinement(seeds=["update"])
+    first = of.first(Counter())
+    found = SERVER.found(("execute", 0.9, "main"), ("execute/update", 0.1, "by_pointer"))
+    of.learn(found)
+    assert SERVER.numbers["by_pointer"] in of.callees(SERVER.numbers["execute"])
+    assert "by_pointer" in names(of.next(found, first.watch, Counter()).watch)
+
+
+def test_a_naive_strategy_takes_more_rounds_to_the_same_function() -> None:
+    of = refinement(seeds=["sleep"])
+    costs = Costs(dict.fromkeys(SERVER.names, 25.0), PAIR_NS, MEAN_NS)  # two functions a round
+    assert of.naive_rounds(numbers("sleep"), costs) == 5
+    assert of.naive_rounds(numbers("by_pointer"), costs) is None

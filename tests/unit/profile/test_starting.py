@@ -1,0 +1,89 @@
+"""Programs and loads that a profile starts."""
+
+from __future__ import annotations
+
+import os
+import time
+from pathlib import Path
+
+import pytest
+
+from tare.errors import UsageError
+from tare.profile import launch, told
+from tare.profile.load import Load
+
+WAITING = told.Waiting(2.0)
+
+
+def test_a_program_that_is_not_there() -> None:
+    with pytest.raises(UsageError, match="there is no program no-such-server"):
+        launch.program(["no-such-server", "-D", "x"])
+
+
+def test_a_script_is_told_from_a_program(tmp_path: Path) -> None:
+    script = tmp_path / "start"
+    script.write_text("#!/bin/sh\nexec postgres\n")
+    script.chmod(0o755)
+    with pytest.raises(UsageError, match="is a script"):
+        launch.program([str(script)])
+
+
+def test_a_user_that_there_is_not() -> None:
+    with pytest.raises(UsageError, match="there is no such user"):
+        launch.user("nobody-of-that-name")
+    assert launch.user(None) is None
+
+
+def test_a_load_runs_within_the_block_and_all_that_it_started_ends_with_it(tmp_path: Path) -> None:
+    pids = tmp_path / "pids"
+    with Load(f"echo $$ >> {pids}; sleep 60 & echo $! >> {pids}; wait"):
+        while not pids.exists() or len(pids.read_text().split()) < 2:
+            time.sleep(0.01)
+        alive = [int(one) for one in pids.read_text().split()]
+        assert all(Path(f"/proc/{pid}").exists() for pid in alive)
+    time.sleep(0.1)
+    assert not [pid for pid in alive if _runs(pid)]
+
+
+def _runs(pid: int) -> bool:
+    try:
+        state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+    except OSError:
+        return False
+    return state != "Z"
+
+
+def test_a_load_that_ended_is_started_again_while_no_transaction_came(tmp_path: Path) -> None:
+    runs = tmp_path / "runs"
+    with Load(f"echo 1 >> {runs}; exit 1") as load:
+        for number in range(3):
+            while not runs.exists() or len(runs.read_text().split()) <= number:
+                time.sleep(0.01)
+            time.sleep(0.1)
+            load.hear(WAITING)
+    assert len(runs.read_text().split()) >= 3
+
+
+def test_a_load_that_fails_for_good_says_what_it_said() -> None:
+    with Load("echo cannot connect >&2; exit 3") as load:
+        time.sleep(0.3)
+        with pytest.raises(UsageError, match="exit code 3: cannot connect"):
+            load.hear(told.Waiting(31.0))
+
+
+def test_without_a_load_nothing_is_started() -> None:
+    with Load(None) as load:
+        load.hear(WAITING)
+    with pytest.raises(UsageError, match="names no command"):
+        Load("  ")
+    assert os.getpid()
+
+
+def test_only_an_agents_memory_is_ever_removed(tmp_path: Path) -> None:
+    mine, others = Path("/dev/shm/tare-agent-of-a-test"), tmp_path / "tare-agent-x"
+    for folder in (mine, others):
+        folder.mkdir()
+        launch.forget(str(folder))
+    launch.forget("")
+    assert not mine.exists()
+    assert others.exists()

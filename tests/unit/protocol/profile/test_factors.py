@@ -1,0 +1,155 @@
+"""Equations 2 and 3: which functions are named, and with what score."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from tare.protocol.profile.analyse import analyse
+from tare.protocol.profile.found import Factor, Findings
+from tests.unit.protocol.profile.made import WAITING, made, microseconds
+
+N = 3_000
+
+
+def factor(findings: Findings, *names: str, kind: str = "function") -> Factor:
+    (found,) = (one for one in findings.factors if set(one.names) == set(names) and one.kind == kind)
+    return found
+
+
+def some(seed: int, sd: float, mean: float = 100.0) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
+    return microseconds(np.random.default_rng(seed).normal(mean, sd, N))
+
+
+def test_the_score_is_specificity_times_the_share_of_variance() -> None:
+    findings = analyse(made({"A": [1, 1, 3, 3], "A/B": [2, 4, 2, 4]}, heights={"A": 3, "B": 1}, height=5))
+    a, b = factor(findings, "A"), factor(findings, "B")
+    assert (a.height, a.specificity, b.height, b.specificity) == (3, 4.0, 1, 16.0)
+    assert a.score == pytest.approx(4 * 1.0)
+    assert b.score == pytest.approx(16 * 0.5)
+    assert [one.names for one in findings.factors[:1]] == [("B",)]
+
+
+def test_a_caller_varies_more_than_what_it_calls_and_yet_the_callee_is_named_first() -> None:
+    """Three wrappers above one lock wait."""
+    findings = analyse(
+        made(
+            {
+                "run": some(1, 1),
+                "run/commit": some(2, 1),
+                "run/commit/flush": some(3, 1),
+                "run/commit/flush/wait": some(4, 30),
+            },
+            heights={"run": 9, "commit": 7, "flush": 4, "wait": 1},
+            height=10,
+        )
+    )
+    shares = [factor(findings, name).share.value for name in ("run", "commit", "flush", "wait")]
+    assert shares == sorted(shares, reverse=True)
+    assert findings.factors[0].names == ("wait",)
+
+
+def test_a_function_called_on_several_paths_has_the_variances_of_all_of_them() -> None:
+    """Equation 3's sum: two paths of variance 1 and 4 in 5."""
+    left, right = some(1, 10), some(2, 20)
+    findings = analyse(made({"A/lock": left, "B/lock": right}))
+    lock = factor(findings, "lock")
+    assert lock.instances == 2
+    assert lock.share.value == pytest.approx((left.var() + right.var()) / (left + right).var())
+    assert lock.own_covariance is not None
+    assert lock.own_covariance.value == pytest.approx(1)
+
+
+def test_a_function_beneath_itself_is_counted_once() -> None:
+    inner, outer = some(1, 10), some(2, 10)
+    findings = analyse(made({"f": outer, "f/g/f": inner}))
+    f = factor(findings, "f")
+    assert f.instances == 1
+    assert f.share.value == pytest.approx(1)
+    assert f.own_covariance is not None
+    assert f.own_covariance.value == pytest.approx(1)
+
+
+def test_two_functions_that_vary_together_are_a_factor_that_outweighs_each() -> None:
+    both = np.random.default_rng(5).normal(0, 20, N)
+    findings = analyse(
+        made(
+            {
+                "A": some(1, 1),
+                "A/read": microseconds(100 + both + np.random.default_rng(6).normal(0, 3, N)),
+                "A/send": microseconds(100 + both + np.random.default_rng(7).normal(0, 3, N)),
+            },
+            heights={"A": 8, "read": 1, "send": 2},
+            height=10,
+        )
+    )
+    assert findings.factors[0].kind == "pair"
+    assert set(findings.factors[0].names) == {"read", "send"}
+    assert findings.factors[0].height == 2
+    assert findings.factors[0].share.value == pytest.approx(0.5, abs=0.02)
+    assert findings.factors[0].own_covariance is None
+
+
+def test_a_pair_that_cancels_out_scores_below_all_others() -> None:
+    waits = some(1, 20)
+    findings = analyse(made({"A": some(2, 5), "A/wait": waits, "A/write": 200_000 - waits}))
+    last = findings.factors[-1]
+    assert last.kind == "pair"
+    assert set(last.names) == {"wait", "write"}
+    assert last.score < 0
+
+
+def test_a_function_without_recorded_callees_is_its_own_body() -> None:
+    findings = analyse(made({"A": some(1, 10), "A/B": some(2, 10)}))
+    assert {one.names for one in findings.factors if one.kind == "body"} == {("A",)}
+    assert factor(findings, "A", kind="body").height == factor(findings, "A").height
+
+
+def test_a_function_whose_callees_hardly_vary_is_listed_once_and_not_again_as_its_body() -> None:
+    findings = analyse(made({"A": some(1, 10), "A/B": some(2, 0.1)}))
+    assert [one.kind for one in findings.factors if one.names == ("A",)] == ["function"]
+
+
+def test_waiting_for_the_client_is_a_factor_too() -> None:
+    findings = analyse(made({"A": some(1, 3), WAITING: some(2, 40)}, heights={"A": 2}, height=4))
+    assert findings.factors[0].kind == "waiting"
+    assert findings.factors[0].functions == ()
+    assert findings.factors[0].share.value == pytest.approx(1, abs=0.05)
+
+
+def test_where_the_call_graph_does_not_know_a_function_what_was_seen_beneath_it_tells_its_height() -> None:
+    findings = analyse(made({"A": [1, 2, 3], "A/B": [1, 2, 4], "A/B/C": [1, 3, 3]}))
+    assert [(one.name, one.height) for one in findings.nodes] == [
+        ("transaction", None),
+        ("A", 2),
+        ("B", 1),
+        ("C", 0),
+    ]
+    assert findings.call_graph_height == 3
+
+
+def test_a_function_as_high_as_the_call_graph_or_higher_scores_nothing() -> None:
+    """Not the square of a negative difference."""
+    findings = analyse(made({"top": [1, 2, 4]}, heights={"top": 9}, height=5))
+    assert factor(findings, "top").score == 0
+
+
+def test_names_that_were_inferred_stay_marked() -> None:
+    findings = analyse(made({"A": some(1, 3), "A/B": some(2, 3)}, inferred=["B"]))
+    assert factor(findings, "B").inferred
+    assert not factor(findings, "A").inferred
+
+
+@pytest.mark.parametrize("source", ["lock", "disk", "parse", "net"])
+def test_each_planted_source_is_the_top_factor(source: str) -> None:
+    """Four leaves; one of them varies, the others a little."""
+    own = {
+        f"run/step{deep}/{name}": some(deep, 40 if name == source else 4)
+        for deep, name in enumerate(["lock", "disk", "parse", "net"])
+    }
+    findings = analyse(made(own), replicates=200)
+    top = findings.factors[0]
+    assert top.names == (source,)
+    assert top.share.low > 0.8
+    assert top.own_covariance is not None
+    assert top.own_covariance.value > 0.9

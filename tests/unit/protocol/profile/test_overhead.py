@@ -1,0 +1,85 @@
+"""The overhead that windows taking turns tell."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from tare.protocol.profile.measured import Window
+from tare.protocol.profile.overhead import Turn, overhead, turns
+from tests.unit.protocol.profile.made import tables
+
+
+def taken(
+    slower: float, pairs: int = 12, drift: float = 0.0, noise: float = 0.01, seed: int = 1
+) -> list[Turn]:
+    random = np.random.default_rng(seed)
+    found = []
+    for pair in range(pairs):
+        for probed in (True, False) if pair % 2 else (False, True):
+            mean = 1e6 * (1 + drift * len(found)) * math.exp(random.normal(0, noise))
+            mean *= 1 + slower if probed else 1
+            found.append(Turn(probed, round(1e9 / mean * 8), mean, 1.0))
+    return found
+
+
+def test_a_known_slowdown_is_found_in_latency_and_throughput() -> None:
+    found = overhead(taken(0.05), events=100, pair_ns=50, marker_events=2)
+    assert found.windows == 12
+    assert found.latency is not None
+    assert found.throughput is not None
+    assert found.latency.low < 0.05 < found.latency.high
+    assert found.throughput.low < 1 - 1 / 1.05 < found.throughput.high
+    assert found.latency.high - found.latency.low < 0.04
+    assert found.predicted == pytest.approx(100 * 50 / 1e6, rel=0.05)
+    assert found.markers == pytest.approx(2 * 50 / 1e6, rel=0.05)
+
+
+def test_a_load_that_grows_all_the_while_is_not_taken_for_overhead() -> None:
+    found = overhead(taken(0.0, drift=0.02, noise=0.005), events=1, pair_ns=50, marker_events=1)
+    assert found.latency is not None
+    assert found.latency.low < 0 < found.latency.high
+
+
+def test_of_intervals_where_probes_cost_nothing_some_95_of_100_hold_nothing() -> None:
+    held = 0
+    for seed in range(100):
+        latency = overhead(
+            taken(0.0, pairs=8, noise=0.05, seed=seed), events=1, pair_ns=1, marker_events=1
+        ).latency
+        assert latency is not None
+        held += latency.low <= 0 <= latency.high
+    assert held >= 88
+
+
+def test_one_pair_has_no_interval_and_so_no_figure() -> None:
+    found = overhead(taken(0.05, pairs=1), events=10, pair_ns=50, marker_events=1)
+    assert (found.windows, found.latency, found.throughput) == (1, None, None)
+    assert found.predicted > 0
+
+
+def test_windows_of_one_kind_in_a_row_and_empty_ones_make_no_pair() -> None:
+    row = [
+        Turn(True, 10, 1e6, 1),
+        Turn(True, 10, 1e6, 1),
+        Turn(False, 0, 0, 1),
+        Turn(False, 10, 1e6, 1),
+        Turn(True, 10, 1e6, 1),
+    ]
+    assert overhead(row, events=1, pair_ns=1, marker_events=1).windows == 1
+
+
+def test_what_a_change_of_probes_cut_counts_for_throughput_and_not_for_the_mean() -> None:
+    windows = [
+        Window(0, 0, 2 * 10**9, "probed", 1),
+        Window(1, 0, 10**9, "counting", 1),
+        Window(2, 2 * 10**9, 3 * 10**9, "markers only", 1),
+    ]
+    transactions, _, _ = tables(
+        {"A": [10, 20, 999, 40, 50, 999]},
+        window=[0, 0, 0, 1, 2, 0],
+        why=["valid", "lost", "changed", "valid", "valid", "unfinished"],
+    )
+    assert turns(transactions, windows) == [Turn(True, 3, 15.0, 2.0), Turn(False, 1, 50.0, 1.0)]

@@ -1,0 +1,72 @@
+"""Two profiles beside each other: what became of the variance, and by which function."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+
+import pytest
+
+from tare.protocol.profile.difference import difference
+from tare.report.page.render import MOST_BYTES
+from tare.report.profile import comparison_html, comparison_text, comparison_view
+from tare.report.profile.comparison import Comparison, build
+from tests.unit.report.profile import sample
+
+
+def compared(flush: float, n: int = 3000, **after: object) -> Comparison:
+    """A flush takes so much of what it took before."""
+    names: dict[int, str] = after.get("names", {})  # type: ignore[assignment]
+    found = difference(
+        sample.measured(n, 1, names=names), sample.measured(n, 2, flush=flush, names=names), replicates=200
+    )
+    return build(sample.ABOUT, sample.ABOUT.model_copy(update={"name": "pg-after"}), found)
+
+
+@pytest.fixture(scope="module")
+def faster() -> Comparison:
+    return compared(0.3)
+
+
+def test_the_verdict_says_how_much_is_left_and_whose_part_went(faster: Comparison) -> None:
+    said = comparison_view.verdict(faster)
+    assert re.fullmatch(r"The variance fell to \d+% \(\d+–\d+%\) of what it was\.", said[0])
+    assert said[1].startswith("Of the variance before, by own shares: LWLockAcquireOrWait −")
+
+
+def test_changes_of_all_functions_add_up_to_that_of_the_variance(faster: Comparison) -> None:
+    ratio = faster.variance_ratio
+    assert ratio is not None
+    assert math.fsum(one.change.value for one in faster.functions if one.change) == pytest.approx(
+        ratio.value - 1
+    )
+
+
+def test_two_profiles_of_the_same_load_have_no_established_change() -> None:
+    said = comparison_view.verdict(compared(1.0))
+    assert said[0].startswith("No change of the variance is established: it is ")
+
+
+@pytest.mark.parametrize("width", [80, 100, 140])
+def test_no_line_is_longer_than_the_terminal(faster: Comparison, width: int) -> None:
+    lines = comparison_text.render(faster, width).splitlines()
+    assert max(map(len, lines)) <= width
+    assert any("LWLockAcquireOrWait" in one and "*" in one for one in lines)
+
+
+def test_every_form_reads_back_or_is_a_page(faster: Comparison) -> None:
+    assert Comparison.model_validate(json.loads(comparison_text.render_json(faster))) == faster
+    page = comparison_html.render(faster)
+    assert len(page.encode()) < MOST_BYTES
+    assert '"name":"paired"' in page
+    assert "| LWLockAcquireOrWait |" in comparison_text.render_markdown(faster)
+
+
+def test_names_from_the_data_become_no_markup() -> None:
+    found = compared(0.3, 1000, names={3: sample.HOSTILE, 7: sample.LONG})
+    page = comparison_html.render(found)
+    assert "<b onclick" not in page
+    assert page.count("</script>") == 3
+    for form in (page, comparison_text.render(found), comparison_text.render_markdown(found)):
+        assert "\x1b" not in form

@@ -1,0 +1,42 @@
+"""Folded stacks are what flame graph tools read, and their weights are the own shares."""
+
+from __future__ import annotations
+
+import re
+
+from tare.report.profile import Built, figures, folded
+from tests.unit.report.profile import sample
+
+_LINE = re.compile(r"^([^;]+(?:;[^;]+)*) (\d+)$")  # flamegraph.pl: /^(.*)\s+?(\d+(?:\.\d*)?)$/
+
+
+def test_positive_less_negative_weights_are_a_million() -> None:
+    nodes = [figures.node(one) for one in sample.forest(40)]
+    positive = sum(weight for _, weight in folded.stacks(nodes))
+    negative = sum(weight for _, weight in folded.stacks(nodes, negative=True))
+    assert negative > 0
+    assert abs(positive - negative - folded.MILLION) <= len(nodes)
+
+
+def test_every_line_is_a_stack_and_a_whole_number(built: Built, hostile: Built) -> None:
+    for one in (built, hostile):
+        lines = folded.render(one.report.nodes).splitlines()
+        assert lines
+        assert all(_LINE.match(line) for line in lines)
+
+
+def test_a_stack_names_its_callers_and_marks_inferred_names(built: Built) -> None:
+    stacks = dict(folded.stacks(built.report.nodes))
+    names = ("transaction", "exec_simple_query (inferred)", "CommitTransactionCommand", "XLogFlush")
+    assert stacks[";".join((*names, "LWLockAcquireOrWait"))] > 100_000
+
+
+def test_signs_that_the_format_gives_a_meaning_are_taken_out_of_names(hostile: Built) -> None:
+    named = folded.render(hostile.report.nodes)
+    assert "red:" in named
+    assert "\x1b" not in named
+
+
+def test_a_profile_without_shares_has_no_stacks() -> None:
+    assert folded.render(sample.alike().report.nodes) == ""
+    assert folded.render(sample.nothing().report.nodes) == ""

@@ -1,0 +1,80 @@
+"""A trace of chosen transactions: nothing is lost of the ns, and slices nest as the calls did."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from tare.report.profile import perfetto
+from tare.report.profile.perfetto import Slice, Span
+from tests.unit.report.profile import sample
+
+BEGIN = 4_123_456_789_012_345  # ns: a machine that has been up for 47 days
+NAMES = {1: "exec_simple_query", 2: sample.HOSTILE, 3: "XLogFlush"}
+SPANS = (
+    Span(17, 100, 101, BEGIN, 5_000_001, "UPDATE", "slowest"),
+    Span(4, 100, 102, BEGIN + 9_000_003, 1_000, "", "median"),
+)
+SLICES: tuple[Slice, ...] = (
+    (100, 101, 3, BEGIN + 2_001, BEGIN + 3_007, 1),
+    (100, 101, 2, BEGIN + 1, BEGIN + 2_001, 1),
+    (100, 101, 1, BEGIN + 1, BEGIN + 5_000_000, 0),
+    (100, 102, 1, BEGIN + 9_000_003, BEGIN + 9_000_900, 0),
+    (100, 102, 9, BEGIN + 9_000_003, BEGIN + 9_000_003, 1),
+)
+
+
+def trace() -> dict[str, Any]:
+    found: dict[str, Any] = json.loads(perfetto.render(SPANS, SLICES, NAMES, {"run": "r"}))
+    return found
+
+
+def calls() -> list[dict[str, Any]]:
+    return [one for one in trace()["traceEvents"] if one["ph"] == "X"]
+
+
+def test_times_count_from_the_first_transaction_and_are_exact_to_the_ns() -> None:
+    for one, (_, _, _, begin, end, _) in zip(
+        calls(), sorted(SLICES, key=lambda s: (s[1], s[3], -s[4])), strict=True
+    ):
+        assert round(one["ts"] * 1000) == begin - BEGIN
+        assert round(one["dur"] * 1000) == end - begin
+        assert one["args"]["ns"] == end - begin
+
+
+def test_a_caller_stands_before_what_it_calls_and_around_it() -> None:
+    for tid in (101, 102):
+        open_: list[float] = []
+        for one in (one for one in calls() if one["tid"] == tid):
+            while open_ and open_[-1] <= one["ts"] and open_[-1] < one["ts"] + max(one["dur"], 0.0005):
+                open_.pop()
+            assert len(open_) == one["args"]["depth"]
+            assert not open_ or one["ts"] + one["dur"] <= open_[-1]
+            open_.append(one["ts"] + one["dur"])
+
+
+def test_each_transaction_is_a_span_of_its_own_from_begin_to_end() -> None:
+    events = trace()["traceEvents"]
+    for span in SPANS:
+        begin, end = (
+            next(one for one in events if one["ph"] == sign and one["id"] == str(span.number))
+            for sign in "be"
+        )
+        assert round((end["ts"] - begin["ts"]) * 1000) == span.duration_ns
+        assert begin["name"] == end["name"]
+        assert begin["cat"] == end["cat"]
+    assert "slowest: transaction 17 UPDATE" in {one["name"] for one in events}
+
+
+def test_threads_are_named_once_and_names_are_printable() -> None:
+    events = trace()["traceEvents"]
+    assert [one["args"]["name"] for one in events if one["name"] == "thread_name"] == [
+        "thread 101",
+        "thread 102",
+    ]
+    assert "\x1b" not in perfetto.render(SPANS, SLICES, NAMES, {})
+    assert any(one["name"] == "function 9" for one in events)
+
+
+def test_nothing_chosen_is_an_empty_trace() -> None:
+    assert json.loads(perfetto.render((), (), {}, {}))["traceEvents"] == []

@@ -1,0 +1,237 @@
+"""The report says of a profile what was found, and first of all whether it may be believed."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import replace
+from pathlib import Path
+
+import jsonschema
+import pytest
+from rich.console import Console
+
+from tare.report.experiment.charts.chart import MOST_MARKS, Chart
+from tare.report.page.render import MOST_BYTES
+from tare.report.profile import Built, build, html, markdown, text
+from tare.report.profile import json as as_json
+from tare.report.profile.document import Node, ProfileReport
+from tare.report.profile.schema import main, schema_text
+from tare.report.profile.write import deliver
+from tests.unit.report.profile import sample
+
+PUBLISHED = Path(__file__).parents[4] / "schemas" / "profile-v1.json"
+
+
+# The document ---------------------------------------------------------------------------
+def test_the_published_schema_is_up_to_date() -> None:
+    assert PUBLISHED.read_text() == schema_text(), "run: python -m tare.report.profile.schema"
+    assert main(["--check", str(PUBLISHED)]) == 0
+
+
+def test_every_report_keeps_to_the_schema_and_reads_back(any_built: Built) -> None:
+    written = as_json.render(any_built.report)
+    jsonschema.validate(json.loads(written), json.loads(schema_text()), cls=jsonschema.Draft202012Validator)
+    assert ProfileReport.model_validate_json(written) == any_built.report
+
+
+def test_every_form_can_be_made_of_every_profile(any_built: Built) -> None:
+    for form in (text.render(any_built.report), markdown.render(any_built.report), html.render(any_built)):
+        assert any_built.report.headline[0].split(";")[0][:40] in form
+
+
+def test_the_first_sentence_names_the_factor_its_interval_and_the_overhead(built: Built) -> None:
+    assert re.fullmatch(
+        r"LWLockAcquireOrWait explains \d+% \(\d+–\d+%\) of the variance of 4\u202f000 transactions; "
+        r"1\.8\u00a0±\u00a00\.3% overhead by the profiling itself\.",
+        built.report.headline[0],
+    )
+    assert text.render(built.report).startswith("LWLockAcquireOrWait explains ")
+
+
+def test_a_profile_with_too_many_invalid_transactions_says_so_first(hostile: Built) -> None:
+    assert not hostile.report.valid
+    for form in (text.render(hostile.report), markdown.render(hostile.report).split("## Findings")[1]):
+        assert form.lstrip("\n*").startswith(
+            "This profile is not valid: 21.1% of its transactions do not count"
+        )
+    assert '<div class="verdict-box not"><b>Not valid</b>' in html.render(hostile)
+
+
+def test_transactions_that_our_own_windows_cut_do_not_make_it_invalid(built: Built) -> None:
+    assert built.report.invalid == {"changed": 31, "unfinished": 8}
+    assert built.report.valid
+
+
+def test_too_few_transactions_are_no_claim_and_the_number_needed_is_said() -> None:
+    of = sample.measured(120)
+    report = sample.report(of).report
+    assert report.enough is not None
+    assert report.headline[0].startswith("120 transactions are too few for a claim")
+    assert f"{report.enough:,}" in report.headline[0]
+    assert report.headline[1].startswith("So far ")
+    assert report.warnings == [one for one in report.warnings if "too few" not in one]
+    assert report.next.says.startswith("Profile for longer")
+
+
+def test_own_shares_add_up_and_the_report_says_to_what(built: Built) -> None:
+    assert built.report.equation.own_sum == pytest.approx(1.0, abs=1e-9)
+    assert built.report.equation.residue is not None
+    assert built.report.equation.residue < 1e-9
+    assert "own shares add up to 100.0%" in text.render(built.report)
+
+
+def test_profiles_without_shares_say_that_there_are_none() -> None:
+    assert "took 2.00 ms each" in text.render(sample.alike().report)
+    assert sample.alike().report.nodes[0].own_covariance is None
+    nothing = sample.nothing()
+    assert not nothing.report.valid
+    assert "holds no transaction that counts" in nothing.report.headline[0]
+
+
+def test_a_profile_of_the_transaction_alone_has_a_report() -> None:
+    of = sample.measured(500)
+    alone = replace(
+        of,
+        cell_transaction=of.cell_transaction[of.cell_path == 0],
+        calls=of.calls[of.cell_path == 0],
+        inclusive_ns=of.inclusive_ns[of.cell_path == 0],
+        own_ns=of.duration_ns.copy(),
+        cell_path=of.cell_path[of.cell_path == 0],
+    )
+    found = sample.report(alone)
+    assert len(found.report.nodes) == 1
+    assert "Nothing but the transaction itself was watched" in found.report.headline[0]
+    assert "tare profile refine pg-tpcb FUNCTION" in text.render(found.report)
+    assert "the one path" in html.render(found)
+
+
+def test_without_windows_to_measure_it_the_overhead_is_said_to_be_arithmetic() -> None:
+    of = replace(sample.OVERHEAD, latency=None, throughput=None, windows=1)
+    report = build(replace(sample.findings(), overhead=of), sample.ABOUT).report
+    assert "about 2.1% overhead by the profiling itself, by arithmetic" in report.headline[0]
+    assert "was not measured" in build(sample.findings(overhead=None), sample.ABOUT).report.headline[0]
+
+
+# The tree -------------------------------------------------------------------------------
+def test_the_tree_tells_what_varies_together_where_it_counts(built: Built) -> None:
+    drawn = text.tree(built.report, 110)
+    assert re.search(r"XLogFlush .*\n.*├╴LWLockAcquireOrWait .*\n.*├╴XLogWrite ", drawn)
+    assert re.search(r"−\d+% by what varies together", drawn)
+    assert "exec_simple_query (inferred)" in drawn
+
+
+@pytest.mark.parametrize("width", [80, 100, 160])
+@pytest.mark.parametrize("which", ["built", "hostile"])
+def test_no_line_is_longer_than_the_terminal(which: str, width: int, request: pytest.FixtureRequest) -> None:
+    report = request.getfixturevalue(which).report
+    lines = text.render(report, width).splitlines()
+    commands = [one for one in lines if one.startswith("  tare profile")]
+    assert len(commands) == 1, "a command to copy stands on one line"
+    assert max(len(one) for one in lines if one not in commands) <= width
+    assert any("LWLockAcquire" in one or "std::_Rb_tree<" in one for one in lines)
+
+
+def test_call_sites_are_told_apart_in_the_page(built: Built) -> None:
+    page = html.render(built)
+    assert "ProcSleep, by where it is called from" in page
+    assert "heap_update+0x100" in page
+    assert "heap_update+0x900" in page
+
+
+def test_a_very_long_name_keeps_both_ends(hostile: Built) -> None:
+    for form in (text.render(hostile.report), markdown.render(hostile.report), html.render(hostile)):
+        assert re.search(r"std::.Rb.tree(<|\\<|&lt;)?\S*.*…\S*emplace.hint.unique", form.replace("\\", ""))
+    assert any(one.name == sample.LONG for one in hostile.report.nodes)
+
+
+def test_negative_shares_are_shown_as_such() -> None:
+    nodes = sample.forest(12)
+    report = build(sample.Bare(500, nodes).findings(mean_ns=1e6, sd_ns=1e5), sample.ABOUT).report
+    assert any(one.own_covariance and one.own_covariance.value < -0.05 for one in report.nodes)
+    assert re.search(r"f\d+ .*−\d+", text.tree(report, 100))
+
+
+def test_a_profile_of_thousands_of_paths_stays_a_page() -> None:
+    found = build(sample.Bare(9000, sample.forest(4000)).findings(mean_ns=1e6, sd_ns=1e5), sample.ABOUT)
+    page = html.render(found)
+    assert len(page.encode()) < MOST_BYTES
+    assert "the JSON report has all 4\u202f000" in page
+    assert len(text.tree(found.report, 100).splitlines()) < 150
+    for one in found.charts:
+        assert not isinstance(one, Chart) or one.marks <= MOST_MARKS
+
+
+def test_a_recursion_of_a_thousand_levels_has_a_report() -> None:
+    found = build(
+        sample.Bare(9000, sample.forest(1000, chain=True)).findings(mean_ns=1e6, sd_ns=1e5), sample.ABOUT
+    )
+    assert "more paths" in text.tree(found.report, 100)
+    assert len(html.render(found).encode()) < MOST_BYTES
+
+
+# What to do next ------------------------------------------------------------------------
+def test_what_refinement_would_divide_is_the_next_command() -> None:
+    report = build(sample.findings(), sample.ABOUT, refine=("heap_update", "operator new")).report
+    assert report.next.command == "tare profile refine pg-tpcb heap_update,'operator new'"
+    assert report.next.command in text.render(report)
+
+
+def test_a_function_with_no_watched_callee_is_divided_next(built: Built) -> None:
+    assert built.report.next.command == "tare profile refine pg-tpcb LWLockAcquireOrWait"
+
+
+def test_where_nothing_is_left_to_divide_the_source_is_to_be_read() -> None:
+    report = build(sample.findings(), sample.ABOUT, refine=()).report
+    assert report.next.command == ""
+    assert report.next.says.startswith("Read the source of ")
+
+
+# Hostile data ---------------------------------------------------------------------------
+def test_nothing_from_the_data_becomes_markup(hostile: Built) -> None:
+    page = html.render(hostile)
+    assert "<b onclick" not in page
+    assert "<b>profile</b>" not in page
+    assert page.count("</script>") == 3
+    assert "\x1b" not in page
+    assert "\u202e" not in page
+    marked = markdown.render(hostile.report)
+    outside = re.sub(r"(`{3,}).*?\1", "", marked, flags=re.DOTALL)
+    assert "<b onclick" not in outside.replace("\\<", "")
+    for form in (text.render(hostile.report), marked):
+        assert "\x1b" not in form
+        assert "\u202e" not in form
+    assert "\x1b" not in as_json.render(hostile.report)
+
+
+def test_the_command_to_copy_is_safe_to_copy(hostile: Built) -> None:
+    assert hostile.report.commands[-1].startswith("tare profile show 'a b'\"'\"';--</script>")
+
+
+# Where it goes --------------------------------------------------------------------------
+def test_forms_go_where_they_were_asked_to(built: Built, tmp_path: Path) -> None:
+    given = {name: str(tmp_path / name) for name in ("html", "markdown", "json", "folded", "folded-negative")}
+    deliver(built, given, Console(file=None))
+    assert all((tmp_path / name).stat().st_size for name in given)
+    assert "LWLockAcquireOrWait" in (tmp_path / "folded").read_text()
+
+
+def test_with_nothing_asked_for_the_chosen_parts_are_printed(
+    built: Built, capsys: pytest.CaptureFixture[str]
+) -> None:
+    deliver(built, {"html": None}, Console(width=100), ("factors",))
+    shown = capsys.readouterr().out
+    assert "factor" in shown
+    assert "the variance tree" not in shown
+
+
+def node_named(report: ProfileReport, name: str) -> Node:
+    return next(one for one in report.nodes if one.name == name)
+
+
+def test_the_icicle_and_the_folded_stacks_are_of_the_same_shares(built: Built) -> None:
+    icicle = next(one for one in built.charts if isinstance(one, Chart) and one.name == "icicle")
+    row = next(one for one in icicle.data["icicle"] if one["name"] == "LWLockAcquireOrWait")
+    own = node_named(built.report, "LWLockAcquireOrWait").own_covariance
+    assert own is not None
+    assert row["to"] - row["from"] == pytest.approx(own.value)
