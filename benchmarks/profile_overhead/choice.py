@@ -1,4 +1,4 @@
-"""Which functions are watched: those that a profile comes down to, that are called, and that its budget pays for."""
+"""Which functions are watched: those that a profile comes down to and that each transaction calls, the cheapest."""
 
 from __future__ import annotations
 
@@ -7,12 +7,11 @@ from collections.abc import Callable, Mapping, Sequence
 
 from benchmarks.profile_ways import Target
 from tare._probe import ProfileRecorder
-from tare.profile.costs import PAIR_NS
 from tare.profile.functions import Functions
 from tare.profile.transactions import Transactions
 
 MOST_CANDIDATES = 600
-BUDGET = 0.05  # what `tare profile` takes where nothing else is asked for
+ONCE = 0.9  # calls a transaction; a few transactions of a count were under way when it began
 
 
 def candidates(functions: Functions, of: Transactions) -> list[int]:
@@ -45,13 +44,7 @@ def counted(
     }
 
 
-def chosen(numbers: Sequence[int], calls: Mapping[int, float], own_ns: float, most: int) -> list[int]:
-    """The first `most` that are called at all and that the agent's budget pays for together, out of the time that a
-    transaction has the machine."""
-    left = BUDGET * own_ns / PAIR_NS["agent"]
-    taken: list[int] = []
-    for number in numbers:
-        if len(taken) < most and 0 < calls.get(number, 0.0) <= left:
-            taken.append(number)
-            left -= calls[number]
-    return taken
+def chosen(calls: Mapping[int, float], most: int) -> list[int]:
+    """Those that each transaction calls, the seldom called first, `most` at most."""
+    called = [number for number, count in calls.items() if count >= ONCE]
+    return sorted(called, key=lambda number: calls[number])[:most]

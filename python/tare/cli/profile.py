@@ -158,7 +158,7 @@ def run(
     markdown: options.Words = None,
     json: options.Numbers = None,
 ) -> None:
-    """Start COMMAND with Tare's library in it, and profile it from within: a probe costs some 50 ns, not microseconds.
+    """Start COMMAND with Tare's library in it, and profile it from within: a probe costs some 40 ns, not microseconds.
 
     The program is not changed: the library is preloaded, and puts trampolines on the functions of each round while it
     runs. The load comes from elsewhere, or from --load. Ctrl-C ends the profile, then COMMAND.

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-PAIR_NS: Mapping[str, float] = {"attach": 3_500.0, "agent": 60.0, "xray": 40.0, "annotation": 60.0}
-"""Entry and exit in a loaded server, ns (docs/profile.md has what we measured). For uprobes 1,600 ns in an idle
-program, two to three times that where caches are shared."""
+PAIR_NS: Mapping[str, float] = {"attach": 3_500.0, "agent": 250.0, "xray": 250.0, "annotation": 250.0}
+"""Entry and exit in a loaded server, ns of its CPUs (docs/profile-overhead.md). In a program that does nothing else a
+uprobe costs 1,600 ns, the agent 40; in a server two to three times that, since caches are shared, and 120 ns more where
+the same CPUs read and keep the records."""
 
 UNKNOWN_NS = 3_500.0
 

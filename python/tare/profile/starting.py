@@ -22,6 +22,7 @@ from tare.profile.images import in_our_words
 from tare.profile.load import Load
 from tare.profile.request import Asked
 from tare.profile.server import BY_PROCESS, Server, mapped_files
+from tare.profile.worth import worth_a_detour
 
 if TYPE_CHECKING:
     from tare._probe import Image, ProfileRecorder
@@ -64,7 +65,7 @@ def subject(
     for name in asked.functions:  # a typing error is told before anything is started
         functions.named(name)
     with (
-        launch.launched(command, backend, as_user, targets_of(functions), keep=keep) as started,
+        launch.launched(command, backend, as_user, targets_of(functions, backend), keep=keep) as started,
         Load(load) as beside,
     ):
         server = replace(expected, pid=started.pid, born=local.born_at(started.pid))
@@ -90,9 +91,10 @@ def functions_of(path: Path) -> Functions:
         return Functions(Image(path), _library)
 
 
-def targets_of(functions: Functions) -> list[tuple[int, str, str, int, int]]:
-    """All that may ever be watched: every named function of the program, and those of libraries known by now."""
-    for one in functions.program.functions():
+def targets_of(functions: Functions, backend: str) -> list[tuple[int, str, str, int, int]]:
+    """All that may ever be watched: what is known by now, and the program's functions."""
+    image = functions.program
+    for one in image.functions() if backend != "agent" else worth_a_detour(image):
         if one.name and not one.no_return:
             functions.number(one)
     return [one.target() for one in functions.known()]

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from tare._probe import Function, Image, ProbeError
+from tare.profile.worth import may_take_long, worth_a_detour
 
 SOURCE = """
 #include <stdio.h>
@@ -102,3 +103,20 @@ def test_a_file_that_is_no_program_is_refused(tmp_path: Path) -> None:
     (tmp_path / "script").write_text("#!/bin/sh\n")
     with pytest.raises(ProbeError, match="name the program that it starts"):
         Image(tmp_path / "script")
+
+
+def test_what_may_take_long_is_long_or_asks_the_system(image: Image, tmp_path: Path) -> None:
+    source = tmp_path / "waits.c"
+    source.write_text(
+        "#include <unistd.h>\n#include <string.h>\n"
+        "__attribute__((noipa)) long waits(int fd, char *to) { return read(fd, to, 8) + 1; }\n"
+        "__attribute__((noipa)) long counts(const char *text) { return strlen(text) + 1; }\n"
+        "int main(int n, char **all) { return waits(n, all[0]) + counts(all[0]); }\n"
+    )
+    subprocess.run(["gcc", "-O1", "-fno-builtin", "-o", "waits", source.name], check=True, cwd=tmp_path)
+    made = Image(tmp_path / "waits")
+    assert may_take_long(made, only(made, "waits"))
+    assert not may_take_long(made, only(made, "counts"))
+    assert not may_take_long(image, only(image, "leaf"))
+    kept = {one.address for one in worth_a_detour(made)}
+    assert kept == {one.address for one in made.functions()}, "a small program keeps them all"

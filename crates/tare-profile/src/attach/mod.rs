@@ -224,10 +224,13 @@ impl Backend for Attach {
              start the server to be watched from a copy of its binary"
         };
         let children = if self.follow_children { " and its children" } else { "" };
+        let of = match self.functions {
+            0 => String::new(), // none are set yet
+            functions => format!("{functions} functions of "),
+        };
         let mut says = format!(
-            "the kernel's probes ({}) on {} functions of process {}{children}; {others}",
+            "the kernel's probes ({}) on {of}process {}{children}; {others}",
             self.prober.tier.says(),
-            self.functions,
             self.roots.pids.iter().map(ToString::to_string).collect::<Vec<_>>().join(", "),
         );
         if self.stepped > 0 {
