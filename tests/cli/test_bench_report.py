@@ -12,8 +12,7 @@ from tests.unit.report.experiment.sample_lab import make_lab as make_other_lab
 
 ASKED = ("q1", "q3", "q5", "q18", "q20", "q23", "q26", "q29")
 OTHERS = ("--accept", "all")
-"""Databases of other tests may be at work at the same time, and on a shared machine time is stolen or a counter of the kernel
-(`iowait` of /proc/stat) goes back now and then."""
+"""Databases of other tests are at work; on a shared machine time is stolen, or `iowait` of /proc/stat goes back."""
 
 
 @pytest.fixture(scope="module")

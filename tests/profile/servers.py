@@ -56,6 +56,14 @@ def same_row(cursor: Any, draw: random.Random) -> None:
     cursor.execute("COMMIT")
 
 
+def without_autocommit(cursor: Any, draw: random.Random) -> None:
+    """A transaction of two updates that no BEGIN opens."""
+    cursor.execute("SET autocommit = 0")
+    update(cursor, draw)
+    update(cursor, draw)
+    cursor.execute("COMMIT")
+
+
 @contextmanager
 def load(
     url: str, work: Callable[[Any, random.Random], None] = update, connections: int = CONNECTIONS

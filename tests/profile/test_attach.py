@@ -14,7 +14,7 @@ import pytest
 
 from tare.dbms.servers import RunningServer
 from tests.cli.running import Said, start, tare
-from tests.profile.servers import fill, load, same_row
+from tests.profile.servers import fill, load, same_row, without_autocommit
 from tests.servers import own_server
 
 pytestmark = pytest.mark.usefixtures("attach_works")
@@ -95,6 +95,16 @@ def test_a_mariadb_under_updates_is_taken_apart(mariadb_server: RunningServer, t
     assert found["transactions"] > 200
     assert abs(found["equation"]["own_sum"] - 1) < 1e-9
     assert any("UPDATE" in one["name"].upper() for one in found["types"])
+
+
+def test_without_autocommit_a_transaction_of_mariadb_goes_on_until_its_commit(
+    mariadb_server: RunningServer, tmp_path: Path
+) -> None:
+    with load(mariadb_server.url, without_autocommit):
+        found = report(mariadb_server.url, tmp_path, "--functions", "mysql_update", "--no-auto")
+    [update] = [one for one in found["nodes"] if one["name"] == "mysql_update"]
+    assert update["calls"] == pytest.approx(1.0, rel=0.05), "two in one of two: SET autocommit is one too"
+    assert any(one["name"].startswith("[waiting") for one in found["nodes"])
 
 
 def test_a_function_that_is_not_there_is_answered_with_near_names(

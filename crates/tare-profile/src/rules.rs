@@ -32,7 +32,8 @@ pub enum Rules {
         root: FunctionId,
         /// Words of `root`'s detail whose text is a statement; empty: none has one.
         labelled: Vec<u32>,
-        /// Calls that open a transaction of several intervals.
+        /// Calls that open a transaction of several intervals. One whose detail is a `Word`, a `bool`, opens it where that
+        /// is true.
         opens: Vec<FunctionId>,
         /// Calls that close it at the end of the interval they are in.
         closes: Vec<FunctionId>,

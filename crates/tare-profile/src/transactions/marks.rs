@@ -39,7 +39,9 @@ impl Assembly<'_> {
         } else {
             thread.stack.touch(function, site, &mut self.paths, &mut self.sums);
         }
-        if role & is::OPENS != 0 && thread.running() {
+        // A `bool` is in the lowest byte of its register.
+        let opens = role & is::SITELESS == 0 || detail & 0xff != 0;
+        if role & is::OPENS != 0 && opens && thread.running() {
             (thread.opened, thread.doubt) = (true, None);
         }
         if role & is::CLOSES != 0 && thread.running() {

@@ -1,7 +1,8 @@
 """MariaDB and MySQL. A thread handles each command of its client in one call of `dispatch_command`.
 
-A transaction goes on over several commands from `trans_begin` to the commit or rollback, or is one command. Servers
-built without InnoDB's symbols (Debian's hide them) show its waits only where they end in the C library: by call site.
+A transaction goes on over several commands from `trans_begin`, or where autocommit is off from the first command that
+an engine registers for it, to the commit or rollback; or it is one command. Servers built without InnoDB's symbols
+(Debian's hide them) show its waits only where they end in the C library: by call site.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ def _by_dispatch(functions: Mapping[str, int], major: int) -> Rules:
         "rule": "dispatch",
         "root": functions["root"],
         "labelled": [_COM_QUERY],
-        "opens": [functions[role] for role in ("begin",) if role in functions],
+        "opens": [functions[role] for role in ("begin", "registers") if role in functions],
         "closes": [functions[role] for role in ("commit", "rollback", "implicit") if role in functions],
     }
 
@@ -96,6 +97,8 @@ COMMIT = Preset(
     markers={
         "root": Marker(_DISPATCH, detail="word:0,text:2", cpu=True),
         "begin": Marker(("trans_begin",), entry_only=True),
+        # bool all: for a whole transaction, where autocommit is off or after BEGIN; else for a statement
+        "registers": Marker(("trans_register_ha",), detail="word:1", entry_only=True, optional=True),
         "commit": Marker(("trans_commit",), entry_only=True),
         "rollback": Marker(("trans_rollback",), entry_only=True),
         "implicit": Marker(("trans_commit_implicit",), entry_only=True, optional=True),

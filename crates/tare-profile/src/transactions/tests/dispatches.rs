@@ -49,6 +49,28 @@ fn a_transaction_lasts_from_its_opening_to_its_closing_call() {
 }
 
 #[test]
+fn without_autocommit_what_registers_for_more_than_a_statement_opens_a_transaction() {
+    const REGISTER: u32 = 7;
+    let statement = |thread: Thread, at: u64, whole: u32| {
+        let thread = thread.enter_with(at, DISPATCH, QUERY).enter_with(at + 1, REGISTER, 0x7f00);
+        thread.enter_with(at + 2, REGISTER, 0xff00 | whole).exit(at + 5, DISPATCH)
+    };
+    let thread = statement(statement(statement(Thread::new(1), 10, 0), 20, 1), 30, 0);
+    let thread = thread.enter(40, DISPATCH).enter(41, COMMIT).exit(42, COMMIT).exit(44, DISPATCH);
+    let rules = Rules::Dispatch {
+        root: DISPATCH,
+        labelled: vec![QUERY],
+        opens: vec![BEGIN, REGISTER],
+        closes: vec![COMMIT],
+    };
+    let mut script = script([statement(thread, 50, 0)]);
+    script.spans[0].entry_only = vec![REGISTER];
+    let details = [(DISPATCH, Detail::WordAndText { word: 0, text: 2 }), (REGISTER, Detail::Word(1))];
+    let profile = scripted(&rules, with_details(script, &details));
+    assert_eq!(told(&profile), [(10, 5, Valid), (20, 24, Valid), (50, 5, Valid)]);
+}
+
+#[test]
 fn statements_before_a_closing_call_without_an_opening_one_are_of_a_transaction_from_before() {
     let statement = |thread: Thread, at: u64| thread.enter_with(at, DISPATCH, QUERY).exit(at + 2, DISPATCH);
     let thread =
