@@ -64,6 +64,7 @@ def _overhead(run: Run, round_: int | None, turns: Sequence[Turn], tables: Table
         events=sum(about.calls.get(one, 0.0) for one in functions),
         pair_ns=about.pair_ns,
         marker_events=marker_pairs(tables.transactions),
+        cpus=about.machine.online_cpus if about.machine else 0,
     )
 
 

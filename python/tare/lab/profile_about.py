@@ -47,7 +47,7 @@ class Round(_Part):
     reason: str
     added: tuple[int, ...] = ()
     dropped: tuple[int, ...] = ()
-    predicted: float | None = None  # overhead, share of a transaction's mean duration
+    predicted: float | None = None  # overhead, share of the time that a transaction has
     seconds: float | None = None
 
 

@@ -102,7 +102,9 @@ def profiled(
         recorder = subject.opened(str(run.recording))
         tell(told.Watching(recorder.name, recorder.says, subject.transactions.says))
         refinement = Refinement(subject.functions, subject.transactions, asked.budget, begin_with=named)
-        reading = Reading(run.recording, subject.transactions, subject.functions, asked.budget)
+        reading = Reading(
+            run.recording, subject.transactions, subject.functions, asked.budget, machine_facts().online_cpus
+        )
         session = Session(
             Recording(recorder, subject.functions, subject.transactions),
             subject.transactions,
@@ -230,9 +232,9 @@ def _round(made: Made, place: int) -> Written:
 def _ended(run: Run, subject: Subject, made: Made, refinement: Refinement) -> None:
     """Whether refinement came to its end, and how many rounds dividing everything would have taken to the same."""
     rounds = None
-    if (sources := _sources(made.findings)) and made.price is not None and made.mean_ns > 0:
+    if (sources := _sources(made.findings)) and made.price is not None and made.own_ns > 0:
         weight = weight_of(subject.backend, subject.functions)
-        costs = Costs(made.calls, made.price.pair_ns, made.mean_ns, weight)
+        costs = Costs(made.calls, made.price.pair_ns, made.own_ns, weight)
         rounds = refinement.naive_rounds(sources, costs)
     before = watched.of_server(subject.server, subject.folder)
     after = {"naive_rounds": rounds, "settled": made.settled}

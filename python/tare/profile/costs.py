@@ -31,14 +31,14 @@ class Price:
     def of(cls, backend: str) -> Price:
         return cls(PAIR_NS.get(backend, UNKNOWN_NS))
 
-    def learnt(self, low: float, high: float, pairs: float, mean_ns: float) -> Price:
-        """After a round whose probes really lengthened transactions by between `low` and `high` of their mean.
+    def learnt(self, low: float, high: float, pairs: float, own_ns: float) -> Price:
+        """After a round whose probes really lengthened transactions by between `low` and `high` of the time they have.
 
         Only where that interval rules out the price in use is it replaced, by the interval's nearer end, and by no
         more than a factor of MOST_CHANGE: an interval of few windows is itself unsure."""
-        if pairs <= 0 or mean_ns <= 0:
+        if pairs <= 0 or own_ns <= 0:
             return self
-        least, most = low * mean_ns / pairs, high * mean_ns / pairs
+        least, most = low * own_ns / pairs, high * own_ns / pairs
         if self.pair_ns < least:
             return replace(self, pair_ns=min(least, MOST_CHANGE * self.pair_ns), measured=True)
         if self.pair_ns > most > 0:

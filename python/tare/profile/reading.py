@@ -30,11 +30,14 @@ REPLICATES = 100
 class Reading:
     """Of one recording; `look` reads it anew."""
 
-    def __init__(self, path: Path, transactions: Transactions, functions: Functions, budget: float) -> None:
+    def __init__(
+        self, path: Path, transactions: Transactions, functions: Functions, budget: float, cpus: int
+    ) -> None:
         self._path = path
         self._of = transactions
         self._functions = functions
         self._budget = budget
+        self._cpus = cpus
         self._windows: Sequence[Window] = ()
         self._transactions = pa.table({})
         self._valid = np.zeros(0, dtype=bool)
@@ -66,6 +69,7 @@ class Reading:
             transactions=len(durations),
             seconds=sum(one.end_ns - one.begin_ns for one in chosen) / 1e9,
             mean_ns=float(durations.mean()) if len(durations) else 0.0,
+            cpus=self._cpus,
         )
 
     def transactions_in(self, window: int) -> int:
@@ -89,7 +93,8 @@ class Reading:
         taken = turns(self._transactions, windows)
         if not any(one.transactions for one in taken):
             return None
-        return overhead(taken, events=pairs, pair_ns=pair_ns, marker_events=marker_pairs(self._transactions))
+        markers = marker_pairs(self._transactions)
+        return overhead(taken, events=pairs, pair_ns=pair_ns, marker_events=markers, cpus=self._cpus)
 
     def _measured(self, round_: int) -> Measured:
         chosen = [one for one in self._windows if one.round == round_ and one.purpose == PROBED]

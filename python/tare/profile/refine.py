@@ -50,7 +50,7 @@ class Step:
     settled: bool = False  # and that because nothing is left to divide
     divided: tuple[int, ...] = ()  # functions whose callees come to it
     too_hot: tuple[int, ...] = ()  # that found no room in the budget
-    predicted: float = 0.0  # share of a transaction's mean duration
+    predicted: float = 0.0  # share of the time that a transaction has (`Pace.own_ns`)
 
 
 class Refinement:

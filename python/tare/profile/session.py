@@ -20,6 +20,7 @@ from tare.profile.request import Asked
 from tare.profile.transactions import Transactions
 from tare.profile.windows import PROBED, turns
 from tare.protocol.profile.found import Findings, Overhead
+from tare.protocol.profile.overhead import own_ns
 from tare.protocol.profile.refinement import Costs
 
 FIRST_ROUND = 1
@@ -38,10 +39,16 @@ class Pace:
     transactions: int
     seconds: float
     mean_ns: float
+    cpus: int = 0  # that they share; 0: plenty
 
     @property
     def rate(self) -> float:
         return self.transactions / self.seconds if self.seconds > 0 else 0.0
+
+    @property
+    def own_ns(self) -> float:
+        """What a budget is a share of."""
+        return own_ns(self.mean_ns, self.rate, self.cpus)
 
 
 class Reader(Protocol):
@@ -78,7 +85,7 @@ class Round:
     reason: str
     watched: tuple[int, ...]
     added: tuple[int, ...]
-    predicted: float  # share of a transaction's mean duration
+    predicted: float  # share of the time that a transaction has (`Pace.own_ns`)
     seconds: float
 
 
@@ -91,7 +98,7 @@ class Made:
     left_out: list[int] = field(default_factory=list)  # too hot for the budget
     refused: dict[int, str] = field(default_factory=dict)
     price: Price | None = None
-    mean_ns: float = 0.0  # of a transaction without probes
+    own_ns: float = 0.0  # of a transaction without probes
     notes: list[str] = field(default_factory=list)
     stopped_by: KeyboardInterrupt | None = None
     ended: str = ""  # why there was no further round
@@ -129,7 +136,7 @@ class Session:
         self._counts = Counts()
         self._calls: dict[int, float] = {}
         self._draw = Random(asked.seed)
-        self._mean_ns = 0.0
+        self._own_ns = 0.0
         self._begun = recording.clock()
         self.made = Made(price=price)
 
@@ -158,7 +165,7 @@ class Session:
     def _sum_up(self) -> None:
         made = self.made
         made.calls, made.refused = self._calls, dict(self._recording.refused)
-        made.price, made.mean_ns = self._price, self._mean_ns
+        made.price, made.own_ns = self._price, self._own_ns
 
     # Before the first round -----------------------------------------------------
     def _settle(self, wait_s: float) -> None:
@@ -171,7 +178,7 @@ class Session:
             self._look(LOOKING)
             pace = self._reader.pace(window)
             if pace.transactions:
-                self._mean_ns = pace.mean_ns
+                self._own_ns = pace.own_ns
                 return
             waited = self._recording.clock() - begun
             if waited >= wait_s:
@@ -193,7 +200,7 @@ class Session:
         return self._costs()
 
     def _costs(self) -> Costs:
-        return Costs(self._calls, self._price.pair_ns, self._mean_ns, self._weight_of)
+        return Costs(self._calls, self._price.pair_ns, self._own_ns, self._weight_of)
 
     # Rounds ----------------------------------------------------------------------
     def _rounds(self) -> None:
@@ -249,11 +256,11 @@ class Session:
         return self._choose.next(findings, watched, self._count)
 
     def _learn(self, overhead: Overhead | None, pairs: float) -> None:
-        """How long transactions are without probes, and what a probe really costs here."""
-        self._mean_ns = self._reader.pace().mean_ns or self._mean_ns
+        """What time transactions have without probes, and what a probe really costs here."""
+        self._own_ns = self._reader.pace().own_ns or self._own_ns
         if overhead is not None and overhead.latency is not None:
             latency = overhead.latency
-            self._price = self._price.learnt(latency.low, latency.high, pairs, self._mean_ns)
+            self._price = self._price.learnt(latency.low, latency.high, pairs, self._own_ns)
 
     def _pass_over(self, step: Step) -> None:
         self.made.left_out += [one for one in step.too_hot if one not in self.made.left_out]

@@ -115,7 +115,7 @@ class Overhead:
     windows: int  # pairs
     latency: Estimate | None  # ratio of mean durations less 1
     throughput: Estimate | None  # 1 less the ratio of transactions per second
-    predicted: float  # events per transaction x cost of a pair / mean duration
+    predicted: float  # events per transaction x cost of a pair / `tare.protocol.profile.overhead.own_ns`
     events: float  # per transaction
     pair_ns: float  # cost of an entry and exit, measured for this backend
     markers: float  # the part that stays in the windows without probes, predicted likewise

@@ -64,8 +64,18 @@ def turns(transactions: pa.Table, windows: Iterable[Window]) -> list[Turn]:
     return found
 
 
-def overhead(taken: Sequence[Turn], *, events: float, pair_ns: float, marker_events: float) -> Overhead:
-    """`events`, `marker_events`: entry and exit pairs per transaction, of all probes and of the markers alone."""
+def own_ns(mean_ns: float, rate: float, cpus: int) -> float:
+    """The time that a transaction has: its duration, or what it can have of the CPUs, whichever is less.
+
+    Where CPUs have nothing to spare, transactions wait for them, and a probe's cost is a share of the latter."""
+    return min(mean_ns, 1e9 * cpus / rate) if cpus and rate > 0 else mean_ns
+
+
+def overhead(
+    taken: Sequence[Turn], *, events: float, pair_ns: float, marker_events: float, cpus: int = 0
+) -> Overhead:
+    """`events`, `marker_events`: entry and exit pairs per transaction, of all probes and of the markers alone;
+    `cpus`: of the machine, 0 for plenty."""
     pairs = list(_pairs(taken))
     latency = _ratio([probed.mean_ns / plain.mean_ns for probed, plain in pairs])
     rate = _ratio([probed.rate / plain.rate for probed, plain in pairs])
@@ -74,14 +84,15 @@ def overhead(taken: Sequence[Turn], *, events: float, pair_ns: float, marker_eve
     ]
     count = sum(one.transactions for one in plain)
     mean = sum(one.mean_ns * one.transactions for one in plain) / count if count else math.inf
+    own = own_ns(mean, count / sum(one.seconds for one in plain), cpus) if count else mean
     return Overhead(
         windows=len(pairs),
         latency=None if latency is None else Estimate(latency.value - 1, latency.low - 1, latency.high - 1),
         throughput=None if rate is None else Estimate(1 - rate.value, 1 - rate.high, 1 - rate.low),
-        predicted=events * pair_ns / mean,
+        predicted=events * pair_ns / own,
         events=events,
         pair_ns=pair_ns,
-        markers=marker_events * pair_ns / mean,
+        markers=marker_events * pair_ns / own,
     )
 
 

@@ -37,12 +37,12 @@ Callees = Mapping[int, Collection[int]]
 class Costs:
     calls: Mapping[int, float]  # per transaction; 0: was counted and never called, or not counted
     pair_ns: float  # an entry and exit
-    mean_ns: float  # of a transaction without probes
+    own_ns: float  # the time that a transaction has without probes (`tare.protocol.profile.overhead.own_ns`)
     weight: Callable[[int], float] = lambda _: 1.0  # of a function: how many usual pairs one of its costs
 
     def of(self, function: int) -> float:
-        """Share of a transaction's mean duration."""
-        return self.pairs(function) * self.pair_ns / self.mean_ns
+        """Share of the time that a transaction has."""
+        return self.pairs(function) * self.pair_ns / self.own_ns
 
     def pairs(self, function: int) -> float:
         """Per transaction, of the usual price."""

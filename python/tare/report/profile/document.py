@@ -139,7 +139,9 @@ class Round(Document):
     added: list[str]
     dropped: list[str]
     functions: int = Field(description="With a probe on.")
-    predicted: float | None = Field(description="Share of a transaction's mean duration.")
+    predicted: float | None = Field(
+        description="Share of the time that a transaction has of the CPUs, or lasts."
+    )
 
 
 class Durations(Document):

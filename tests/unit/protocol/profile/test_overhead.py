@@ -37,6 +37,14 @@ def test_a_known_slowdown_is_found_in_latency_and_throughput() -> None:
     assert found.markers == pytest.approx(2 * 50 / 1e6, rel=0.05)
 
 
+def test_where_cpus_have_nothing_to_spare_the_cost_is_a_share_of_them() -> None:
+    """Eight clients, transactions of 1 ms: 8,000 a second, each has an eighth of one CPU's millisecond."""
+    found = [overhead(taken(0.05), events=100, pair_ns=50, marker_events=2, cpus=cpus) for cpus in (0, 1, 64)]
+    assert found[1].predicted == pytest.approx(8 * found[0].predicted, rel=0.02)
+    assert found[1].markers == pytest.approx(8 * found[0].markers, rel=0.02)
+    assert found[2].predicted == found[0].predicted
+
+
 def test_a_load_that_grows_all_the_while_is_not_taken_for_overhead() -> None:
     found = overhead(taken(0.0, drift=0.02, noise=0.005), events=1, pair_ns=50, marker_events=1)
     assert found.latency is not None
