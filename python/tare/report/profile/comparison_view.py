@@ -35,7 +35,7 @@ def verdict(found: Comparison) -> list[str]:
     ratio = found.variance_ratio
     if ratio is None:
         return ["Nothing can be said of the variance: there is no interval."]
-    said = f"{words.percent(ratio.value, 0)} ({words.interval(ratio)}) of what it was"
+    said = f"{words.with_interval(ratio)} of what it was"
     if ratio.low <= 1 <= ratio.high:
         return [f"No change of the variance is established: it is {said}."]
     first = f"The variance {'fell' if ratio.value < 1 else 'rose'} to {said}."
