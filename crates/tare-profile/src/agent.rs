@@ -411,7 +411,7 @@ impl Backend for Agent {
             let object = paths.real(&target.object);
             let why = match self.places.get(&(object, target.address)) {
                 None => Some(
-                    "it may be watched only if the server is started with it named (--functions)".to_owned(),
+                    "it was not in the table when the server started: name it then (--functions)".to_owned(),
                 ),
                 Some(place) => match self.status(*place) {
                     Some(why) => Some(why),
