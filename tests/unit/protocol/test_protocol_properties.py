@@ -125,12 +125,17 @@ def _whole(qatc: RecordedQatC) -> RecordedQatC:
 
 
 def _scaled(qatc: RecordedQatC, factor: int) -> RecordedQatC:
+    def longer(of: Any, *names: str) -> Any:
+        values = {name: getattr(of, name) for name in names}
+        return replace(of, **{name: None if v is None else v * factor for name, v in values.items()})
+
     def process(p: Any) -> Any:
-        longer = {name: getattr(p, name) for name in ("run_ns", "block_io_ns", "run_queue_ns")}
-        return replace(p, **{name: None if v is None else v * factor for name, v in longer.items()})
+        return longer(p, "run_ns", "block_io_ns", "run_queue_ns")
 
     def qe(one: Any) -> Any:
-        elapsed = one.elapsed and replace(one.elapsed, wall_ns=one.elapsed.wall_ns * factor)
+        """Its leader's parts too: of a process with several threads they are what `exact` takes."""
+        parts = ("wall_ns", "cpu_ns", "user_ns", "system_ns", "block_io_ns", "run_queue_ns")
+        elapsed = one.elapsed and longer(one.elapsed, *parts)
         return replace(one, elapsed=elapsed, processes=tuple(map(process, one.processes)))
 
     return replace(qatc, qes=[qe(one) for one in qatc.qes])
