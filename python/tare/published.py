@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import json
 import sys
 from pathlib import Path
@@ -26,11 +27,13 @@ def schema_text(
 
 
 def publish(arguments: list[str], text: str, default: Path) -> int:
-    """`[FILE]` writes the schema; `--check [FILE]` says whether the file is it: 0, or 1 if not."""
-    check = arguments[:1] == ["--check"]
-    rest = arguments[1:] if check else arguments
-    target = Path(rest[0]) if rest else default
-    if check:
+    """Writes the schema, or with `--check` says whether the file is it: 0, or 1 if not."""
+    parser = argparse.ArgumentParser(description="Write a published schema, or compare it with its file.")
+    parser.add_argument("--check", action="store_true", help="write nothing; exit code 1 if the file differs")
+    parser.add_argument("file", nargs="?", type=Path, default=default, help="default: %(default)s")
+    asked = parser.parse_args(arguments)
+    target: Path = asked.file
+    if asked.check:
         if target.is_file() and target.read_text() == text:
             return 0
         print(f"{target} is not the schema that the models have: write it anew", file=sys.stderr)
