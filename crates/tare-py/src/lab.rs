@@ -1,17 +1,15 @@
 //! The rows of a SQLite lab, as a stream that any reader of Arrow takes.
 
-use std::ffi::CStr;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use arrow_array::ffi_stream::FFI_ArrowArrayStream;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
 use tare_lab::{Column, Kind, Place, Rows};
 
-const STREAM: &CStr = c"arrow_array_stream"; // Arrow's PyCapsule interface
+use crate::stream;
 
 /// To be read once.
 #[pyclass]
@@ -28,10 +26,10 @@ impl LabRows {
         py: Python<'py>,
         requested_schema: Option<Py<PyAny>>,
     ) -> PyResult<Bound<'py, PyCapsule>> {
-        let _ = requested_schema; // best effort, says the interface: ours is the only one
+        let _ = requested_schema;
         let rows = self.rows.lock().unwrap_or_else(PoisonError::into_inner).take();
         let rows = rows.ok_or_else(|| PyValueError::new_err("these rows were read already"))?;
-        PyCapsule::new_with_value(py, FFI_ArrowArrayStream::new(Box::new(rows)), STREAM)
+        stream::capsule(py, rows)
     }
 
     /// Whether a value was not of its column's kind.

@@ -18,6 +18,7 @@ mod profile_image;
 mod profile_recorder;
 mod profile_xray;
 mod snapshot;
+mod stream;
 mod timeline;
 mod trace;
 mod wisconsin;

@@ -1,14 +1,11 @@
 //! Recordings put together, as columns that any reader of Arrow takes.
 
 use std::collections::BTreeMap;
-use std::ffi::CStr;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use arrow_array::ffi_stream::FFI_ArrowArrayStream;
 use arrow_array::{
-    ArrayRef, Int32Array, RecordBatch, RecordBatchIterator, RecordBatchReader, StringArray, UInt32Array,
-    UInt64Array,
+    ArrayRef, Int32Array, RecordBatch, RecordBatchIterator, StringArray, UInt32Array, UInt64Array,
 };
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -19,8 +16,7 @@ use tare_profile::rules::Rules;
 use tare_profile::transactions::{Slice, Stretch};
 
 use crate::error::raise;
-
-const STREAM: &CStr = c"arrow_array_stream"; // Arrow's PyCapsule interface
+use crate::stream;
 
 /// A table, to be read as often as one likes.
 #[pyclass(module = "tare._probe", frozen)]
@@ -36,10 +32,9 @@ impl ProfileColumns {
         py: Python<'py>,
         requested_schema: Option<Py<PyAny>>,
     ) -> PyResult<Bound<'py, PyCapsule>> {
-        let _ = requested_schema; // best effort, says the interface: ours is the only one
+        let _ = requested_schema;
         let rows = RecordBatchIterator::new([Ok(self.batch.clone())], self.batch.schema());
-        let rows: Box<dyn RecordBatchReader + Send> = Box::new(rows);
-        PyCapsule::new_with_value(py, FFI_ArrowArrayStream::new(rows), STREAM)
+        stream::capsule(py, rows)
     }
 }
 
