@@ -29,8 +29,8 @@ def loaded(
     replace: bool,
 ) -> None:
     request = call.request(Load(connections=connections, replace=replace), seed, scale, settings)
-    with call.at(make=True) as url, shown(f"load {call.workload}", None, 0, quiet=call.json) as view:
-        done = conditions.last_of(conditions.carry_out(bound(request, url), view.hear), LoadDone)
+    with call.at(make=True) as url, shown(f"load {call.workload}", None, 0, quiet=call.json) as hear:
+        done = conditions.last_of(conditions.carry_out(bound(request, url), hear), LoadDone)
     if call.json:
         typer.echo(done.model_dump_json(exclude={"event"}))
         return
@@ -47,8 +47,8 @@ def loaded(
 def checked(call: Call, rows: int) -> int:
     """The exit code."""
     request = call.request(Check(rows=rows))
-    with call.at() as url, shown(f"check {call.workload}", None, 0, quiet=call.json) as view:
-        found = conditions.check(bound(request, url), view.hear)
+    with call.at() as url, shown(f"check {call.workload}", None, 0, quiet=call.json) as hear:
+        found = conditions.check(bound(request, url), hear)
     if call.json:
         held = [one.model_dump(exclude={"event"}) for one in found.checked]
         typer.echo(json.dumps({"holds": not found.failing, "took_ns": found.took_ns, "conditions": held}))
@@ -63,8 +63,8 @@ def checked(call: Call, rows: int) -> int:
 
 
 def dropped(call: Call) -> None:
-    with call.at() as url, shown(f"drop {call.workload}", None, 0, quiet=call.json) as view:
-        conditions.carry_out(bound(call.request(Drop()), url), view.hear)
+    with call.at() as url, shown(f"drop {call.workload}", None, 0, quiet=call.json) as hear:
+        conditions.carry_out(bound(call.request(Drop()), url), hear)
     typer.echo(
         json.dumps({"dropped": call.workload}) if call.json else f"dropped the tables of {call.workload}"
     )

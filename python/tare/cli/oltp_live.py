@@ -1,18 +1,16 @@
-"""A transactional run while it is made: drawn on a terminal, a line every ten seconds elsewhere."""
+"""A transactional run while it is made."""
 
 from __future__ import annotations
 
-import time
 from collections import deque
-from types import TracebackType
-from typing import Protocol
+from contextlib import AbstractContextManager
 
-from rich.console import Console, Group
-from rich.live import Live
+from rich.console import Group
 from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
 
+from tare.cli import live
 from tare.report.numbers import fixed, significant
 from tare.report.oltp import words
 from tare.workload.oltp.told import (
@@ -28,60 +26,20 @@ from tare.workload.oltp.told import (
     Trouble,
 )
 
-EVERY_S = 10  # between two lines where there is no terminal
 _WIDTH = 60  # seconds of a sparkline
 _BARS = "▁▂▃▄▅▆▇█"
 
 
-class Shown(Protocol):
-    def __enter__(self) -> Shown: ...
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None: ...
-    def hear(self, event: Told | None) -> None: ...
-
-
-def shown(title: str, rate: float | None, seconds: float, *, quiet: bool) -> Shown:
+def shown(
+    title: str, rate: float | None, seconds: float, *, quiet: bool
+) -> AbstractContextManager[live.Hear[Told]]:
     """`rate`: asked of the run, at first; `seconds`: of its measured part; both may be 0 for what is no run."""
-    console = Console(stderr=True)
-    if quiet:
-        return Silent()
-    return Drawn(title, seconds, rate, console) if console.is_terminal else Lines(console)
+    lines = live.Lines(_line, (Second, Loading), anew=True)
+    return live.shown(Drawn(title, seconds, rate), lines, quiet=quiet)
 
 
-class Silent:
-    def __enter__(self) -> Silent:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None: ...
-
-    def hear(self, event: Told | None) -> None: ...
-
-
-class Lines(Silent):
-    """For logs."""
-
-    def __init__(self, console: Console) -> None:
-        self._console = console
-        self._due = 0.0
-
-    def hear(self, event: Told | None) -> None:
-        line = _line(event)
-        if line is None:
-            return
-        now = time.monotonic()
-        often = isinstance(event, Second | Loading)
-        if not often or now >= self._due:
-            self._console.print(Text(line), soft_wrap=True)
-            self._due = now + EVERY_S if often else now
-
-
-class Drawn:
-    """For eyes."""
-
-    def __init__(self, title: str, seconds: float, rate: float | None, console: Console) -> None:
+class Drawn(live.Drawn[Told]):
+    def __init__(self, title: str, seconds: float, rate: float | None) -> None:
         self._title = title
         self._seconds = seconds
         self._rate = rate
@@ -92,18 +50,8 @@ class Drawn:
         self._trouble = ""
         self._held: deque[float] = deque(maxlen=_WIDTH)
         self._p99: deque[float] = deque(maxlen=_WIDTH)
-        self._live = Live(console=console, auto_refresh=False, transient=True)
 
-    def __enter__(self) -> Drawn:
-        self._live.__enter__()
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self._live.__exit__(kind, error, trace)
-
-    def hear(self, event: Told | None) -> None:
+    def learn(self, event: Told) -> None:
         match event:
             case Loading():
                 self._loading, self._doing = event, f"loading {event.table}"
@@ -119,11 +67,6 @@ class Drawn:
                 self._second(event)
             case Trouble():
                 self._trouble = event.text
-            case None:
-                return
-            case _:
-                pass
-        self._live.update(self._picture(), refresh=True)
 
     def _second(self, one: Second) -> None:
         self._last = one
@@ -148,7 +91,7 @@ class Drawn:
         return f"{held}{due}: "
 
     # Drawing -----------------------------------------------------------------------------
-    def _picture(self) -> Group:
+    def picture(self) -> Group:
         head = Text.assemble((self._title, "bold"), f"  {self._doing}")
         if self._loading is not None:
             return Group(head, _bar(self._loading))
@@ -171,7 +114,7 @@ class Drawn:
         return table
 
 
-def _line(event: Told | None) -> str | None:
+def _line(event: Told) -> str | None:
     match event:
         case Second():
             return (

@@ -46,8 +46,8 @@ def made(call: Call, request: Request, to: Path | None, *, check: bool, machine_
         measured_s = sum(one.duration_s for one in action.phases)
         title = f"{call.workload} on {redacted(call.db)}"
         try:
-            with shown(title, action.phases[0].rate, measured_s, quiet=call.json) as view:
-                conductor = Conductor(asked, view.hear, checks=check)
+            with shown(title, action.phases[0].rate, measured_s, quiet=call.json) as hear:
+                conductor = Conductor(asked, hear, checks=check)
                 run = conductor.run()
         except ConditionsFail as error:
             print_failing(error.conditions.failing, Console(stderr=True))

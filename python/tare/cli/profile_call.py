@@ -66,12 +66,12 @@ class Call:
     ) -> int:
         quiet = "-" in self.given.values()
         kept = Kept(Path(self.out), self.name, tuple(redacted(word) for word in ("tare", *sys.argv[1:])))
-        with shown(f"profile of {subject.shown}", asked.duration_s, quiet=quiet) as view:
+        with shown(f"profile of {subject.shown}", asked.duration_s, quiet=quiet) as show:
 
             def hear(event: Told) -> None:
                 if watch is not None:
                     watch(event)
-                view.hear(event)
+                show(event)
 
             run, made = profiled(subject, asked, kept, hear, wait_s=wait_s, begin_with=begin_with)
         self._report(run)

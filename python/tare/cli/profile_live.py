@@ -1,89 +1,38 @@
-"""A profile while it is made: drawn on a terminal, a line now and then elsewhere. Always on standard error."""
+"""A profile while it is made."""
 
 from __future__ import annotations
 
-import time
-from types import TracebackType
-from typing import Protocol
+from contextlib import AbstractContextManager
 
-from rich.console import Console, Group
-from rich.live import Live
+from rich.console import Group
 from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
 
+from tare.cli import live
 from tare.profile import told
 from tare.profile.windows import PROBED
 from tare.protocol.profile.found import Estimate, Findings, Overhead
 from tare.report.numbers import MINUS, fixed, significant
 
-EVERY_S = 10
-"""Between two lines about windows where there is no terminal."""
 
-
-class Shown(Protocol):
-    def __enter__(self) -> Shown: ...
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None: ...
-    def hear(self, event: told.Told) -> None: ...
-
-
-def shown(title: str, seconds: float, *, quiet: bool) -> Shown:
+def shown(title: str, seconds: float, *, quiet: bool) -> AbstractContextManager[live.Hear[told.Told]]:
     """`seconds`: of all the profile."""
-    console = Console(stderr=True)
-    if quiet:
-        return Silent()
-    return Drawn(title, seconds, console) if console.is_terminal else Lines(console)
+    lines = live.Lines(line, (told.Window, told.Counting, told.Waiting), anew=False)
+    return live.shown(Drawn(title, seconds), lines, quiet=quiet)
 
 
-class Silent:
-    def __enter__(self) -> Silent:
-        return self
+class Drawn(live.Drawn[told.Told]):
+    """What is going on, and below it what each round has found."""
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None: ...
-
-    def hear(self, event: told.Told) -> None: ...
-
-
-class Lines(Silent):
-    """For logs."""
-
-    def __init__(self, console: Console) -> None:
-        self._console = console
-        self._due = 0.0
-
-    def hear(self, event: told.Told) -> None:
-        now = time.monotonic()
-        often = isinstance(event, told.Window | told.Counting | told.Waiting)
-        if not often or now >= self._due:
-            self._console.print(Text(line(event)), soft_wrap=True)
-            self._due = now + EVERY_S if often else self._due
-
-
-class Drawn:
-    """For eyes: what is going on, and below it what each round has found."""
-
-    def __init__(self, title: str, seconds: float, console: Console) -> None:
+    def __init__(self, title: str, seconds: float) -> None:
         self._title = title
         self._seconds = seconds
         self._doing = "looking at the server"
         self._left = seconds
         self._rounds: list[str] = []
-        self._live = Live(console=console, auto_refresh=False, transient=True)
 
-    def __enter__(self) -> Drawn:
-        self._live.__enter__()
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self._live.__exit__(kind, error, trace)
-
-    def hear(self, event: told.Told) -> None:
+    def learn(self, event: told.Told) -> None:
         match event:
             case told.RoundDone() | told.Noted() | told.Counted():
                 self._rounds.append(line(event))
@@ -92,9 +41,8 @@ class Drawn:
                 self._doing = line(event)
             case _:
                 self._doing = line(event)
-        self._live.update(self._picture(), refresh=True)
 
-    def _picture(self) -> Group:
+    def picture(self) -> Group:
         bar = Table.grid(padding=(0, 2))
         passed = max(0.0, self._seconds - self._left)
         bar.add_row(ProgressBar(total=self._seconds, completed=passed, width=40), f"{self._left:.0f} s left")
