@@ -35,11 +35,10 @@ def test_nothing_is_asked_of_the_network_and_the_browser_is_content(seen: Seen, 
 
 def test_every_chart_is_drawn_with_marks_within_the_limit(seen: Seen, built: Built) -> None:
     drawn = [one for one in built.charts if isinstance(one, Chart)]
-    assert seen.page.locator("html").get_attribute("data-drawn") == str(len(drawn))
+    assert seen.drawn() == len(drawn)
     for one in drawn:
-        marks = seen.page.locator(f"#chart-{one.name} svg g[class*='role-mark'] > *").count()
-        assert 0 < marks <= MOST_MARKS, one.name
-        assert len(seen.page.locator(f"#chart-{one.name}").get_attribute("aria-label") or "") > 20
+        assert 0 < seen.marks(one.name) <= MOST_MARKS, one.name
+        assert len(seen.said_of(one.name)) > 20
 
 
 def test_times_have_units_of_their_size(seen: Seen) -> None:
@@ -52,21 +51,7 @@ def test_times_have_units_of_their_size(seen: Seen) -> None:
 def test_no_two_labels_of_an_axis_lie_on_each_other(seen: Seen, built: Built) -> None:
     for one in built.charts:
         assert isinstance(one, Chart)
-        boxes = seen.page.evaluate(
-            """name => [...document.querySelectorAll(`#chart-${name} svg g[class*='axis-label']`)].map(
-                axis => [...axis.querySelectorAll('text')].filter(
-                    text => text.textContent.trim() && getComputedStyle(text).opacity !== '0'
-                        && text.getAttribute('opacity') !== '0'
-                ).map(text => { const box = text.getBoundingClientRect();
-                    return [box.left, box.right, box.top, box.bottom]; }))""",
-            one.name,
-        )
-        for axis in boxes:
-            for at, (left, right, top, bottom) in enumerate(axis):
-                for other in axis[at + 1 :]:
-                    apart = right <= other[0] + 1 or other[1] <= left + 1
-                    above = bottom <= other[2] + 2 or other[3] <= top + 2
-                    assert apart or above, one.name
+        assert seen.overlapping(one.name) == [], one.name
 
 
 def test_charts_over_time_stand_exactly_below_each_other(seen: Seen) -> None:
@@ -114,7 +99,7 @@ def test_one_type_can_be_looked_at_alone(seen: Seen) -> None:
 
 
 def test_the_page_itself_never_scrolls_sideways(seen: Seen) -> None:
-    width, window = seen.page.evaluate("() => [document.documentElement.scrollWidth, window.innerWidth]")
+    width, window = seen.widths()
     assert width <= window
 
 

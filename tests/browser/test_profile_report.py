@@ -36,11 +36,10 @@ def test_nothing_is_asked_of_the_network_and_the_browser_is_content(seen: Seen, 
 def test_every_chart_is_drawn_with_marks_within_the_limit(seen: Seen, built: Built) -> None:
     drawn = [one for one in built.charts if isinstance(one, Chart)]
     assert {one.name for one in drawn} == {"icicle", "durations", "slower", "cpu", "tail", "windows"}
-    assert seen.page.locator("html").get_attribute("data-drawn") == str(len(drawn))
+    assert seen.drawn() == len(drawn)
     for one in drawn:
-        marks = seen.page.locator(f"#chart-{one.name} svg g[class*='role-mark'] > *").count()
-        assert 0 < marks <= MOST_MARKS, one.name
-        assert len(seen.page.locator(f"#chart-{one.name}").get_attribute("aria-label") or "") > 20
+        assert 0 < seen.marks(one.name) <= MOST_MARKS, one.name
+        assert len(seen.said_of(one.name)) > 20
 
 
 def test_the_icicle_is_as_wide_as_the_shares_and_names_what_has_room(seen: Seen, built: Built) -> None:
@@ -112,26 +111,12 @@ def test_bars_of_factors_lie_within_their_cells(seen: Seen) -> None:
 
 def test_no_two_labels_of_an_axis_lie_on_each_other(seen: Seen, built: Built) -> None:
     for one in built.charts:
-        if not isinstance(one, Chart):
-            continue
-        boxes = seen.page.evaluate(
-            """name => [...document.querySelectorAll(`#chart-${name} svg g[class*='axis-label']`)].map(
-                axis => [...axis.querySelectorAll('text')].filter(
-                    text => text.textContent.trim() && text.getAttribute('opacity') !== '0'
-                ).map(text => { const box = text.getBoundingClientRect();
-                    return [box.left, box.right, box.top, box.bottom]; }))""",
-            one.name,
-        )
-        for axis in boxes:
-            for at, (left, right, top, bottom) in enumerate(axis):
-                for other in axis[at + 1 :]:
-                    apart = right <= other[0] + 1 or other[1] <= left + 1
-                    above = bottom <= other[2] + 2 or other[3] <= top + 2
-                    assert apart or above, one.name
+        if isinstance(one, Chart):
+            assert seen.overlapping(one.name) == [], one.name
 
 
 def test_the_page_itself_never_scrolls_sideways(seen: Seen) -> None:
-    width, window = seen.page.evaluate("() => [document.documentElement.scrollWidth, window.innerWidth]")
+    width, window = seen.widths()
     assert width <= window
 
 

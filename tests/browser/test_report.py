@@ -19,7 +19,7 @@ from tests.unit.report.experiment import sample_outcome
 from tests.unit.report.experiment.sample_lab import make_lab
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Browser, Page
+    from playwright.sync_api import Browser
 
 HOSTILE = {
     "join": "</script><script>document.title='taken'</script>",
@@ -53,15 +53,6 @@ def drawn(built: Built) -> list[Chart]:
     return [one for one in built.charts if isinstance(one, Chart)]
 
 
-def marks(page: Page, name: str) -> int:
-    """Shapes and texts of marks, not of axes and legends."""
-    return page.locator(
-        f"#chart-{name} svg g.mark-group g.root > g > g[class*='role-mark'] > *, "
-        f"#chart-{name} svg g.root g[class*='role-mark'] > path, #chart-{name} svg g[class*='role-mark'] > text, "
-        f"#chart-{name} svg g[class*='role-mark'] > line"
-    ).count()
-
-
 def test_the_file_is_below_one_and_a_half_megabytes(file: Path) -> None:
     assert file.stat().st_size < 1_500_000
 
@@ -76,10 +67,10 @@ def test_the_browser_has_nothing_to_complain_of(seen: Seen) -> None:
 
 def test_every_chart_is_drawn_with_marks_within_the_limit(seen: Seen, built: Built) -> None:
     charts = drawn(built)
-    assert seen.page.locator("html").get_attribute("data-drawn") == str(len(charts))
+    assert seen.drawn() == len(charts)
     assert len(charts) >= 16
     for chart in charts:
-        assert 0 < marks(seen.page, chart.name) <= MOST_MARKS, chart.name
+        assert 0 < seen.marks(chart.name) <= MOST_MARKS, chart.name
 
 
 def test_axes_are_labelled_with_units(seen: Seen) -> None:
@@ -101,8 +92,7 @@ def test_axes_are_labelled_with_units(seen: Seen) -> None:
 
 def test_every_chart_has_words_for_who_cannot_see_it(seen: Seen, built: Built) -> None:
     for chart in drawn(built):
-        place = seen.page.locator(f"#chart-{chart.name}")
-        assert len(place.get_attribute("aria-label") or "") > 20
+        assert len(seen.said_of(chart.name)) > 20
         assert len(seen.page.locator(f"#figure-{chart.name} figcaption").inner_text()) > 20
 
 
@@ -121,7 +111,7 @@ def test_a_hostile_query_can_be_chosen_and_hovered_and_still_does_nothing(seen: 
     for place in range(lists.locator("option").count()):
         lists.select_option(index=place)
     page.wait_for_timeout(200)
-    before = marks(page, "cardinality")
+    before = seen.marks("cardinality")
     assert before > 0
     page.locator("#controls-components select").select_option(index=1)
     figure = page.locator("#chart-cardinality")
@@ -141,15 +131,15 @@ def test_choosing_a_query_leaves_only_its_lines(seen: Seen) -> None:
     choose = seen.page.locator("#controls-cardinality select")
     choose.select_option(index=0)
     seen.page.wait_for_timeout(300)
-    every = marks(seen.page, "cardinality")
+    every = seen.marks("cardinality")
     choose.select_option(index=1)
     seen.page.wait_for_timeout(300)
-    assert 0 < marks(seen.page, "cardinality") < every
+    assert 0 < seen.marks("cardinality") < every
     choose.select_option(index=0)
 
 
 def test_the_page_itself_never_scrolls_sideways(seen: Seen) -> None:
-    width, window = seen.page.evaluate("() => [document.documentElement.scrollWidth, window.innerWidth]")
+    width, window = seen.widths()
     assert width <= window
 
 

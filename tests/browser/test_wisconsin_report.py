@@ -37,11 +37,11 @@ def test_nothing_is_asked_of_the_network_and_the_browser_is_content(seen: Seen, 
 
 def test_every_chart_is_drawn(seen: Seen, built: Built) -> None:
     drawn = [one for one in built.charts if isinstance(one, Chart)]
-    assert seen.page.locator("html").get_attribute("data-drawn") == str(len(drawn))
+    assert seen.drawn() == len(drawn)
     for one in drawn:
         points = seen.page.locator(f"#chart-{one.name} svg g[class*='mark-symbol'] path").count()
         assert points > 1, one.name
-        assert len(seen.page.locator(f"#chart-{one.name}").get_attribute("aria-label") or "") > 20
+        assert len(seen.said_of(one.name)) > 20
 
 
 def test_axes_have_their_units_and_legends_name_the_systems(seen: Seen, built: Built) -> None:
@@ -68,7 +68,7 @@ def test_a_system_of_1983_and_one_of_today_stand_in_one_table(seen: Seen) -> Non
 
 
 def test_the_page_itself_never_scrolls_sideways(seen: Seen) -> None:
-    width, window = seen.page.evaluate("() => [document.documentElement.scrollWidth, window.innerWidth]")
+    width, window = seen.widths()
     assert width <= window
 
 
