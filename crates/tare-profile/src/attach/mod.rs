@@ -36,7 +36,6 @@ use tare_rings::{Kind, Record};
 
 use self::batch::Prober;
 use self::plan::Plan;
-use self::segments::Segments;
 use self::stream::{Stream, Threads};
 use self::tier::{Spot, Tier};
 use self::watch::Roots;
@@ -187,17 +186,17 @@ impl Attach {
     }
 }
 
-/// Loads the programs in the best way that a trial shows to work.
+/// Loads the programs in the best way that a trial shows to work; none where a probe would end a process.
 fn prober(pids: &[i32], follow_children: bool, ring_bytes: u32, tiers: &[Tier]) -> Result<Prober> {
     // Any place in the program's text does for a trial that reaches no process.
     let program = std::path::PathBuf::from(format!("/proc/{}/exe", pids[0]));
-    let segments = Segments::read(&program).map_err(|mut e| {
+    let object = object::find(&program, pids).map_err(|mut e| {
         if refused(e.errno) {
             PRIVILEGE.clone_into(&mut e.next_step);
         }
         e
     })?;
-    let offset = segments.offset_of(segments.entry).ok_or_else(|| {
+    let offset = object.segments.offset_of(object.segments.entry).ok_or_else(|| {
         ProbeError::new(format!("process {} runs a file without text", pids[0]), "name another process")
     })?;
     let trial = Spot { offset, semaphore: 0, cookie: 0 };

@@ -37,14 +37,19 @@ impl Object {
         let mut pids = all.flatten().filter_map(|one| one.file_name().to_str()?.parse::<i32>().ok());
         let maps_it = |pid: &i32| {
             let mappings = maps::read(*pid).unwrap_or_default();
-            mappings.iter().any(|m| m.executable && m.is(file.dev(), file.ino()))
+            // By the link too: some file systems (btrfs) tell another device in maps than to stat.
+            let linked = |m: &Mapping| {
+                fs::metadata(m.link(*pid)).is_ok_and(|f| (f.dev(), f.ino()) == (file.dev(), file.ino()))
+            };
+            mappings.iter().any(|m| m.executable && (m.is(file.dev(), file.ino()) || linked(m)))
         };
         let pid = pids.find(|pid| agent::is_in(*pid) && maps_it(pid))?;
         Some(ProbeError::new(
             format!(
                 "process {pid} runs the same file with Tare's agent in it: a probe of the kernel would end that process"
             ),
-            "end it first, or start the server to be watched from a copy of its binary",
+            "go on with the agent's profile: tare profile refine; or end that process, or start the server to be watched \
+             from a copy of its binary",
         ))
     }
 

@@ -3,6 +3,7 @@
 use std::time::{Duration, Instant};
 
 use super::*;
+use crate::attach::segments::Segments;
 
 const LEAF: &str = r"
 FUNCTION long leaf(long n) { return n * 3; }

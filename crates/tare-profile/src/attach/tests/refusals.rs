@@ -61,6 +61,26 @@ fn a_file_replaced_on_disk_is_not_taken_for_what_runs() {
 }
 
 #[test]
+fn a_program_that_runs_with_the_agent_too_is_refused_before_anything_is_tried() {
+    let program = Program::start("alike", LEAF);
+    let folder = program.path.with_extension("d");
+    std::fs::create_dir(&folder).unwrap();
+    let library = folder.join(crate::agent::LIBRARY);
+    std::fs::rename(compile("agent", LEAF, &["-shared", "-fPIC"]), &library).unwrap();
+    let link = program.path.with_extension("other");
+    std::fs::hard_link(&program.path, &link).unwrap();
+    let other = Program::run(link, |path| {
+        let mut command = Command::new(path);
+        command.env("LD_PRELOAD", &library);
+        command
+    });
+    let error = Attach::open(&[program.pid()], false).err().expect("it is refused");
+    assert!(error.what.starts_with(&format!("process {} runs the same file", other.pid())), "{error}");
+    assert!(error.next_step.contains("tare profile refine"), "{error}");
+    std::fs::remove_dir_all(folder).unwrap();
+}
+
+#[test]
 fn a_path_below_another_root_is_found_there() {
     let path = compile("root", LEAF, &["-static"]);
     let root = path.with_extension("d");
