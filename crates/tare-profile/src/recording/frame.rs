@@ -5,7 +5,7 @@
 //! frame   = kind:u32 bytes:u32 check:u64 body (`bytes` long)
 //! BEGIN   = JSON of `WindowBegin`          a window's probes are on from here
 //! END     = JSON of `WindowEnd`            and were, up to here
-//! RECORDS = pid:i32 tid:i32 record*        one thread's, 16 bytes each, in their order
+//! RECORDS = pid:i32 tid:i32 n:u32 …        n of one thread's, in their order: see `coding`
 //! TEXTS   = JSON of [[hash, text], …]
 //! LOST    = count:u64 from:u64 to:u64      records lost between two ticks that no thread's own stream tells of
 //! CLOCK   = ticks:u64 ns:u64               the backend's clock beside CLOCK_MONOTONIC
@@ -13,20 +13,17 @@
 //! ```
 
 use serde::{Deserialize, Serialize};
-use tare_rings::Record;
 
 use crate::backend::{FunctionId, Mode};
 
 /// How a recording begins.
 pub(super) const MAGIC: &[u8; 8] = b"TAREPROF";
 /// Of this format.
-pub(super) const VERSION: u32 = 1;
+pub(super) const VERSION: u32 = 2;
 /// Magic, version and four bytes of nothing.
 pub(super) const HEAD_BYTES: usize = 16;
 /// Kind, length, check.
 pub(super) const FRAME_BYTES: usize = 16;
-/// Of one record.
-pub(super) const RECORD_BYTES: usize = 16;
 /// A longer body is no frame of ours: a bound on what a damaged length can ask for.
 pub(super) const BODY_LIMIT: usize = 1 << 26;
 
@@ -101,20 +98,4 @@ pub(super) fn check(kind: u32, body: &[u8]) -> u64 {
     let mut last = [0; 8];
     last[..rest.len()].copy_from_slice(rest);
     if rest.is_empty() { hash } else { mix(hash, u64::from_le_bytes(last)) }
-}
-
-/// As in the file.
-pub(super) fn record_bytes(record: Record) -> [u8; RECORD_BYTES] {
-    let mut bytes = [0; RECORD_BYTES];
-    bytes[..8].copy_from_slice(&record.time.to_le_bytes());
-    bytes[8..12].copy_from_slice(&record.word.to_le_bytes());
-    bytes[12..].copy_from_slice(&record.detail.to_le_bytes());
-    bytes
-}
-
-/// From the file.
-#[inline]
-pub(super) fn record(bytes: &[u8; RECORD_BYTES]) -> Record {
-    let whole = u128::from_le_bytes(*bytes);
-    Record { time: whole as u64, word: (whole >> 64) as u32, detail: (whole >> 96) as u32 }
 }

@@ -4,6 +4,7 @@
 //! but what one poll brings.
 
 mod clock;
+mod coding;
 mod frame;
 mod reader;
 mod recorder;

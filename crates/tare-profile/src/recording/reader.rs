@@ -10,9 +10,9 @@ use serde::de::DeserializeOwned;
 use tare_rings::Record;
 
 use super::clock::Nanoseconds;
+use super::coding;
 use super::frame::{
-    self, BODY_LIMIT, FRAME_BYTES, FrameKind, HEAD_BYTES, Last, MAGIC, RECORD_BYTES, VERSION, WindowBegin,
-    WindowEnd,
+    self, BODY_LIMIT, FRAME_BYTES, FrameKind, HEAD_BYTES, Last, MAGIC, VERSION, WindowBegin, WindowEnd,
 };
 use crate::backend::{Clock, Detail, FunctionId};
 use crate::profile::Window;
@@ -56,6 +56,7 @@ pub struct Cut {
 #[derive(Debug, Clone, Copy)]
 struct Chunk {
     offset: u64,
+    bytes: u32,
     records: u32,
 }
 
@@ -122,9 +123,18 @@ impl Recording {
     pub fn thread(&self, id: (i32, i32), mut take: impl FnMut(Record)) -> Result<()> {
         let mut bytes = Vec::new();
         for chunk in self.threads.get(&id).into_iter().flatten() {
-            bytes.resize(chunk.records as usize * RECORD_BYTES, 0);
+            bytes.resize(chunk.bytes as usize, 0);
             self.read(chunk.offset, &mut bytes)?;
-            bytes.as_chunks().0.iter().for_each(|bytes| take(frame::record(bytes)));
+            coding::decode(&bytes, chunk.records, &mut take).ok_or_else(|| {
+                ProbeError::new(
+                    format!(
+                        "the recording {} has records at byte {} that are none",
+                        self.path.display(),
+                        chunk.offset
+                    ),
+                    "record again",
+                )
+            })?;
         }
         Ok(())
     }
@@ -271,13 +281,15 @@ impl Index {
     }
 
     fn chunk(&mut self, body: &[u8], offset: u64) -> Option<()> {
-        let (id, records) = body.split_at_checked(8)?;
-        let number = |at: usize| i32::from_le_bytes([id[at], id[at + 1], id[at + 2], id[at + 3]]);
-        let count =
-            u32::try_from(records.len() / RECORD_BYTES).ok().filter(|_| records.len() % RECORD_BYTES == 0)?;
-        let chunk = Chunk { offset: offset + 8, records: count };
-        self.threads.entry((number(0), number(4))).or_default().push(chunk);
-        self.records += u64::from(count);
+        let (head, coded) = body.split_first_chunk::<12>()?;
+        let word = |at: usize| u32::from_le_bytes([head[at], head[at + 1], head[at + 2], head[at + 3]]);
+        let (bytes, records) = (u32::try_from(coded.len()).ok()?, word(8));
+        let chunk = Chunk { offset: offset + head.len() as u64, bytes, records };
+        if coded.len() / coding::LEAST < records as usize {
+            return None;
+        }
+        self.threads.entry((word(0) as i32, word(4) as i32)).or_default().push(chunk);
+        self.records += u64::from(records);
         Some(())
     }
 }

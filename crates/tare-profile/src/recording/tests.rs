@@ -292,7 +292,7 @@ fn what_is_no_recording_is_told_from_one_of_another_format() {
     };
     assert!(told(b"").contains("is no recording"));
     assert!(told(b"PGDMP and some more bytes").contains("is no recording"));
-    assert!(told(b"TAREPROF\x02\0\0\0\0\0\0\0").contains("format 2"));
+    assert!(told(b"TAREPROF\x01\0\0\0\0\0\0\0").contains("format 1"));
     fs::remove_file(file.path()).unwrap();
     assert!(Recording::open(file.path()).unwrap_err().what.contains("No such file"));
 }

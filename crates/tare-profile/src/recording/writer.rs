@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use serde::Serialize;
 use tare_rings::Record;
 
+use super::coding;
 use super::frame::{self, FRAME_BYTES, FrameKind, HEAD_BYTES, MAGIC, VERSION};
 use crate::backend::ThreadRecords;
 use crate::{ProbeError, Result};
@@ -60,19 +61,28 @@ impl Writer {
     }
 
     fn chunk(&mut self, pid: i32, tid: i32, records: &[Record]) -> Result<()> {
-        let mut body = Vec::with_capacity(8 + size_of_val(records));
-        body.extend_from_slice(&pid.to_le_bytes());
-        body.extend_from_slice(&tid.to_le_bytes());
-        records.iter().for_each(|record| body.extend_from_slice(&frame::record_bytes(*record)));
-        self.frame(FrameKind::Records, &body)
+        self.framed(FrameKind::Records, |body| {
+            body.extend_from_slice(&pid.to_le_bytes());
+            body.extend_from_slice(&tid.to_le_bytes());
+            body.extend_from_slice(&(records.len() as u32).to_le_bytes());
+            coding::encode(records, body);
+        })
     }
 
     fn frame(&mut self, kind: FrameKind, body: &[u8]) -> Result<()> {
-        self.waiting.reserve(FRAME_BYTES + body.len());
-        self.waiting.extend_from_slice(&(kind as u32).to_le_bytes());
-        self.waiting.extend_from_slice(&(body.len() as u32).to_le_bytes());
-        self.waiting.extend_from_slice(&frame::check(kind as u32, body).to_le_bytes());
-        self.waiting.extend_from_slice(body);
+        self.framed(kind, |waiting| waiting.extend_from_slice(body))
+    }
+
+    /// A frame whose body is appended.
+    fn framed(&mut self, kind: FrameKind, append: impl FnOnce(&mut Vec<u8>)) -> Result<()> {
+        let head = self.waiting.len();
+        self.waiting.resize(head + FRAME_BYTES, 0);
+        append(&mut self.waiting);
+        let body = &self.waiting[head + FRAME_BYTES..];
+        let (bytes, check) = (body.len() as u32, frame::check(kind as u32, body));
+        self.waiting[head..head + 4].copy_from_slice(&(kind as u32).to_le_bytes());
+        self.waiting[head + 4..head + 8].copy_from_slice(&bytes.to_le_bytes());
+        self.waiting[head + 8..head + 16].copy_from_slice(&check.to_le_bytes());
         if self.waiting.len() > FULL { self.flush() } else { Ok(()) }
     }
 
