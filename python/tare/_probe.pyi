@@ -311,11 +311,14 @@ def prepare_agent(
     backend: str,
     program: str | Path,
     targets: Sequence[tuple[int, str, str | Path, int, int]],
+    triggers: Sequence[int],
     owner: tuple[int, int] | None,
 ) -> None:
     """Before `program` starts with the agent's library preloaded: makes the memory that both sides share in `folder`,
-    with every function that may ever be watched. `backend`: "agent", "xray" or "annotation"; `owner`: user and group
-    that the program will run as, None: ours. Raises ProbeError for a program that cannot be watched so."""
+    with every function that may ever be watched. `backend`: "agent", "xray" or "annotation"; `triggers`: those of the
+    targets at which a process of one thread sees which functions it is to patch by then (the agent alone; without any,
+    all are patched from the start); `owner`: user and group that the program will run as, None: ours. Raises ProbeError
+    for a program that cannot be watched so."""
 
 @final
 class ProfileRecorder:

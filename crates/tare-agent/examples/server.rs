@@ -55,7 +55,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         };
         let mut targets = exported(&program);
         targets.retain(|target| target.size >= least);
-        Agent::create(&folder, Tier::Trampolines, &program, &targets, owner)?;
+        Agent::create(&folder, Tier::Trampolines, &program, &targets, &[], owner)?;
         std::fs::write(kept, &arguments[2])?;
         let library =
             std::env::current_exe()?.parent().and_then(Path::parent).ok_or("no folder")?.join(LIBRARY);

@@ -1,13 +1,14 @@
-//! A library preloaded into a DBMS (LD_PRELOAD): before its main function it patches the functions that a profiler's table
-//! names, so that each tells when it is entered and left. `tare_profile::agent` is the other side.
+//! A library preloaded into a DBMS (LD_PRELOAD): it patches functions that a profiler's table names, so that each tells when it
+//! is entered and left. `tare_profile::agent` is the other side.
 //!
-//! How a function is watched: a jump at its entry goes to a stub near the code (`stub`). It tests the function's switch, one
+//! How a function is watched: before the program's main function a stub is made for it near the code (`stub`), and then or once it
+//! is wanted (`later`) a jump is put at its entry that goes there. The stub tests the function's switch, one
 //! byte in shared memory. Off: it runs the instructions that the jump displaced (`displace`) and goes back. On: C code
 //! (`hot/hot.c`) writes a record to the thread's ring, takes the return address off the stack, and the stub calls the function;
 //! when that returns to the stub, another record is written and control goes to where the function would have returned.
 //!
 //! What it keeps to: registers other than flags are as without it; a function is left alone where that cannot be
-//! guaranteed, with a reason (`tare_rings::Refusal`); nothing is patched once threads run; a program that is not the table's
+//! guaranteed, with a reason (`tare_rings::Refusal`); nothing is patched once threads run (`later`); a program that is not the table's
 //! is not touched. What it changes for the watched: backtraces end at the first watched function,
 //! and uprobes (BPF, perf) on a patched function crash the process, since the kernel takes the file's instructions for its.
 
@@ -16,6 +17,7 @@
 mod displace;
 mod elf;
 mod hooks;
+mod later;
 mod mark;
 mod near;
 mod objects;

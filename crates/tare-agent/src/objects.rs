@@ -13,6 +13,8 @@ pub(crate) struct Mapped {
     pub(crate) path: PathBuf,
     /// Executable parts: first address and the one after the last.
     pub(crate) code: Vec<(usize, usize)>,
+    /// Whether the linker has changed its code, which then is not the file's (text relocations).
+    pub(crate) relocated: bool,
 }
 
 impl Mapped {
@@ -53,12 +55,39 @@ pub(crate) fn mapped() -> Vec<Mapped> {
                 (begin, begin + header.p_memsz as usize)
             })
             .collect();
+        let dynamic = headers.iter().find(|header| header.p_type == libc::PT_DYNAMIC);
+        // SAFETY: the object's own dynamic section, where the linker has mapped it.
+        let relocated =
+            dynamic.is_some_and(|header| unsafe { relocates_code(bias + header.p_vaddr as usize) });
         let path = if found.is_empty() { Path::new("/proc/self/exe") } else { name };
-        found.push(Mapped { bias, path: path.to_owned(), code });
+        found.push(Mapped { bias, path: path.to_owned(), code, relocated });
         0
     }
     let mut found: Vec<Mapped> = Vec::new();
     // SAFETY: the callback is called before this returns, with our vector.
     unsafe { libc::dl_iterate_phdr(Some(note), (&raw mut found).cast()) };
     found
+}
+
+const NULL: u64 = 0;
+const TEXTREL: u64 = 22;
+const FLAGS: u64 = 30;
+const FLAG_TEXTREL: u64 = 4;
+
+/// Whether a dynamic section says that code is to be relocated.
+///
+/// # Safety
+/// One is mapped there.
+unsafe fn relocates_code(at: usize) -> bool {
+    let mut entry = at as *const [u64; 2];
+    loop {
+        // SAFETY: up to the entry that ends it.
+        match unsafe { *entry } {
+            [NULL, _] => return false,
+            [TEXTREL, _] => return true,
+            [FLAGS, flags] if flags & FLAG_TEXTREL != 0 => return true,
+            // SAFETY: that was not the last.
+            _ => entry = unsafe { entry.add(1) },
+        }
+    }
 }

@@ -1,4 +1,5 @@
-//! Patches all functions of the table, object by object.
+//! Makes a detour for each function of the table, object by object, and patches those that are to be from the start: all of them, or
+//! where the table has triggers these alone (`later`).
 
 use std::ffi::c_void;
 use std::os::fd::AsRawFd;
@@ -6,17 +7,21 @@ use std::sync::atomic::Ordering;
 
 use tare_rings::{Refusal, Shared, shared};
 
-use crate::displace::{Displaced, JUMP, reach};
+use crate::displace::Displaced;
 use crate::hooks::{self, Hook};
+use crate::later::{self, Detour};
 use crate::near;
 use crate::objects::{self, Mapped};
 use crate::runtime;
-use crate::stub::{ALIGNMENT, FIRST, SECOND, Zone};
+use crate::stub::{ALIGNMENT, MOST, Zone};
 use crate::sweep::Sweep;
 
-const PAGE: usize = 4096;
+pub(crate) const PAGE: usize = 4096;
 const PATCHED: u32 = 1;
 const POINTERS: usize = 64;
+const HUGE_PAGE: usize = 2 << 20;
+/// So many stubs are worth a huge page.
+const MANY: usize = 512;
 /// A function whose size is not known is taken to be no longer.
 const LONGEST: u64 = 1 << 20;
 
@@ -30,20 +35,13 @@ struct Entry {
     room: u64,
 }
 
-/// A jump to be written over an entry, once all stubs are there.
-#[derive(Debug, Clone, Copy)]
-struct Jump {
-    address: u64,
-    to: u64,
-}
-
 /// Patches what can be, and says of each function in the table what became of it.
 pub(crate) fn all(shared: &'static Shared, before: &[Mapped]) -> Result<(), Refusal> {
     let hooks = hooks::find(before)?;
     // With the library that the search may have loaded.
     let objects = objects::mapped();
     let mut sites = vec![0u64; shared.functions().len()];
-    let mut work: Vec<(&Mapped, Vec<Jump>)> = Vec::new();
+    let mut work: Vec<(&Mapped, Vec<Detour>)> = Vec::new();
     for (number, object) in objects.iter().enumerate() {
         let entries = entries(shared, object, number == 0, &hooks);
         let inside = |hook: &&Hook| {
@@ -62,10 +60,8 @@ pub(crate) fn all(shared: &'static Shared, before: &[Mapped]) -> Result<(), Refu
     }
     runtime::set_sites(sites);
     // The unwinder's libraries before the program: a watched function without them would end in the first exception.
-    for (object, jumps) in work.iter().rev() {
-        write(object, jumps)?;
-    }
-    Ok(())
+    let work = work.into_iter().rev().flat_map(|(object, detours)| later::codes(object, &detours)).collect();
+    later::start(shared, work)
 }
 
 /// The table's functions of a mapped object, by address; none if the table does not have it.
@@ -107,7 +103,7 @@ fn prepare(
     entries: &[Entry],
     hooks: &[Hook],
     sites: &mut [u64],
-) -> Result<Vec<Jump>, Refusal> {
+) -> Result<Vec<Detour>, Refusal> {
     let sizes: Vec<(u64, u64)> = entries
         .iter()
         .map(|entry| (entry.address, if entry.size == 0 { entry.room } else { entry.size }))
@@ -133,13 +129,22 @@ fn prepare(
 
     let count = entries.len() + hooks.len();
     let switches_length = shared.plan().switches_length();
-    let seconds_at = POINTERS + count * FIRST.next_multiple_of(ALIGNMENT);
-    let code_length = (seconds_at + count * SECOND).next_multiple_of(PAGE);
+    let code_length = (POINTERS + count * MOST).next_multiple_of(if count < MANY { PAGE } else { HUGE_PAGE });
     let (begin, end) = object.span();
-    let base = near::reserve(begin, end, switches_length + code_length).ok_or(Refusal::Far)?;
+    let room = if count < MANY { 0 } else { HUGE_PAGE };
+    let base = near::reserve(begin, end, switches_length + room + code_length).ok_or(Refusal::Far)?;
     map_switches(shared, base)?;
-    let code = base + switches_length;
+    let code = if count < MANY {
+        base + switches_length
+    } else {
+        (base + switches_length).next_multiple_of(HUGE_PAGE)
+    };
     protect(code, code_length, libc::PROT_READ | libc::PROT_WRITE)?;
+    if count >= MANY {
+        // One entry of the processor's table of pages instead of one a function. If there is none to be had, small ones do.
+        // SAFETY: memory just made, not touched yet.
+        unsafe { libc::madvise(code as *mut c_void, code_length, libc::MADV_HUGEPAGE) };
+    }
     let put = |at: u64, bytes: &[u8]| {
         // SAFETY: within the zone just made writable: each part has its room.
         unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), at as *mut u8, bytes.len()) }
@@ -151,28 +156,26 @@ fn prepare(
         put((code + place * 8) as u64, &(*function as usize as u64).to_le_bytes());
     }
 
-    let mut jumps = Vec::new();
-    let (mut first, mut second) = ((code + POINTERS) as u64, (code + seconds_at) as u64);
+    let mut detours = Vec::new();
+    let mut at = (code + POINTERS) as u64;
     for hook in hooks {
         // Without the unwinder's help an exception would end the program.
         let stub = displaced(hook.address, 0, LONGEST)
-            .and_then(|displaced| zone.hook(&displaced, hook.address, hook.kind, first))
+            .and_then(|displaced| zone.hook(&displaced, hook.address, hook.kind, at))
             .map_err(|_| Refusal::Unwinder)?;
-        put(first, &stub);
-        jumps.push(Jump { address: hook.address, to: first });
-        first += (stub.len() as u64).next_multiple_of(ALIGNMENT as u64);
+        put(at, &stub);
+        detours.push(Detour::new(None, hook.address, at)?);
+        at += (stub.len() as u64).next_multiple_of(ALIGNMENT as u64);
     }
     for entry in entries {
         let stub = displaced(entry.address, entry.size, entry.room)
-            .and_then(|displaced| zone.stub(&displaced, entry.address, entry.place as u32, first, second));
+            .and_then(|displaced| zone.stub(&displaced, entry.address, entry.place as u32, at));
         let status = match stub {
             Ok(stub) => {
-                put(first, &stub.first);
-                put(second, &stub.second);
+                put(at, &stub.code);
                 sites[entry.place] = stub.site;
-                jumps.push(Jump { address: entry.address, to: first });
-                first += (stub.first.len() as u64).next_multiple_of(ALIGNMENT as u64);
-                second += SECOND as u64;
+                detours.push(Detour::new(Some(entry.place), entry.address, at)?);
+                at += (stub.code.len() as u64).next_multiple_of(ALIGNMENT as u64);
                 PATCHED
             }
             Err(why) => why as u32,
@@ -180,7 +183,7 @@ fn prepare(
         shared.functions()[entry.place].status.store(status, Ordering::Release);
     }
     protect(code, code_length, libc::PROT_READ | libc::PROT_EXEC)?;
-    Ok(jumps)
+    Ok(detours)
 }
 
 /// The switches a second time, within reach of the stubs.
@@ -203,34 +206,11 @@ fn map_switches(shared: &Shared, at: usize) -> Result<(), Refusal> {
     if got == libc::MAP_FAILED { Err(Refusal::Far) } else { Ok(()) }
 }
 
-fn protect(at: usize, length: usize, protection: i32) -> Result<(), Refusal> {
+pub(crate) fn protect(at: usize, length: usize, protection: i32) -> Result<(), Refusal> {
     // SAFETY: whole pages: of a zone of ours, or of code that stays readable and executable throughout.
     if unsafe { libc::mprotect(at as *mut c_void, length, protection) } == 0 {
         Ok(())
     } else {
         Err(Refusal::Protected)
     }
-}
-
-/// Writes the jumps. No other thread runs.
-fn write(object: &Mapped, jumps: &[Jump]) -> Result<(), Refusal> {
-    for (begin, end) in &object.code {
-        let inside: Vec<&Jump> =
-            jumps.iter().filter(|jump| (*begin..*end).contains(&(jump.address as usize))).collect();
-        if inside.is_empty() {
-            continue;
-        }
-        let from = begin & !(PAGE - 1);
-        let length = end.next_multiple_of(PAGE) - from;
-        let executable = libc::PROT_READ | libc::PROT_EXEC;
-        protect(from, length, executable | libc::PROT_WRITE)?;
-        for jump in inside {
-            let mut code = [0xe9u8; JUMP];
-            code[1..].copy_from_slice(&reach(jump.address + JUMP as u64, jump.to)?.to_le_bytes());
-            // SAFETY: an entry whose first bytes were found to be displaceable.
-            unsafe { std::ptr::copy_nonoverlapping(code.as_ptr(), jump.address as *mut u8, JUMP) };
-        }
-        protect(from, length, executable)?;
-    }
-    Ok(())
 }

@@ -30,6 +30,8 @@ struct Runtime {
     claims: *const AtomicU32,
     heartbeat: *const AtomicU64,
     unplaced: *const AtomicU64,
+    generation: *const AtomicU32,
+    apply: *const c_void,
     clock_gettime: *const c_void,
     pthread_setspecific: *const c_void,
     stride: u64,
@@ -41,6 +43,7 @@ struct Runtime {
     ticks: u32,
     key: u32,
     has_key: u32,
+    applied: u32,
 }
 
 unsafe extern "C" {
@@ -82,6 +85,8 @@ pub(crate) fn start(shared: &'static Shared, mapped: &[Mapped]) {
         claims: &raw const header.claims,
         heartbeat: &raw const header.heartbeat,
         unplaced: &raw const header.unplaced,
+        generation: &raw const header.generation,
+        apply: std::ptr::null(),
         clock_gettime: libc::clock_gettime as *const c_void,
         pthread_setspecific: libc::pthread_setspecific as *const c_void,
         stride: plan.stride() as u64,
@@ -92,6 +97,7 @@ pub(crate) fn start(shared: &'static Shared, mapped: &[Mapped]) {
         ticks: header.ticks,
         key,
         has_key: u32::from(made && key < KEYS_IN_PLACE),
+        applied: 0,
     };
     // SAFETY: before any other thread, and before anything calls the C code.
     unsafe { (&raw mut tare_runtime).write(runtime) };
@@ -101,6 +107,23 @@ pub(crate) fn start(shared: &'static Shared, mapped: &[Mapped]) {
 pub(crate) fn set_sites(sites: Vec<u64>) {
     // SAFETY: before any other thread, and before anything calls the C code.
     unsafe { tare_runtime.sites = Vec::leak(sites).as_ptr() };
+}
+
+/// What a trigger calls when other functions are wanted than before; `None`: all are patched for good.
+pub(crate) fn set_apply(apply: Option<extern "C" fn()>) {
+    // SAFETY: there is no other thread.
+    unsafe { tare_runtime.apply = apply.map_or(std::ptr::null(), |function| function as *const c_void) };
+}
+
+/// Whether other functions are wanted than when this process last looked; looks.
+pub(crate) fn is_behind() -> bool {
+    // SAFETY: there is no other thread; the header is mapped for good.
+    unsafe {
+        let generation = (*tare_runtime.generation).load(std::sync::atomic::Ordering::Acquire);
+        let behind = generation != tare_runtime.applied && !tare_runtime.apply.is_null();
+        tare_runtime.applied = generation;
+        behind
+    }
 }
 
 /// Whether markers are to make records: a profiler listens.

@@ -13,7 +13,7 @@ use watched::{compile, library};
 #[test]
 fn a_static_program_is_refused_before_it_starts() {
     let program = compile("nesting.c", &["-static"]);
-    let error = Agent::create(&program.folder, Tier::Trampolines, &program.path, &[], None).unwrap_err();
+    let error = Agent::create(&program.folder, Tier::Trampolines, &program.path, &[], &[], None).unwrap_err();
     assert!(error.what.contains("statically linked") && error.next_step.contains("attach"), "{error}");
     fs::remove_dir_all(program.folder).unwrap();
 }
@@ -23,7 +23,7 @@ fn programs_that_inherit_the_environment_are_left_alone_and_the_profiler_says_th
     let program = compile("nesting.c", &[]);
     let targets = program.named(&["inner", "outer"]);
     let folder = program.folder.join("rings");
-    Agent::create(&folder, Tier::Trampolines, &program.path, &targets, None).unwrap();
+    Agent::create(&folder, Tier::Trampolines, &program.path, &targets, &[], None).unwrap();
     let environment = Agent::environment(&folder, &library()).unwrap();
     let output =
         Command::new("/bin/sh").args(["-c", "echo $((6 * 7)) | cat"]).envs(environment).output().unwrap();
@@ -41,7 +41,7 @@ fn a_program_replaced_since_the_table_was_made_is_not_patched() {
     let program = compile("nesting.c", &[]);
     let targets = program.named(&["inner"]);
     let folder = program.folder.join("rings");
-    Agent::create(&folder, Tier::Trampolines, &program.path, &targets, None).unwrap();
+    Agent::create(&folder, Tier::Trampolines, &program.path, &targets, &[], None).unwrap();
     let newer = program.folder.join("newer");
     fs::copy(&program.path, &newer).unwrap();
     fs::rename(&newer, &program.path).unwrap();
@@ -65,7 +65,7 @@ fn a_stripped_cxx_program_with_its_own_unwinder_is_left_alone() {
     let targets = program.named(&["thrower"]);
     assert!(Command::new("strip").arg(&program.path).status().unwrap().success());
     let folder = program.folder.join("rings");
-    Agent::create(&folder, Tier::Trampolines, &program.path, &targets, None).unwrap();
+    Agent::create(&folder, Tier::Trampolines, &program.path, &targets, &[], None).unwrap();
     let mut child = Command::new(&program.path)
         .envs(Agent::environment(&folder, &library()).unwrap())
         .stdin(std::process::Stdio::piped())

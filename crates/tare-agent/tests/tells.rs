@@ -3,7 +3,7 @@
 
 mod watched;
 
-use tare_profile::backend::{Backend, Detail, Mode};
+use tare_profile::backend::{Backend, Detail, Mode, Probe};
 use tare_rings::record::text_hash;
 use tare_rings::{Kind, Record};
 use watched::{compile, symbols};
@@ -47,6 +47,28 @@ fn arguments_texts_sites_and_cpu_time_are_as_they_were() {
     assert!((1_000_000..10_000_000_000).contains(&cpu), "{cpu} ns for 20,000,000 additions");
     assert_eq!((records[11].id(), records[13].detail), (0x0123_4567_89ab_cdef, text_hash(b"order")));
     assert!(ended.taken.texts.iter().any(|(_, text)| text == "order"));
+}
+
+#[test]
+fn cpu_time_is_told_when_work_begins_and_when_it_is_through_and_not_in_its_midst() {
+    let ended = compile("details.c", &[])
+        .start(&["state"], Mode::Timing, |_, probe| {
+            *probe = Probe {
+                detail: Detail::State { word: 0, text: 1, until: 4 },
+                cpu: true,
+                entry_only: true,
+                ..*probe
+            };
+        })
+        .end();
+    let kinds: Vec<Kind> = ended.well().all().filter_map(|record| record.kind()).take(8).collect();
+    let (entered, read) = (Kind::Enter, Kind::Cpu);
+    assert_eq!(
+        kinds,
+        [entered, read, entered, entered, entered, read, entered, read],
+        "states 3 2 1 4, and 5 anew"
+    );
+    assert!(ended.taken.texts.iter().any(|(_, text)| text == "COMMIT"), "texts are told of each");
 }
 
 #[test]

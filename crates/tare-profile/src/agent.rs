@@ -1,9 +1,9 @@
-//! The backend in the server's own process: a preloaded library (`tare-agent`) patches the functions that a table names
-//! before the server's main function, and threads write records to memory that the profiler reads.
+//! The backend in the server's own process: a preloaded library (`tare-agent`) patches functions that a table names, and
+//! threads write records to memory that the profiler reads.
 //!
-//! `Agent::create` makes the table, the server is then started with `Agent::environment`, and `Agent::open` listens. All
-//! functions that may ever be wanted are patched at the start; which are watched is a byte for each, which reaches
-//! forked processes too, so that refinement needs no restart. The same memory serves XRay's sleds and programs that mark
+//! `Agent::create` makes the table, the server is then started with `Agent::environment`, and `Agent::open` listens. The
+//! table has all functions that may ever be wanted; which are watched is a byte for each, which reaches forked processes
+//! too, so that refinement needs no restart. The same memory serves XRay's sleds and programs that mark
 //! their transactions themselves (`Tier`).
 
 mod liveness;
@@ -66,6 +66,9 @@ pub struct Agent {
     ids: Vec<FunctionId>,
     /// What the switches should be, in case the agent turned them off.
     switches: Vec<u8>,
+    /// Where the triggers are in the table, and the value of their switches while only others are watched.
+    triggers: Vec<usize>,
+    untold: u8,
     listens: bool,
     threads: Threads,
     /// Counts of slots that are free again, and those at the time the probes were set.
@@ -82,14 +85,17 @@ impl Agent {
     /// disk), before `program` starts. `targets` are all functions that may ever be watched, of the program and of
     /// libraries that it is linked with. `owner`: user and group that the server will run as, if not the caller's own.
     ///
-    /// A function patched and switched off costs under 1 ns a call where code is in the cache, more where it is not: with all of
-    /// PostgreSQL's 9,546 a select-only transaction took 10% more CPU time, with the 3,156 of at least 200 bytes no more than
-    /// noise. Leave out short functions and those that call nothing: no wait hides in them.
+    /// `triggers`: functions that each process which is to be watched calls again and again, such as the one that marks its
+    /// transactions. With them a process of one thread patches what is watched when it comes to one, and nothing else;
+    /// without them, or with threads, all targets are patched from the start. A function patched and switched off costs
+    /// under 1 ns a call where code is in the cache, more where it is not: with all of PostgreSQL's 9,546 a select-only
+    /// transaction took 10% more CPU time, with the 3,156 of at least 200 bytes no more than noise.
     pub fn create(
         folder: &Path,
         tier: Tier,
         program: &Path,
         targets: &[Target],
+        triggers: &[FunctionId],
         owner: Option<(u32, u32)>,
     ) -> Result<()> {
         let program = program::checked(program)?;
@@ -136,11 +142,18 @@ impl Agent {
             .enumerate()
             .map(|(place, (address, _, object))| ((*object, *address), place))
             .collect();
-        for target in targets.iter().filter(|target| program::is_special(&target.name)) {
+        for target in targets {
             let object = paths.real(&target.object);
-            if let Some(place) = number.get(&object).and_then(|object| place.get(&(*object, target.address)))
-            {
-                shared.functions()[*place].status.store(Refusal::Special as u32, Ordering::Relaxed);
+            let Some(place) = number.get(&object).and_then(|object| place.get(&(*object, target.address)))
+            else {
+                continue;
+            };
+            let function = &shared.functions()[*place];
+            if program::is_special(&target.name) {
+                function.status.store(Refusal::Special as u32, Ordering::Relaxed);
+            }
+            if triggers.contains(&target.id) {
+                function.trigger.store(1, Ordering::Relaxed);
             }
         }
         Ok(())
@@ -192,6 +205,9 @@ impl Agent {
             })
             .collect();
         let functions = shared.plan().functions as usize;
+        let trigger = |place: &usize| shared.functions()[*place].trigger.load(Ordering::Relaxed) != 0;
+        let triggers: Vec<usize> = (0..functions).filter(trigger).collect();
+        let untold = if triggers.is_empty() { 0 } else { modes::unwatched_trigger(shared.header())? };
         let beat = shared.header().heartbeat.load(Ordering::Acquire);
         if beat != 0 && program::monotonic_ns().saturating_sub(beat) < ANOTHER_NS {
             return Err(ProbeError::new(
@@ -207,6 +223,8 @@ impl Agent {
             places,
             ids: vec![NOBODY; functions],
             switches: vec![0; functions],
+            triggers,
+            untold,
             listens: true,
             threads: Threads::new(&shared),
             counted: vec![0; functions],
@@ -254,6 +272,15 @@ impl Agent {
                 format!("no process of {} has loaded the agent", program.display()),
                 "start that program with the environment that was given (LD_PRELOAD, TARE_AGENT), not a script that clears it; \
                  a statically linked, set-user-id or other program ignores LD_PRELOAD: use attach",
+            ));
+        }
+        let threaded = header.threaded.load(Ordering::Relaxed);
+        if threaded != 0 {
+            return Err(ProbeError::new(
+                format!(
+                    "process {threaded} has threads that it started unseen: its functions cannot be patched any more"
+                ),
+                "use attach, which needs no agent",
             ));
         }
         match Refusal::from_number(header.refusal.load(Ordering::Acquire)) {
@@ -372,9 +399,14 @@ impl Backend for Agent {
         let patched = self.patched();
         let how = match self.tier {
             Tier::Trampolines => format!(
-                "agent: {} of {} functions patched when the server started; one that is switched off costs about 1 ns a \
-                 call until the server ends, as text stays patched; until then no uprobes may be set on this program",
-                patched.patched, patched.functions
+                "agent: {} of {} functions can be watched; {} until the server ends no uprobes may be set on this program",
+                patched.patched,
+                patched.functions,
+                if self.triggers.is_empty() {
+                    "all are patched, and one that is switched off costs about 1 ns a call;"
+                } else {
+                    "a process patches those that are, or, before it starts a second thread, all;"
+                }
             ),
             Tier::Sleds => format!("xray: {} of {} functions have sleds", patched.patched, patched.functions),
             Tier::Marks => {
@@ -416,7 +448,8 @@ impl Backend for Agent {
                 Some(place) => match self.status(*place) {
                     Some(why) => Some(why),
                     None => {
-                        switches[*place] = modes::switch(self.shared.header(), probe, mode)?;
+                        switches[*place] =
+                            modes::switch(self.shared.header(), probe, mode, self.triggers.contains(place))?;
                         self.ids[*place] = probe.function;
                         None
                     }
@@ -429,6 +462,13 @@ impl Backend for Agent {
                 format!("none of {} functions can be watched by the agent: {}", probes.len(), refused[0].why),
                 "name others, or use attach",
             ));
+        }
+        if !probes.is_empty() {
+            for place in &self.triggers {
+                if switches[*place] == 0 {
+                    switches[*place] = self.untold;
+                }
+            }
         }
         self.beat();
         let header = self.shared.header();
@@ -502,7 +542,7 @@ impl Backend for Agent {
     fn calls(&mut self) -> Result<Vec<(FunctionId, u64)>> {
         let sums = self.sums();
         Ok((0..sums.len())
-            .filter(|place| self.switches[*place] != 0)
+            .filter(|place| self.switches[*place] != 0 && self.switches[*place] != self.untold)
             .map(|place| (self.ids[place], sums[place].saturating_sub(self.counted_before[place])))
             .collect())
     }

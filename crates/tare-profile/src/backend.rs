@@ -42,6 +42,16 @@ pub enum Detail {
         /// Which is the text.
         text: u8,
     },
+    /// As `WordAndText`, of a function that says what state its thread comes to: `until` is the state in which work is
+    /// through. A backend for which a reading of CPU time is dear may tell it only when work begins and when it is through.
+    State {
+        /// Which argument is the word.
+        word: u8,
+        /// Which is the text.
+        text: u8,
+        /// A word, from 0 to 15.
+        until: u8,
+    },
     /// The function is `tare_mark(uint32_t kind, uint64_t id, const char *label)` of `include/tare_profile.h`: its
     /// entry becomes no `Enter` record but one of the `Kind` whose number argument 0 is: Begin, Suspend, Resume and
     /// End carry argument 1 (`Record::with_id`); Label has the low 28 bits of argument 1 as its subject and the hash

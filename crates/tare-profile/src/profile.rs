@@ -61,7 +61,7 @@ pub struct Transaction {
     pub waited_ns: u64,
     /// During which several intervals ran.
     pub overlap_ns: u64,
-    /// CPU time in its intervals, where it was read.
+    /// CPU time of its thread from its beginning to its end, under annotation in its intervals; where it was read.
     pub cpu_ns: Option<u64>,
     /// How many there were.
     pub intervals: u32,

@@ -50,7 +50,7 @@ impl Xray {
                  the agent, which needs no special build",
             ));
         }
-        Agent::create(folder, Tier::Sleds, program, targets, owner)
+        Agent::create(folder, Tier::Sleds, program, targets, &[], owner)
     }
 
     /// As `Agent::open`.

@@ -6,7 +6,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use tare_profile::Result;
 use tare_profile::agent::{Agent, Tier};
-use tare_profile::backend::{Backend, Target};
+use tare_profile::backend::{Backend, FunctionId, Target};
 use tare_profile::xray::Xray;
 
 use crate::error::raise;
@@ -16,8 +16,8 @@ pub(crate) fn open(folder: &Path) -> Result<Box<dyn Backend>> {
     Ok(Box::new(Agent::open(folder)?))
 }
 
-/// From a folder, a program, its functions and who is to own the folder.
-type Make = fn(&Path, &Path, &[Target], Option<(u32, u32)>) -> Result<()>;
+/// From a folder, a program, its functions, those of them that are triggers, and who is to own the folder.
+type Make = fn(&Path, &Path, &[Target], &[FunctionId], Option<(u32, u32)>) -> Result<()>;
 
 /// See `python/tare/_probe.pyi`.
 #[pyfunction]
@@ -27,16 +27,19 @@ pub(crate) fn prepare_agent(
     backend: &str,
     program: PathBuf,
     targets: Vec<TargetTuple>,
+    triggers: Vec<FunctionId>,
     owner: Option<(u32, u32)>,
 ) -> PyResult<()> {
     let targets: Vec<Target> = targets.into_iter().map(target).collect();
     let make: Make = match backend {
-        "agent" => |folder, program, targets, owner| {
-            Agent::create(folder, Tier::Trampolines, program, targets, owner)
+        "agent" => |folder, program, targets, triggers, owner| {
+            Agent::create(folder, Tier::Trampolines, program, targets, triggers, owner)
         },
-        "annotation" => |folder, program, _, owner| Agent::create(folder, Tier::Marks, program, &[], owner),
-        "xray" => Xray::create,
+        "annotation" => {
+            |folder, program, _, _, owner| Agent::create(folder, Tier::Marks, program, &[], &[], owner)
+        }
+        "xray" => |folder, program, targets, _, owner| Xray::create(folder, program, targets, owner),
         other => return Err(PyValueError::new_err(format!("no library is preloaded for {other}"))),
     };
-    py.detach(|| make(&folder, &program, &targets, owner)).map_err(raise)
+    py.detach(|| make(&folder, &program, &targets, &triggers, owner)).map_err(raise)
 }

@@ -7,7 +7,7 @@ use crate::record::{Record, TEXT_BYTES};
 /// The first 8 bytes of the file.
 pub const MAGIC: u64 = u64::from_le_bytes(*b"tarering");
 /// Of this layout; both sides must have the same.
-pub const VERSION: u32 = 1;
+pub const VERSION: u32 = 2;
 /// Ways of watching a function, at most: a switch is one byte, and 0 is off.
 pub const MODES: usize = 256;
 const PAGE: usize = 4096;
@@ -97,6 +97,8 @@ pub struct Header {
     pub modes: [AtomicU32; MODES],
     /// The `generation` whose switches the process that started last has seen to; where sleds are patched.
     pub applied: AtomicU32,
+    /// A process whose functions could not be patched when they came to be wanted: it has more than one thread.
+    pub threaded: AtomicU32,
 }
 
 /// A file with functions in it.
@@ -126,8 +128,8 @@ pub struct Function {
     pub object: u32,
     /// 0: not tried; 1: patched; else a `Refusal`.
     pub status: AtomicU32,
-    /// To 8 bytes.
-    pub spare: u32,
+    /// 1: patched from the start, so that a process that comes to it can see what else is wanted by then.
+    pub trigger: AtomicU32,
 }
 
 /// A text, once.

@@ -12,6 +12,13 @@ pub const SITE: u32 = 0;
 pub const WORD: u32 = 1;
 /// The detail is an argument's low 4 bits and a text's hash.
 pub const WORD_AND_TEXT: u32 = 2;
+/// The detail is as with `WORD_AND_TEXT`, but CPU time is told only when work begins (a word other than `until` after
+/// `until`) and when it is through (`until`).
+pub const STATE: u32 = 3;
+/// First the process sees which functions are wanted by now, and patches them.
+pub const APPLIES: u32 = 1 << 20;
+/// There is nothing to it but that.
+pub const UNTOLD: u32 = 1 << 21;
 /// Always set: a mode is never 0, so that an unused one is told from the plainest.
 pub const USED: u32 = 1 << 31;
 
@@ -23,4 +30,9 @@ pub const fn word(argument: u8) -> u32 {
 /// Which argument the text is, from 0.
 pub const fn text(argument: u8) -> u32 {
     (argument as u32 & 7) << 8
+}
+
+/// At which word work is through, from 0 to 15.
+pub const fn until(word: u8) -> u32 {
+    (word as u32 & 15) << 16
 }

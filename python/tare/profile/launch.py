@@ -134,11 +134,12 @@ def launched(
     backend: str,
     as_user: User | None,
     targets: Sequence[tuple[int, str, str, int, int]] = (),
+    triggers: Sequence[int] = (),
     *,
     keep: bool = False,
 ) -> Iterator[Launched]:
-    """Within the block it runs, with the agent's library in it. `targets`: all functions that may ever be watched.
-    `keep`: it goes on after the block.
+    """Within the block it runs, with the agent's library in it. `targets`: all functions that may ever be watched;
+    `triggers`: see `tare._probe.prepare_agent`; `keep`: it goes on after the block.
 
     Raises UsageError and ServerFailed."""
     path = program(command)
@@ -146,7 +147,7 @@ def launched(
     folder = Path(tempfile.mkdtemp(prefix=_PREFIX, dir=_SHARED if _SHARED.is_dir() else None))
     made: Launched | None = None
     try:
-        _prepared(folder, backend, path, targets, as_user)
+        _prepared(folder, backend, path, targets, triggers, as_user)
         made = Launched(_started(path, command, folder, preload, as_user), folder, path)
         yield made
     finally:
@@ -168,6 +169,7 @@ def _prepared(
     backend: str,
     path: Path,
     targets: Sequence[tuple[int, str, str, int, int]],
+    triggers: Sequence[int],
     as_user: User | None,
 ) -> None:
     """The table of functions that the library reads when the program starts."""
@@ -177,7 +179,7 @@ def _prepared(
     if owner is not None:
         os.chown(folder, *owner)
     with in_our_words():
-        prepare_agent(str(folder), backend, str(path), list(targets), owner)
+        prepare_agent(str(folder), backend, str(path), targets, triggers, owner)
 
 
 def _started(

@@ -65,7 +65,9 @@ def subject(
     for name in asked.functions:  # a typing error is told before anything is started
         functions.named(name)
     with (
-        launch.launched(command, backend, as_user, targets_of(functions, backend), keep=keep) as started,
+        launch.launched(
+            command, backend, as_user, targets_of(functions, backend), found.triggers, keep=keep
+        ) as started,
         Load(load) as beside,
     ):
         server = replace(expected, pid=started.pid, born=local.born_at(started.pid))

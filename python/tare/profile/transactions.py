@@ -32,6 +32,11 @@ class Transactions:
     def marking(self) -> frozenset[int]:
         return frozenset(probe[0] for probe in self.markers)
 
+    @property
+    def triggers(self) -> tuple[int, ...]:
+        """Functions that each process which runs transactions comes to again and again."""
+        return tuple(number for number, detail, _, _ in self.markers if detail != "mark")
+
 
 def transactions(txn: str, dbms: str | None, major: int, functions: Functions) -> Transactions:
     """Raises UsageError where it is not a way to tell transactions, NoSuchFunction where the binary cannot do it."""
@@ -114,7 +119,8 @@ def _of_preset(chosen: Preset, major: int, functions: Functions) -> Transactions
         found = _first(marker, functions, chosen)
         if found is not None:
             roles[role] = found.id
-            probes.append((found.id, marker.detail, marker.cpu, marker.entry_only))
+            detail = marker.detail if isinstance(marker.detail, str) else marker.detail(major)
+            probes.append((found.id, detail, marker.cpu, marker.entry_only))
     tops = functions.present(chosen.tops)
     return Transactions(
         txn=chosen.txn,

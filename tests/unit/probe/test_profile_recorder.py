@@ -60,7 +60,7 @@ def _preloaded(program: Path, backend: str, targets: Targets) -> Iterator[str]:
     if not AGENT.is_file():
         pytest.skip(f"{AGENT} was not built")
     with tempfile.TemporaryDirectory(dir="/dev/shm") as folder:
-        prepare_agent(folder, backend, program, targets, None)
+        prepare_agent(folder, backend, program, targets, [], None)
         with _runs(program, {"LD_PRELOAD": str(AGENT), "TARE_AGENT": folder}):
             yield folder
 
@@ -124,4 +124,4 @@ def test_what_cannot_be_asked_for_is_refused(program: Path, targets: Targets, tm
         with pytest.raises(ProbeError, match="another name"):
             ProfileRecorder.agent(tmp_path / "r.tare", folder)
     with pytest.raises(ValueError, match="no library is preloaded"):
-        prepare_agent(tmp_path, "attach", program, targets, None)
+        prepare_agent(tmp_path, "attach", program, targets, [], None)

@@ -14,7 +14,7 @@
 #include "details.h"
 #include "thread.h"
 
-enum { MODE_CPU = 1 << 12, MODE_ENTRY_ONLY = 1 << 13, MODE_COUNTING = 1 << 14 };
+enum { MODE_ENTRY_ONLY = 1 << 13, MODE_COUNTING = 1 << 14, MODE_APPLIES = 1 << 20, MODE_UNTOLD = 1 << 21 };
 #define MODE_PLAIN (1u << 31) /* used, and nothing else: both ends, with the call site */
 enum { HOOK_UNWINDS = 1, HOOK_CAUGHT = 2 };
 
@@ -62,6 +62,14 @@ static __attribute__((noinline)) void settle(struct thread *thread, uint64_t slo
 
 /* ---- entry, exit, unwinding ---- */
 
+/* At a trigger: patches the functions that are wanted by now, unless that is done. */
+static __attribute__((noinline)) void apply(void) {
+    uint32_t generation = __atomic_load_n(tare_runtime.generation, __ATOMIC_ACQUIRE);
+    if (generation == tare_runtime.applied || !tare_runtime.apply) return;
+    tare_runtime.applied = generation;
+    tare_call_saved(tare_runtime.apply, 0, 0);
+}
+
 /* 1: the stub is to call the function and come to tare_leave after it. */
 long tare_enter(uint64_t *slot, uint32_t function, const uint64_t *saved) {
     struct thread *thread = ready((uint64_t)slot);
@@ -70,6 +78,13 @@ long tare_enter(uint64_t *slot, uint32_t function, const uint64_t *saved) {
     if (unlikely(mode == 0)) {
         done(thread);
         return 0;
+    }
+    if (unlikely(mode & MODE_APPLIES)) {
+        apply();
+        if (mode & MODE_UNTOLD) {
+            done(thread);
+            return 0;
+        }
     }
     if (mode & MODE_COUNTING) {
         uint32_t *count = &thread->view.counts[function];
@@ -82,7 +97,7 @@ long tare_enter(uint64_t *slot, uint32_t function, const uint64_t *saved) {
         if (unlikely(top->slot <= (uint64_t)slot || top->bare)) settle(thread, (uint64_t)slot);
     }
     uint64_t original = *slot;
-    uint32_t detail = likely((mode & 3) == 0) ? site(original) : words(mode, saved);
+    uint32_t detail = likely((mode & 3) == 0) ? site(original) : words(thread, &mode, saved);
     long watched = 0;
     uint32_t depth = thread->depth;
     if (!(mode & MODE_ENTRY_ONLY)) {
@@ -212,13 +227,13 @@ static inline const uint64_t *saved_by_sled(const uint64_t *stack) {
     return (const uint64_t *)((const uint8_t *)(stack + 1) + tare_sleds.padding);
 }
 
-static __attribute__((noinline)) uint32_t words_of_sled(uint32_t mode, const uint64_t *stack) {
+static __attribute__((noinline)) uint32_t words_of_sled(struct thread *thread, uint32_t *mode, const uint64_t *stack) {
     const uint8_t *registers = (const uint8_t *)saved_by_sled(stack);
     uint64_t saved[9] = {0};
     static const uint8_t place[6] = {4, 5, 6, 7, 3, 2}; /* as tare_entry saves them */
     for (uint32_t number = 0; number < 6; number++)
         saved[place[number]] = *(const uint64_t *)(registers + tare_sleds.arguments[number]);
-    return words(mode, saved);
+    return words(thread, mode, saved);
 }
 
 /* Where the function entered returns to. */
@@ -239,7 +254,7 @@ static __attribute__((noinline)) void sled(uint32_t function, uint32_t mode, int
         __atomic_store_n(count, *count + 1, __ATOMIC_RELAXED);
     } else {
         uint32_t detail =
-            (mode & 3) == 0 ? site(caller_of_sled(stack)) : words_of_sled(mode, stack);
+            (mode & 3) == 0 ? site(caller_of_sled(stack)) : words_of_sled(thread, &mode, stack);
         put(thread, now, ENTER | function, detail);
     }
     if (mode & MODE_CPU) put_cpu(thread, now);

@@ -36,9 +36,12 @@ struct runtime {
     const struct object *objects;
     uint32_t *marks, *stopped, *used, *claims;
     uint64_t *heartbeat, *unplaced;
+    const uint32_t *generation;
+    void *apply; /* patches what is wanted by now; 0: everything is patched for good */
     void *clock_gettime, *pthread_setspecific;
     uint64_t stride;
     uint32_t functions, slot_count, ring, text_count, object_count, ticks, key, has_key;
+    uint32_t applied; /* this process's generation */
 };
 
 extern struct runtime tare_runtime;

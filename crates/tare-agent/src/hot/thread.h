@@ -29,6 +29,7 @@ struct view {
     uint32_t *counts;
     uint64_t lost;
     uint32_t pid, tries;
+    uint32_t working; /* its last state was not the one at which work is through */
 };
 
 struct thread {

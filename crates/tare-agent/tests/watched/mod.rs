@@ -111,12 +111,42 @@ impl Program {
         found
     }
 
-    /// Starts it with these functions patched, each probed plainly unless `probe` changes that.
+    /// Starts it with these functions patched, each probed plainly unless `change` does something about it.
     pub fn start(self, names: &[&str], mode: Mode, change: impl Fn(&str, &mut Probe)) -> Running {
+        self.start_with(names, &[], mode, change)
+    }
+
+    /// The same, with some of them for triggers: these are patched, and the others once they are watched.
+    pub fn start_with(
+        self,
+        names: &[&str],
+        triggers: &[&str],
+        mode: Mode,
+        change: impl Fn(&str, &mut Probe),
+    ) -> Running {
+        self.started(&[], names, triggers, mode, change)
+    }
+
+    /// The same, of a program that takes an argument; all are probed plainly.
+    pub fn start_with_argument(self, argument: &str, names: &[&str], triggers: &[&str]) -> Running {
+        self.started(&[argument], names, triggers, Mode::Timing, |_, _| {})
+    }
+
+    fn started(
+        self,
+        arguments: &[&str],
+        names: &[&str],
+        triggers: &[&str],
+        mode: Mode,
+        change: impl Fn(&str, &mut Probe),
+    ) -> Running {
         let targets = self.named(names);
-        Agent::create(&self.folder.join("rings"), Tier::Trampolines, &self.path, &targets, None).unwrap();
-        let environment = Agent::environment(&self.folder.join("rings"), &library()).unwrap();
+        let triggers: Vec<FunctionId> = self.named(triggers).iter().map(|target| target.id).collect();
+        let rings = self.folder.join("rings");
+        Agent::create(&rings, Tier::Trampolines, &self.path, &targets, &triggers, None).unwrap();
+        let environment = Agent::environment(&rings, &library()).unwrap();
         let child = Command::new(&self.path)
+            .args(arguments)
             .envs(environment)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
@@ -144,7 +174,6 @@ impl Program {
                 Err(error) => panic!("{error}"),
             }
         };
-        let rings = self.folder.join("rings");
         Running { agent, child, refused, taken: Taken::default(), targets, folder: self.folder, rings }
     }
 
@@ -158,6 +187,11 @@ impl Running {
     /// Lets it begin.
     pub fn go(&mut self) {
         self.child.stdin.take().expect("not begun yet").write_all(b"\n").unwrap();
+    }
+
+    /// The same, where it goes on until its input ends.
+    pub fn go_on(&mut self) {
+        self.child.stdin.as_mut().expect("not ended yet").write_all(b"\n").unwrap();
     }
 
     /// The functions it was started with.

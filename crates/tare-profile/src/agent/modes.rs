@@ -3,7 +3,9 @@
 use std::sync::atomic::Ordering;
 
 use tare_rings::layout::{Header, MODES};
-use tare_rings::mode::{COUNTING, CPU, ENTRY_ONLY, SITE, USED, WORD, WORD_AND_TEXT, text, word};
+use tare_rings::mode::{
+    APPLIES, COUNTING, CPU, ENTRY_ONLY, SITE, STATE, UNTOLD, USED, WORD, WORD_AND_TEXT, text, until, word,
+};
 
 use crate::backend::{Detail, Mode, Probe};
 use crate::{ProbeError, Result};
@@ -14,6 +16,9 @@ fn bits(probe: &Probe, mode: Mode) -> u32 {
         Detail::Site => SITE,
         Detail::Word(argument) => WORD | word(argument),
         Detail::WordAndText { word: number, text: pointer } => WORD_AND_TEXT | word(number) | text(pointer),
+        Detail::State { word: number, text: pointer, until: state } => {
+            STATE | word(number) | text(pointer) | until(state)
+        }
         Detail::Mark => unreachable!("the agent is given marks, and puts no probe on their function"),
     };
     let marks = probe.cpu || probe.detail != Detail::Site;
@@ -23,12 +28,12 @@ fn bits(probe: &Probe, mode: Mode) -> u32 {
         | if mode == Mode::Counting && !marks { COUNTING } else { 0 }
 }
 
-/// The value of a switch for this probe. A mode that is in the file stays as it is: a thread may be about to read it.
-pub(super) fn switch(header: &Header, probe: &Probe, mode: Mode) -> Result<u8> {
+/// The value of a switch for this probe, on a trigger or on another function.
+pub(super) fn switch(header: &Header, probe: &Probe, mode: Mode, trigger: bool) -> Result<u8> {
     let arguments = match probe.detail {
         Detail::Site => [0, 0],
         Detail::Word(argument) => [argument, 0],
-        Detail::WordAndText { word, text } => [word, text],
+        Detail::WordAndText { word, text } | Detail::State { word, text, .. } => [word, text],
         Detail::Mark => [0, 0],
     };
     if arguments.iter().any(|argument| *argument > 5) {
@@ -37,7 +42,16 @@ pub(super) fn switch(header: &Header, probe: &Probe, mode: Mode) -> Result<u8> {
             "arguments 0 to 5 can be read",
         ));
     }
-    let wanted = bits(probe, mode);
+    named(header, bits(probe, mode) | if trigger { APPLIES } else { 0 })
+}
+
+/// The value of a trigger's switch while others are watched and it is not.
+pub(super) fn unwatched_trigger(header: &Header) -> Result<u8> {
+    named(header, USED | APPLIES | UNTOLD)
+}
+
+/// A mode that is in the file stays as it is: a thread may be about to read it.
+fn named(header: &Header, wanted: u32) -> Result<u8> {
     for (place, known) in header.modes.iter().enumerate().skip(1) {
         let value = known.load(Ordering::Acquire);
         if value == wanted {

@@ -12,7 +12,8 @@ pub(super) fn cookie(probe: &Probe) -> u64 {
     let (detail, word, text) = match probe.detail {
         Detail::Site => (0, 0, 0),
         Detail::Word(word) => (1, word, 0),
-        Detail::WordAndText { word, text } => (2, word, text),
+        // It reads both at no price worth speaking of.
+        Detail::WordAndText { word, text } | Detail::State { word, text, .. } => (2, word, text),
         Detail::Mark => (3, 0, 0),
     };
     u64::from(probe.function)
@@ -27,7 +28,7 @@ pub(super) fn objection(probe: &Probe) -> Option<String> {
     let arguments: &[u8] = match &probe.detail {
         Detail::Site | Detail::Mark => &[],
         Detail::Word(word) => &[*word],
-        Detail::WordAndText { word, text } => &[*word, *text],
+        Detail::WordAndText { word, text } | Detail::State { word, text, .. } => &[*word, *text],
     };
     if let Some(number) = arguments.iter().find(|number| **number >= ARGUMENTS) {
         return Some(format!("its argument {number} is not in a register: only the first {ARGUMENTS} are"));

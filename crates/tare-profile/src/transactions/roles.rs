@@ -35,7 +35,7 @@ impl Roles {
         span.entry_only.iter().for_each(|function| roles.add(*function, is::ENTRY_ONLY));
         for (function, detail) in &span.details {
             roles.add(*function, is::SITELESS);
-            if matches!(detail, Detail::WordAndText { .. }) {
+            if matches!(detail, Detail::WordAndText { .. } | Detail::State { .. }) {
                 roles.add(*function, is::TEXT);
             }
         }

@@ -12,7 +12,7 @@ use super::paths::Paths;
 use super::roles::{Roles, Words};
 use super::stack::{Left, NOBODY, Owner, Stack};
 use super::sums::Sums;
-use super::transaction::{Cpu, Open, Raw};
+use super::transaction::{Open, Raw};
 use crate::Result;
 use crate::backend::FunctionId;
 use crate::profile::{Cell, Profile, Why};
@@ -62,14 +62,15 @@ pub(super) struct Thread {
     awaiting: Awaiting,
 }
 
-/// Whose CPU time the next record may tell.
+/// What the CPU time is of that the next record may tell.
 #[derive(Debug, Clone, Copy)]
 enum Awaiting {
     Nothing,
+    /// Of the beginning of a transaction, or of an annotation's interval.
     Began,
-    Paused(Cpu),
-    Done(Cpu),
-    Joining(Cpu),
+    /// Of its end; with the reading at its beginning.
+    Done(u64),
+    Joining(Option<u64>),
 }
 
 impl Thread {
@@ -259,23 +260,19 @@ impl<'a> Assembly<'a> {
     pub(super) fn resume(&mut self, thread: &mut Thread) {
         let Some(open) = thread.open.as_mut().filter(|open| !open.running()) else { return };
         open.resume(thread.now, &mut thread.stack, &mut self.sums);
-        thread.awaiting = Awaiting::Began;
     }
 
     pub(super) fn pause(&mut self, thread: &mut Thread) {
         let Some(open) = thread.open.as_mut().filter(|open| open.running()) else { return };
-        thread.awaiting = Awaiting::Paused(open.pause(thread.now, &mut thread.stack, &mut self.sums));
+        open.pause(thread.now, &mut thread.stack, &mut self.sums);
         thread.floor = 0;
     }
 
     /// Its transaction is over; under annotation, its interval, which reached that mark.
     pub(super) fn close(&mut self, thread: &mut Thread, reached: Reached) {
         let Some(mut open) = thread.open.take() else { return };
-        let cpu = if open.running() {
-            open.pause(thread.now, &mut thread.stack, &mut self.sums)
-        } else {
-            Cpu { sum: None, began: None }
-        };
+        let cpu = open.cpu_before();
+        open.pause(thread.now, &mut thread.stack, &mut self.sums);
         thread.floor = 0;
         let (owner, begun) = (open.owner, open.begun);
         if *self.rules == Rules::Annotation {
@@ -289,7 +286,7 @@ impl<'a> Assembly<'a> {
             thread.stack.disown(owner);
             let raw = open.close(thread.id, self.done.len(), &mut self.sums, &mut self.cells);
             self.done.push(raw);
-            thread.awaiting = Awaiting::Done(cpu);
+            thread.awaiting = cpu.map_or(Awaiting::Nothing, Awaiting::Done);
         }
     }
 
@@ -301,17 +298,14 @@ impl<'a> Assembly<'a> {
                     open.cpu_began(cpu);
                 }
             }
-            Awaiting::Paused(so_far) => {
-                if let Some(open) = &mut thread.open {
-                    open.cpu_paused(so_far.ended(cpu));
-                }
-            }
-            Awaiting::Done(so_far) => {
+            Awaiting::Done(before) => {
                 if let Some(raw) = self.done.last_mut() {
-                    raw.transaction.cpu_ns = so_far.ended(cpu);
+                    raw.transaction.cpu_ns = Some(cpu.saturating_sub(before));
                 }
             }
-            Awaiting::Joining(so_far) => self.joining.cpu(so_far.ended(cpu)),
+            Awaiting::Joining(before) => {
+                self.joining.cpu(before.map(|before| cpu.saturating_sub(before)));
+            }
         }
     }
 

@@ -35,21 +35,8 @@ pub(super) struct Open {
     service: u64,
     waited: u64,
     intervals: u32,
-    cpu: Cpu,
-}
-
-/// CPU time in intervals; known where it was read at both ends of each.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Cpu {
-    pub(super) sum: Option<u64>,
-    pub(super) began: Option<u64>,
-}
-
-impl Cpu {
-    /// What an interval's end reads, on top.
-    pub(super) fn ended(self, cpu: u64) -> Option<u64> {
-        Some(self.sum? + cpu.saturating_sub(self.began?))
-    }
+    /// The thread's CPU time at its beginning, if that was read.
+    cpu_before: Option<u64>,
 }
 
 impl Open {
@@ -68,7 +55,7 @@ impl Open {
             service: 0,
             waited: 0,
             intervals: 0,
-            cpu: Cpu { sum: Some(0), began: None },
+            cpu_before: None,
         };
         open.resume(now, stack, sums);
         open
@@ -88,21 +75,21 @@ impl Open {
         }
     }
 
-    /// Returns what is known of CPU time, for the reading that may follow.
-    pub(super) fn pause(&mut self, now: u64, stack: &mut Stack, sums: &mut Sums) -> Cpu {
+    pub(super) fn pause(&mut self, now: u64, stack: &mut Stack, sums: &mut Sums) {
         if self.since.take().is_some() {
             self.service += stack.end(now, sums);
             self.end = now;
         }
-        std::mem::replace(&mut self.cpu, Cpu { sum: None, began: None })
     }
 
+    /// A reading at its beginning.
     pub(super) fn cpu_began(&mut self, cpu: u64) {
-        self.cpu.began = Some(cpu);
+        self.cpu_before = Some(cpu);
     }
 
-    pub(super) fn cpu_paused(&mut self, sum: Option<u64>) {
-        self.cpu.sum = sum;
+    /// That reading, for the one at its end; `None` too where it waits, as the end was told too late.
+    pub(super) fn cpu_before(&self) -> Option<u64> {
+        self.cpu_before.filter(|_| self.running())
     }
 
     pub(super) fn speaks_against(&mut self, why: Why) {

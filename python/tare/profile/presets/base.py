@@ -19,7 +19,8 @@ class Marker:
     """A function that tells of transactions. Its probe stays on in every window."""
 
     names: tuple[str, ...]  # the first that the binary has; "Class::method" fits any arguments
-    detail: str = SITE  # what its entry says: "site", "word:0", "word:0,text:1"
+    detail: str | Callable[[int], str] = SITE
+    """What its entry says ("site", "word:0", "word:0,text:1", …), or that from the server's major version."""
     cpu: bool = False  # the thread's CPU time is read with it
     entry_only: bool = False
     optional: bool = False  # the rule holds without it

@@ -18,8 +18,16 @@ _STARTING = 18
 _IDLE, _RUNNING, _IDLE_IN_TRANSACTION, _FASTPATH, _IDLE_ABORTED = 1, 2, 3, 4, 5
 
 
+def _up(major: int) -> int:
+    return 1 if major >= _STARTING else 0
+
+
+def _state(major: int) -> str:
+    return f"word:0,text:1,until:{_IDLE + _up(major)}"
+
+
 def _by_state(functions: Mapping[str, int], major: int) -> Rules:
-    up = 1 if major >= _STARTING else 0
+    up = _up(major)
     return {
         "rule": "state",
         "marker": functions["state"],
@@ -109,7 +117,7 @@ COMMIT = Preset(
     txn="commit",
     says="from the first command to the commit or rollback; waiting for the client in between is a node of its own",
     markers={
-        "state": Marker(("pgstat_report_activity",), detail="word:0,text:1", cpu=True, entry_only=True),
+        "state": Marker(("pgstat_report_activity",), detail=_state, cpu=True, entry_only=True),
     },
     rules=_by_state,
     tops=_TOPS,

@@ -83,10 +83,21 @@ fn functions_open_at_a_pause_go_on_after_it() {
 }
 
 #[test]
-fn cpu_time_is_summed_over_intervals() {
-    let thread = thread(&[(10, RUNNING, "")]).cpu(100).enter_with(20, MARKER, IN_TRANSACTION).cpu(104);
-    let thread = thread.enter_with(30, MARKER, RUNNING).cpu(150).enter_with(39, MARKER, IDLE).cpu(157);
-    assert_eq!(profile(thread, &[]).transactions[0].cpu_ns, Some(11));
+fn cpu_time_is_that_from_beginning_to_end_whatever_was_read_between() {
+    let begun = || thread(&[(10, RUNNING, "")]).cpu(100).enter_with(20, MARKER, IN_TRANSACTION);
+    let ended = |thread: Thread| thread.enter_with(30, MARKER, RUNNING).enter_with(39, MARKER, IDLE).cpu(157);
+    assert_eq!(profile(ended(begun()), &[]).transactions[0].cpu_ns, Some(57));
+    let read_between = begun().cpu(104).enter_with(30, MARKER, RUNNING).cpu(150);
+    let profile = profile(read_between.enter_with(39, MARKER, IDLE).cpu(157), &[]);
+    assert_eq!(profile.transactions[0].cpu_ns, Some(57), "attaching reads it at every marker");
+}
+
+#[test]
+fn a_transaction_whose_beginning_or_end_was_not_read_has_no_cpu_time() {
+    let script = thread(&[(10, RUNNING, "")]).enter_with(39, MARKER, IDLE).cpu(157);
+    assert_eq!(profile(script, &[]).transactions[0].cpu_ns, None);
+    let script = thread(&[(10, RUNNING, "")]).cpu(100).enter_with(39, MARKER, IDLE);
+    assert_eq!(profile(script, &[]).transactions[0].cpu_ns, None);
 }
 
 #[test]
