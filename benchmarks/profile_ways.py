@@ -49,12 +49,19 @@ class Way:
             shutil.copy(built, copy)
         return copy
 
-    def prepare(self, program: Path, targets: Sequence[Target], owner: tuple[int, int] | None = None) -> None:
-        """Before the process starts: the functions that may be watched, and the user and group it runs as."""
+    def prepare(
+        self,
+        program: Path,
+        targets: Sequence[Target],
+        triggers: Sequence[int] = (),
+        owner: tuple[int, int] | None = None,
+    ) -> None:
+        """Before the process starts: the functions that may be watched, those of them at which it sees which are
+        (without any, all are patched from the start), and the user and group it runs as."""
         if self.name != "attach":
             if owner is not None:
                 os.chown(self.shared, *owner)
-            prepare_agent(str(self.shared), self.name, str(program), list(targets), owner)
+            prepare_agent(str(self.shared), self.name, str(program), targets, triggers, owner)
 
     def environment(self) -> Mapping[str, str]:
         """For a process that is to be watched."""

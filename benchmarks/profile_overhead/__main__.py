@@ -1,13 +1,15 @@
 """What profiling costs a server: the paper's Fig. 5 (left) on PostgreSQL 18, by the number of functions watched.
 
-Two servers with the same data: one as it comes, one started with the agent in it. pgbench's TPC-B-like load runs on one
-of them at a time, in windows of a few seconds that take turns; what a window came to is told by pgbench, not by us. A
-case is compared with the window on the untouched server in the same round; intervals are Student's over rounds. First
+Two servers with the same data: one as it comes, one started with the agent in it. The load runs on one of them at a
+time, in windows of a few seconds that take turns: TPC-C, as in the paper, or pgbench's TPC-B-like transaction, which is
+so short that each call of a function counts for more. What a window came to is told by what sends it. A case is
+compared with the window on the untouched server in the same round; intervals are Student's over rounds. First
 unthrottled, then at a rate of half of what the untouched server managed. Attaching to the untouched server stands
 beside it as the curve of a tracer that traps (the paper's DTrace).
 
-Watched are the functions that a profile comes down to, what the preset names, then what these call: of those that each
-transaction calls the ones called least. Markers of transactions are watched too, and also by themselves.
+Watched are, of all functions that each transaction calls, the ones called least, as a profile with a small budget
+chooses; and, as a harder case, the ones called least of those that the preset names and of what these call. Markers of
+transactions are watched too, and also by themselves.
 
 Fig. 5 (right): how many nodes of the call tree a naive profiler has to break down.
 """
@@ -26,8 +28,9 @@ from pathlib import Path
 
 from benchmarks.common import Figure, arguments, report
 from benchmarks.page import put, table
-from benchmarks.profile_overhead.choice import candidates, chosen, counted
-from benchmarks.profile_overhead.pgbench import CLIENTS, Load, Pgbench
+from benchmarks.profile_overhead.choice import chosen, counted, near
+from benchmarks.profile_overhead.loads import Load, Sender, TpcB, TpcC
+from benchmarks.profile_overhead.pgbench import Pgbench
 from benchmarks.profile_ways import MEMORY, Target, Way, owner_of, recording, settle
 from tare._probe import ProfileRecorder
 from tare.dbms.servers import RunningServer, record, restart, start_postgresql
@@ -47,30 +50,41 @@ HALF = 0.5
 DISK = "disk"
 STORAGES = {DISK: None, "tmpfs": MEMORY}
 """Where the servers' data are: in memory nothing waits for a disk, so that the server computes all the time."""
+SCALES = {"tpcc": 8, "tpcb": 20}
+"""Warehouses, so many that rows are seldom contended; pgbench's unit of 100,000 accounts."""
 
 
 @dataclass(frozen=True)
 class Case:
     way: str  # BARE, or the backend's name
-    functions: int
+    watch: tuple[int, ...] = ()
     on: bool = (
         True  # the markers of transactions at least; else the agent is in the server, and no probe is on
     )
+    near: bool = False  # the functions are the preset's and what these call
 
     def __str__(self) -> str:
         if self.way == BARE:
             return self.way
+        number = len(self.watch)
         what = (
-            f"{self.functions} functions" if self.functions else "markers alone" if self.on else "nothing on"
+            f"{number} function{'s' * (number > 1)}"
+            if number
+            else "markers alone"
+            if self.on
+            else "nothing on"
         )
-        return f"{self.way}, {what}"
+        return f"{self.way}, {what}{' near the preset' * self.near}"
+
+
+UNTOUCHED = Case(BARE, on=False)
 
 
 @dataclass(frozen=True)
 class Bed:
     """Both servers, loaded alike. They run one binary, so that a function has one number in both."""
 
-    pgbench: Pgbench
+    sender: Sender
     urls: Mapping[str, str]  # by way
     recorders: Mapping[str, ProfileRecorder]
     programs: Mapping[str, str]  # by way: files of their own
@@ -78,11 +92,11 @@ class Bed:
     of: Transactions
 
     def load(self, way: str, seconds: int, rate: float | None = None) -> Load:
-        return self.pgbench.load(self.urls[way], seconds, rate)
+        return self.sender.window(self.urls[way], seconds, rate)
 
-    def window(self, case: Case, watch: Sequence[int], seconds: int, rate: float | None) -> Load:
+    def window(self, case: Case, seconds: int, rate: float | None) -> Load:
         if case.on:
-            self._on(self.recorders[case.way], watch[: case.functions])
+            self._on(self.recorders[case.way], case.watch)
         try:
             return self.load(case.way, seconds, rate)
         finally:
@@ -104,23 +118,23 @@ class Bed:
 
 
 @contextmanager
-def bed(scale: int, folder: Path, data: Path) -> Iterator[Bed]:
+def bed(load: str, scale: int, folder: Path, data: Path) -> Iterator[Bed]:
     with ExitStack() as stack:
         bare = stack.enter_context(start_postgresql(data / "bare", version=VERSION))
         other = stack.enter_context(start_postgresql(data / "other", version=VERSION))
-        pgbench = Pgbench(bare.record.binaries)
+        sender = TpcC(scale) if load == "tpcc" else TpcB(Pgbench(bare.record.binaries), scale)
         for server in (bare, other):
-            pgbench.prepare(server.url, scale)
+            sender.prepare(server)
         functions = functions_of(of_process(bare.pid))
         of = transactions("commit", "postgresql", int(VERSION), functions)
         agent = stack.enter_context(Way("agent", folder))
         program = own_copy(other, folder) / "postgres"
-        # those of `tare profile run`, not only the ones that will be watched: each is a detour also while it is off
+        # those of `tare profile run`, not only the ones that will be watched
         targets = [
             (number, name, str(program), address, size)
             for number, name, _, address, size in targets_of(functions, "agent")
         ]
-        agent.prepare(program, targets, owner_of(other.directory))
+        agent.prepare(program, targets, of.triggers, owner_of(other.directory))
         with agent.in_children():
             restart(other.record)
         recorders = {"agent": stack.enter_context(recording(agent, other.pid, folder / "agent.tare"))}
@@ -131,7 +145,7 @@ def bed(scale: int, folder: Path, data: Path) -> Iterator[Bed]:
             print("NOT MEASURED: attach: it needs root", flush=True)
         urls = {BARE: bare.url, "attach": bare.url, "agent": other.url}
         programs = {"agent": str(program), "attach": functions.program.path}
-        yield Bed(pgbench, urls, recorders, programs, functions, of)
+        yield Bed(sender, urls, recorders, programs, functions, of)
 
 
 def own_copy(server: RunningServer, folder: Path) -> Path:
@@ -145,7 +159,6 @@ def own_copy(server: RunningServer, folder: Path) -> Path:
 
 @dataclass(frozen=True)
 class Size:
-    scale: int
     seconds: int
     rounds: int
     counts: Sequence[int]
@@ -169,31 +182,35 @@ class Measured:
 
 
 def measure(made: Bed, size: Size) -> tuple[list[Measured], Load]:
-    pool = candidates(made.functions, made.of)
+    every = [number for number, *_ in targets_of(made.functions, "agent") if number not in made.of.marking]
     made.load("agent", size.seconds)  # fills its buffers
     first = made.load(BARE, size.seconds)
     calls = counted(
         made.recorders["agent"],
-        [made.target("agent", number) for number in pool],
+        [made.target("agent", number) for number in every],
         lambda: made.load("agent", size.seconds).transactions,
     )
-    watch = chosen(calls, max(size.counts))
-    if len(watch) < max(size.counts):
-        print(f"ONLY {len(watch)} functions are called by each transaction", flush=True)
-    cases = [
-        Case("agent", 0, on=False),
-        *(Case(way, count) for way in made.recorders for count in (0, *size.counts)),
-    ]
+    watch, busier = (
+        chosen({number: calls[number] for number in pool if number in calls}, max(size.counts))
+        for pool in (every, near(made.functions, made.of))
+    )
+    for some in (watch, busier):
+        if len(some) < max(size.counts):
+            print(f"ONLY {len(some)} functions are called by each transaction", flush=True)
+    cases = [Case("agent", on=False)]
+    for way in made.recorders:
+        cases += [Case(way, tuple(watch[:count])) for count in (0, *size.counts)]
+        cases.append(Case(way, tuple(busier), near=True))
     found = []
     for load, rate in (("unthrottled", None), (f"{HALF * first.rate:.0f}/s", HALF * first.rate)):
         turns: dict[Case, list[Turn]] = defaultdict(list)
         for turn in range(size.rounds):
-            bare = made.window(Case(BARE, 0, on=False), watch, size.seconds, rate)
+            bare = made.window(UNTOUCHED, size.seconds, rate)
             for case in [*cases[turn % len(cases) :], *cases[: turn % len(cases)]]:
-                done = made.window(case, watch, size.seconds, rate)
+                done = made.window(case, size.seconds, rate)
                 turns[case] += [_turn(False, bare), _turn(True, done)]
         for case in cases:
-            events = sum(calls[number] for number in watch[: case.functions])
+            events = sum(calls[number] for number in case.watch)
             compared = overhead(turns[case], events=events, pair_ns=math.nan, marker_events=0)
             found.append(Measured(load, case, events, compared))
     return found, first
@@ -205,7 +222,7 @@ def _turn(probed: bool, load: Load) -> Turn:
 
 def figures(every: Sequence[Measured]) -> Iterator[Figure]:
     for one in every:
-        at_bar = one.case.way == "agent" and one.case.functions == max(COUNTS)
+        at_bar = one.case.way == "agent" and len(one.case.watch) == max(COUNTS) and not one.case.near
         for what, found in (("throughput lost", one.found.throughput), ("latency added", one.found.latency)):
             if found is not None:
                 yield Figure(
@@ -231,12 +248,16 @@ def page(every: Sequence[Measured], words: str) -> str:
 
 
 def main() -> None:
-    asked = arguments(__doc__ or "", files=("markdown",), scale=20, seconds=5, rounds=10, storage=DISK)
+    asked = arguments(
+        __doc__ or "", files=("markdown",), load="tpcc", scale=0, seconds=5, rounds=10, storage=DISK
+    )
     if asked.storage not in STORAGES:
         raise SystemExit(f"--storage is {' or '.join(STORAGES)}")
-    size = Size(asked.scale, asked.seconds, asked.rounds, COUNTS)
+    if asked.load not in SCALES:
+        raise SystemExit(f"--load is {' or '.join(SCALES)}")
+    scale, size = asked.scale or SCALES[asked.load], Size(asked.seconds, asked.rounds, COUNTS)
     if asked.small:
-        size = Size(1, 1, 2, COUNTS[-1:])
+        scale, size = 1, Size(1, 2, COUNTS[-1:])
     load_before = os.getloadavg()[0]
     with ExitStack() as stack:
         folder, data = (
@@ -245,11 +266,11 @@ def main() -> None:
         )
         for one in (folder, data):
             one.chmod(0o755)  # root's servers run as an ordinary user
-        with bed(size.scale, folder, data) as made:
+        with bed(asked.load, scale, folder, data) as made:
             every, bare = measure(made, size)
-            beside = list(naive(made))
+            beside, load = list(naive(made)), made.sender.says
     words = (
-        f"PostgreSQL {VERSION}, data on {asked.storage}, pgbench at scale {size.scale}, {CLIENTS} clients; "
+        f"PostgreSQL {VERSION}, data on {asked.storage}, {load}; "
         f"{size.rounds} rounds of {size.seconds} s for each case; the untouched server {bare.rate:.0f}/s, "
         f"{bare.mean_ms:.2f} ms; load average before {load_before:.2f}."
     )

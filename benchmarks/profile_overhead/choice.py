@@ -1,4 +1,4 @@
-"""Which functions are watched: those that a profile comes down to and that each transaction calls, the cheapest."""
+"""Which functions are watched: of those that each transaction calls, the ones called least."""
 
 from __future__ import annotations
 
@@ -10,20 +10,20 @@ from tare._probe import ProfileRecorder
 from tare.profile.functions import Functions
 from tare.profile.transactions import Transactions
 
-MOST_CANDIDATES = 600
+MOST = 600
 ONCE = 0.9  # calls a transaction; a few transactions of a count were under way when it began
 
 
-def candidates(functions: Functions, of: Transactions) -> list[int]:
+def near(functions: Functions, of: Transactions) -> list[int]:
     """The preset's own, then what they call, level by level."""
     found = dict.fromkeys(of.seeds)
     waiting = deque((*of.tops, *of.seeds))
-    while waiting and len(found) < MOST_CANDIDATES:
+    while waiting and len(found) < MOST:
         for child in functions.children(waiting.popleft()):
             if child.id not in found and child.id not in of.marking:
                 found[child.id] = None
                 waiting.append(child.id)
-    return list(found)[:MOST_CANDIDATES]
+    return list(found)[:MOST]
 
 
 def counted(

@@ -5,20 +5,9 @@ from __future__ import annotations
 import re
 import shutil
 import subprocess
-from dataclasses import dataclass
 from pathlib import Path
 
-CLIENTS = 8
 THREADS = 1
-
-
-@dataclass(frozen=True)
-class Load:
-    """One window."""
-
-    transactions: int
-    rate: float  # a second
-    mean_ms: float  # from when a transaction was due, where a rate was asked for
 
 
 class Pgbench:
@@ -31,12 +20,13 @@ class Pgbench:
     def prepare(self, url: str, scale: int) -> None:
         self._run("--initialize", "--quiet", f"--scale={scale}", url)
 
-    def load(self, url: str, seconds: int, rate: float | None = None) -> Load:
+    def window(self, url: str, clients: int, seconds: int, rate: float | None) -> tuple[int, float, float]:
+        """Transactions, how many a second, and the mean ms of one: from when it was due, where a rate is asked for."""
         paced = () if rate is None else (f"--rate={rate:.1f}",)
         told = self._run(
-            "--no-vacuum", f"--client={CLIENTS}", f"--jobs={THREADS}", f"--time={seconds}", *paced, url
+            "--no-vacuum", f"--client={clients}", f"--jobs={THREADS}", f"--time={seconds}", *paced, url
         )
-        return Load(
+        return (
             int(_number(r"transactions actually processed: (\d+)", told)),
             _number(r"tps = ([\d.]+)", told),
             _number(r"latency average = ([\d.]+) ms", told),
