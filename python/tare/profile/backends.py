@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import ctypes
 import os
+import shutil
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager
@@ -24,7 +26,8 @@ SLEDS = b"xray_instr_map"
 """The section that clang's -fxray-instrument leaves."""
 
 _IDLE = ("sleep", "30")
-_COUNTED = "getppid"
+_LIBRARY = "libm.so"
+_COUNTED = "cbrt"
 _CALLS = 5
 
 
@@ -63,19 +66,22 @@ def _attempt(name: str, trial: Callable[[], str]) -> Attempt:
 
 
 def _attached(command: Sequence[str]) -> str:
-    """Counts calls of a function of the C library, in this process."""
+    """Counts calls of a library's function in this process, in a copy that no other maps: a probe acts on the file."""
     from tare._probe import Image, ProfileRecorder
 
     if command:
         Image(launch.found(command[0]))
-    library = next((one for one in mapped_files(os.getpid()) if Path(one).name.startswith("libc.so")), None)
+    library = next((one for one in mapped_files(os.getpid()) if Path(one).name.startswith(_LIBRARY)), None)
     if library is None:
-        raise TareError(
-            "this Python has no C library of its own to try on", "try on a server: tare profile attach"
-        )
-    image = Image(library)
-    target = image.find(_COUNTED)[0]
-    with _recorder(lambda path: ProfileRecorder.attach(path, [os.getpid()], False)) as recorder:
+        raise TareError(f"this Python has no {_LIBRARY} to try on", "try on a server: tare profile attach")
+    with (
+        tempfile.TemporaryDirectory(prefix="tare-trial-") as folder,
+        _recorder(lambda path: ProfileRecorder.attach(path, [os.getpid()], False)) as recorder,
+    ):
+        copy = shutil.copy(library, folder)
+        counted = getattr(ctypes.CDLL(copy), _COUNTED)
+        image = Image(copy)
+        target = image.find(_COUNTED)[0]
         recorder.set(
             [(1, target.name, image.path, target.address, target.size)],
             [(1, "site", False, True)],
@@ -84,7 +90,7 @@ def _attached(command: Sequence[str]) -> str:
             0,
         )
         for _ in range(_CALLS):
-            os.getppid()
+            counted(ctypes.c_double(8))
         sleep(0.05)
         seen = recorder.calls().get(1, 0)
         if seen < _CALLS:
