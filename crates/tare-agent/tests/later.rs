@@ -73,6 +73,11 @@ fn a_process_patches_what_is_watched_and_gives_back_what_is_not_any_more() {
     set(&mut running, &["turn"], Mode::Timing);
     comes_to_be("rest is as it was", || !patched(pid, &rest));
     assert_eq!(own_code(pid), at_first, "pages without a jump are the file's again");
+    set(&mut running, &["work"], Mode::Timing);
+    comes_to_be("work is patched again", || patched(pid, &work));
+    running.take();
+    running.agent.finish().unwrap();
+    assert!(!patched(pid, &work), "nor does a profile that has ended leave a trace");
     let ended = running.end();
     assert_eq!(ended.well().output, "right\n");
     for name in ALL {

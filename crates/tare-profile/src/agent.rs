@@ -14,6 +14,7 @@ use std::collections::HashMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
+use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use tare_rings::layout::{Ticks, state};
@@ -31,6 +32,8 @@ const RING: u32 = 65_536;
 const TEXTS: u32 = 512;
 /// How often slots whose thread may have ended without a word are looked at.
 const LOOK_AGAIN: Duration = Duration::from_secs(1);
+/// How long a profiler that ends waits for processes to take their detours out.
+const LET_GO: Duration = Duration::from_millis(200);
 /// A profiler that has looked so shortly ago is there.
 const ANOTHER_NS: u64 = 2_000_000_000;
 const NOBODY: FunctionId = FunctionId::MAX;
@@ -300,9 +303,26 @@ impl Agent {
         self.shared.header().heartbeat.store(program::monotonic_ns(), Ordering::Release);
     }
 
+    /// Processes that come to a trigger soon have their code as it was; in others the detours stay, switched off.
+    fn let_go(&mut self) {
+        if !self.triggers.is_empty() && self.alive() {
+            self.switch_off(self.untold);
+            sleep(LET_GO);
+        }
+        self.switch_all_off();
+    }
+
     fn switch_all_off(&mut self) {
+        self.switch_off(0);
+    }
+
+    /// Nothing is watched any more.
+    fn switch_off(&mut self, triggers: u8) {
         for switch in self.shared.switches() {
             switch.store(0, Ordering::Relaxed);
+        }
+        for place in &self.triggers {
+            self.shared.switches()[*place].store(triggers, Ordering::Relaxed);
         }
         self.switches.fill(0);
         self.shared.header().marks.store(0, Ordering::Relaxed);
@@ -562,7 +582,9 @@ impl Backend for Agent {
     }
 
     fn finish(&mut self) -> Result<()> {
-        self.switch_all_off();
+        if self.listens {
+            self.let_go();
+        }
         self.listens = false;
         self.shared.header().heartbeat.store(0, Ordering::Release);
         Ok(())

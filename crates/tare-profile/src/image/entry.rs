@@ -8,6 +8,7 @@
 use iced_x86::{Code, Decoder, DecoderOptions, FlowControl, Instruction, InstructionInfoFactory, Register};
 
 /// How many bytes of a function `place` wants to see.
+#[cfg(feature = "bpf")]
 pub(crate) const SEEN: usize = 40;
 
 /// How far into a function that begins with these bytes to put its probe, and whether the kernel emulates the
