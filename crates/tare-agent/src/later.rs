@@ -4,10 +4,10 @@
 //! a server that only computes. While other threads run, code cannot be changed: before a process starts its second one it
 //! writes all detours, for good.
 
-use std::ffi::{c_int, c_void};
+use std::ffi::c_void;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU8, Ordering};
-use std::{mem, process, ptr};
+use std::{process, ptr};
 
 use tare_rings::{Refusal, Shared};
 
@@ -15,6 +15,7 @@ use crate::displace::{JUMP, reach};
 use crate::objects::Mapped;
 use crate::patch::{PAGE, protect};
 use crate::runtime;
+use crate::threads::{self, Signals};
 
 /// A jump over a function's entry.
 #[derive(Debug, Clone, Copy)]
@@ -149,8 +150,8 @@ extern "C" fn apply() {
     let Some(Later { shared, codes }) = later.as_mut() else { return };
     let switches: &[AtomicU8] = shared.switches();
     let functions = shared.functions();
-    let _signals = Blocked::now();
-    if threads() == Some(1) {
+    let _signals = Signals::blocked();
+    if threads::running() == Some(1) {
         for code in codes {
             // What cannot be changed stays as it is: the profiler sees no calls of it.
             let _ = code.change(|place| {
@@ -163,73 +164,13 @@ extern "C" fn apply() {
     }
 }
 
-/// All, for good.
-fn complete() {
+/// All, for good: the process is about to have a second thread.
+pub(crate) fn complete() {
     let Ok(mut later) = LATER.try_lock() else { return };
     let Some(Later { shared, mut codes }) = later.take() else { return };
     runtime::set_apply(None);
-    let _signals = Blocked::now();
-    if threads() != Some(1) || codes.iter_mut().any(|code| code.change(|_| true).is_err()) {
+    let _signals = Signals::blocked();
+    if threads::running() != Some(1) || codes.iter_mut().any(|code| code.change(|_| true).is_err()) {
         shared.header().threaded.store(process::id(), Ordering::Relaxed);
     }
-}
-
-/// Of this process. The folder has a link for each of its own, and two more.
-fn threads() -> Option<u64> {
-    // SAFETY: plain data, filled in by the call.
-    unsafe {
-        let mut about: libc::stat = mem::zeroed();
-        let got = libc::stat(c"/proc/self/task".as_ptr(), &raw mut about);
-        if got == 0 { about.st_nlink.checked_sub(2) } else { None }
-    }
-}
-
-/// No signal's handler runs as long as it lives.
-struct Blocked(libc::sigset_t);
-
-impl Blocked {
-    fn now() -> Self {
-        // SAFETY: sets of signals, filled in by the calls.
-        unsafe {
-            let (mut all, mut before) = (mem::zeroed(), mem::zeroed());
-            libc::sigfillset(&raw mut all);
-            libc::sigprocmask(libc::SIG_SETMASK, &raw const all, &raw mut before);
-            Self(before)
-        }
-    }
-}
-
-impl Drop for Blocked {
-    fn drop(&mut self) {
-        // SAFETY: the set from before.
-        unsafe { libc::sigprocmask(libc::SIG_SETMASK, &raw const self.0, ptr::null_mut()) };
-    }
-}
-
-type Create = unsafe extern "C" fn(
-    *mut libc::pthread_t,
-    *const libc::pthread_attr_t,
-    extern "C" fn(*mut c_void) -> *mut c_void,
-    *mut c_void,
-) -> c_int;
-
-/// Stands before the threads library's: the process is about to have a second thread.
-///
-/// # Safety
-/// As the function of that name.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn pthread_create(
-    thread: *mut libc::pthread_t,
-    attributes: *const libc::pthread_attr_t,
-    start: extern "C" fn(*mut c_void) -> *mut c_void,
-    argument: *mut c_void,
-) -> c_int {
-    complete();
-    // SAFETY: looks a name up.
-    let real = unsafe { libc::dlsym(libc::RTLD_NEXT, c"pthread_create".as_ptr()) };
-    if real.is_null() {
-        return libc::EAGAIN;
-    }
-    // SAFETY: the function of that name, called as we are.
-    unsafe { mem::transmute::<*mut c_void, Create>(real)(thread, attributes, start, argument) }
 }

@@ -26,6 +26,7 @@ mod preflight;
 mod runtime;
 mod stub;
 mod sweep;
+mod threads;
 mod xray;
 
 use std::path::Path;
