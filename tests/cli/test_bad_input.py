@@ -6,6 +6,7 @@ import signal
 import time
 from pathlib import Path
 
+import psycopg
 import pytest
 
 from tests.cli.running import start, tare
@@ -19,6 +20,17 @@ def assert_says(said: object, code: int, *words: str) -> None:
     for word in words:
         assert word in said.err, said.err  # type: ignore[attr-defined]
     assert "Traceback" not in said.err  # type: ignore[attr-defined]
+
+
+def wait_until_it_ran(url: str, sql: str, times: int) -> None:
+    seen = set()
+    until = time.monotonic() + 60
+    with psycopg.connect(url, autocommit=True) as connection:
+        while len(seen) < times:
+            assert time.monotonic() < until, f"{sql} was begun {len(seen)} times"
+            running = "SELECT query_start FROM pg_stat_activity WHERE query = %s"
+            seen.update(connection.execute(running, [sql]).fetchall())
+            time.sleep(0.02)
 
 
 def test_no_query(sqlite_url: str) -> None:
@@ -113,7 +125,7 @@ def test_a_folder_that_is_not_there_is_said_before_weighing(sqlite_url: str, tmp
 def test_ctrl_c_prints_what_was_weighed_and_puts_the_machine_back(postgresql_url: str) -> None:
     before = DELAY.read_text() if DELAY.exists() else ""
     run = start("time", "SELECT pg_sleep(0.2)", "--db", postgresql_url, "--runs", "1000", "--warmup", "0")
-    time.sleep(3)
+    wait_until_it_ran(postgresql_url, "SELECT pg_sleep(0.2)", times=15)
     run.send_signal(signal.SIGINT)
     out, err = run.communicate(timeout=30)
     assert run.returncode == CTRL_C, err

@@ -1,4 +1,4 @@
-"""Recordings of a profile, written by hand: the format of `crates/tare-profile/src/recording/frame.rs`, said again."""
+"""Recordings of a profile, written by hand: the format of `crates/tare-profile/src/recording`, said again."""
 
 from __future__ import annotations
 
@@ -42,6 +42,21 @@ def mark(time: int, kind: int, number: int) -> bytes:
     return record(time, kind, number >> 32, number & 0xFFFF_FFFF)
 
 
+def _records(tid: int, records: Iterable[bytes]) -> bytes:
+    """Every difference of times and every detail at its full length (`coding.rs`)."""
+    every = [struct.unpack("<QII", one) for one in records]
+    body = struct.pack("<iiI", 10, tid, len(every))
+    before = 0
+    for time, word, detail in every:
+        subject = word & 0x0FFF_FFFF
+        parts = [subject >> shift & 0x7F for shift in (0, 7, 14, 21) if shift == 0 or subject >> shift]
+        named = bytes([*(part | 0x80 for part in parts[:-1]), parts[-1]])
+        body += bytes([word >> 28 | 3 << 4 | 2 << 6]) + named
+        body += struct.pack("<QI", time - before & _MASK, detail)
+        before = time
+    return body
+
+
 def written(
     path: Path,
     threads: dict[int, Iterable[bytes]],
@@ -66,10 +81,10 @@ def written(
         _frame(6, struct.pack("<QQ", 0, 1_000)),
         _json(1, begin),
         _json(4, list(texts)),
-        *(_frame(3, struct.pack("<ii", 10, tid) + b"".join(records)) for tid, records in threads.items()),
+        *(_frame(3, _records(tid, records)) for tid, records in threads.items()),
         _frame(6, struct.pack("<QQ", 10_000, 6_000)),
     ]
     if ended:
         frames += [_json(2, end), _json(7, {"own_cpu_ns": 5, "records": 0})]
-    path.write_bytes(b"TAREPROF" + struct.pack("<II", 1, 0) + b"".join(frames))
+    path.write_bytes(b"TAREPROF" + struct.pack("<II", 2, 0) + b"".join(frames))
     return path
