@@ -425,7 +425,7 @@ impl Backend for Agent {
                 if self.triggers.is_empty() {
                     "all are patched, and one that is switched off costs about 1 ns a call;"
                 } else {
-                    "a process patches those that are, or, before it starts a second thread, all;"
+                    "a process patches those that are watched, and all before it starts a thread;"
                 }
             ),
             Tier::Sleds => format!("xray: {} of {} functions have sleds", patched.patched, patched.functions),
