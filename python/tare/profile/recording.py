@@ -91,11 +91,18 @@ class Recording:
         return self.clock() - begun
 
     def _set(self, watched: Sequence[int], purpose: str, round_: int, mode: str, *, entry_only: bool) -> None:
+        from tare._probe import ProbeError
+
         if not self.recorder.alive():
             raise ServerEnded("the server ended", "look at its log")
         marking = self._transactions.marking
         able = [number for number in watched if number not in marking and number not in self.refused]
         probes = [*self._transactions.markers, *((number, "site", False, entry_only) for number in able)]
         targets = [self._functions[number].target() for number in (*sorted(marking), *able)]
-        self.refused |= dict(self.recorder.set(targets, probes, mode, purpose, round_))
+        try:
+            self.refused |= dict(self.recorder.set(targets, probes, mode, purpose, round_))
+        except ProbeError as error:
+            if self.recorder.alive():
+                raise
+            raise ServerEnded("the server ended while probes were set", "look at its log") from error
         self._windows += 1
