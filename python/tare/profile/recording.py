@@ -104,5 +104,5 @@ class Recording:
         except ProbeError as error:
             if self.recorder.alive():
                 raise
-            raise ServerEnded("the server ended while probes were set", "look at its log") from error
+            raise ServerEnded("the server ended", "look at its log") from error
         self._windows += 1
