@@ -138,7 +138,7 @@ fn a_child_forked_before_is_watched_when_it_is_wanted() {
     watched.send("fork 3");
     watched.await_line("forked");
     watched.set(&[on("tail")], Mode::Timing);
-    std::thread::sleep(std::time::Duration::from_millis(100)); // the child's own thread patches, and is not waited for
+    watched.await_child("tail");
     watched.send("go");
     watched.await_line("done");
     let threads = watched.threads();

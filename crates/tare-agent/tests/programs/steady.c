@@ -1,19 +1,16 @@
+/* Calls the same function again and again, until its input ends. */
 #include "begin.h"
-#include <time.h>
+#include <fcntl.h>
+#include <unistd.h>
 
 WATCHED long leaf(long x) { return x + 1; }
 
-static double now(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return t.tv_sec + t.tv_nsec * 1e-9;
-}
-
-int main(int argc, char **argv) {
-    begin();
-    double until = now() + (argc > 1 ? atof(argv[1]) : 4);
+int main(void) {
+    char byte;
     long sum = 0;
-    while (now() < until)
+    begin();
+    fcntl(0, F_SETFL, O_NONBLOCK);
+    while (read(0, &byte, 1) != 0)
         for (int i = 0; i < 1000; i++) sum = leaf(sum);
     printf("%d\n", sum > 0);
     return 0;

@@ -45,6 +45,15 @@ pub struct Ended {
     pub refused: HashMap<String, String>,
 }
 
+/// Looks again and again, for as long as a busy machine may need.
+pub fn comes_to_be(what: &str, mut so: impl FnMut() -> bool) {
+    let begun = Instant::now();
+    while !so() {
+        assert!(begun.elapsed().as_secs() < 30, "it never comes to be that {what}");
+        sleep(Duration::from_millis(2));
+    }
+}
+
 /// The agent beside this test.
 pub fn library() -> PathBuf {
     let deps = std::env::current_exe().unwrap().parent().unwrap().to_owned();
@@ -232,6 +241,21 @@ impl Running {
                 None => self.taken.threads.push(thread),
             }
         }
+    }
+
+    /// Takes what there is, until a function has been entered once more than it was when this was asked.
+    pub fn until_entered(&mut self, name: &str) {
+        let id = self.targets.iter().find(|target| target.name == name).expect("it was started with it").id;
+        let entered = |taken: &Taken| {
+            let records = taken.threads.iter().flat_map(|thread| &thread.records);
+            records.filter(|record| record.kind() == Some(Kind::Enter) && record.subject() == id).count()
+        };
+        self.take();
+        let before = entered(&self.taken);
+        comes_to_be(&format!("{name} is entered"), || {
+            self.take();
+            entered(&self.taken) > before
+        });
     }
 
     /// Waits for its end.

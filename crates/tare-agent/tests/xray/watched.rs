@@ -6,6 +6,8 @@ use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
 
 use tare_profile::agent::Agent;
 use tare_profile::backend::{Backend, Detail, Mode, Probe, Refused, Target, ThreadRecords};
@@ -128,12 +130,30 @@ impl Watched {
 
     /// Its first bytes in memory.
     pub fn code(&self, name: &str) -> [u8; CODE_BYTES] {
-        let maps = fs::read_to_string(format!("/proc/{}/maps", self.pid())).unwrap();
+        self.whole_code(self.pid(), name)[..CODE_BYTES].try_into().unwrap()
+    }
+
+    /// All its bytes in the memory of a process.
+    fn whole_code(&self, pid: i32, name: &str) -> Vec<u8> {
+        let maps = fs::read_to_string(format!("/proc/{pid}/maps")).unwrap();
         let base = u64::from_str_radix(maps.split('-').next().unwrap(), 16).unwrap();
-        let mut bytes = [0; CODE_BYTES];
-        let memory = File::open(format!("/proc/{}/mem", self.pid())).unwrap();
-        memory.read_exact_at(&mut bytes, base + self.extent(name).0).unwrap();
+        let (begin, end) = self.extent(name);
+        let mut bytes = vec![0; (end - begin).max(CODE_BYTES as u64) as usize];
+        let memory = File::open(format!("/proc/{pid}/mem")).unwrap();
+        memory.read_exact_at(&mut bytes, base + begin).unwrap();
         bytes
+    }
+
+    /// Waits until its only child has a function's code as it has itself: the child's own thread patches.
+    pub fn await_child(&self, name: &str) {
+        let pid = self.pid();
+        let listed = fs::read_to_string(format!("/proc/{pid}/task/{pid}/children")).unwrap();
+        let child: i32 = listed.trim().parse().unwrap();
+        let begun = Instant::now();
+        while self.whole_code(child, name) != self.whole_code(pid, name) {
+            assert!(begun.elapsed().as_secs() < 30, "the child's {name} stays unlike its parent's");
+            sleep(Duration::from_millis(2));
+        }
     }
 
     /// Its first bytes in the file: its code is where its addresses say, but for whole pages.
