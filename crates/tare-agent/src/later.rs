@@ -131,17 +131,15 @@ pub(crate) fn start(shared: &'static Shared, mut codes: Vec<Code>) -> Result<(),
     if later {
         *LATER.lock().map_err(|_| Refusal::Protected)? = Some(Later { shared, codes });
         runtime::set_apply(Some(apply));
+        // Before a fork too: the children have the same pages as their parent and each other.
         // SAFETY: registers a function that stays.
-        unsafe { libc::pthread_atfork(Some(before_fork), None, None) };
+        unsafe { libc::pthread_atfork(Some(fork_begins), None, None) };
     }
     Ok(())
 }
 
-/// In a process that is about to fork: its children have the same pages as it and each other.
-unsafe extern "C" fn before_fork() {
-    if runtime::is_behind() {
-        apply();
-    }
+unsafe extern "C" fn fork_begins() {
+    runtime::tare_apply();
 }
 
 /// What is watched by now, and the triggers.

@@ -129,18 +129,14 @@ fn prepare(
 
     let count = entries.len() + hooks.len();
     let switches_length = shared.plan().switches_length();
-    let code_length = (POINTERS + count * MOST).next_multiple_of(if count < MANY { PAGE } else { HUGE_PAGE });
+    let page = if count < MANY { PAGE } else { HUGE_PAGE };
+    let code_length = (POINTERS + count * MOST).next_multiple_of(page);
     let (begin, end) = object.span();
-    let room = if count < MANY { 0 } else { HUGE_PAGE };
-    let base = near::reserve(begin, end, switches_length + room + code_length).ok_or(Refusal::Far)?;
+    let base = near::reserve(begin, end, switches_length + code_length + page - PAGE).ok_or(Refusal::Far)?;
     map_switches(shared, base)?;
-    let code = if count < MANY {
-        base + switches_length
-    } else {
-        (base + switches_length).next_multiple_of(HUGE_PAGE)
-    };
+    let code = (base + switches_length).next_multiple_of(page);
     protect(code, code_length, libc::PROT_READ | libc::PROT_WRITE)?;
-    if count >= MANY {
+    if page == HUGE_PAGE {
         // One entry of the processor's table of pages instead of one a function. If there is none to be had, small ones do.
         // SAFETY: memory just made, not touched yet.
         unsafe { libc::madvise(code as *mut c_void, code_length, libc::MADV_HUGEPAGE) };

@@ -51,6 +51,7 @@ unsafe extern "C" {
     pub(crate) safe fn tare_entry();
     pub(crate) safe fn tare_exit();
     pub(crate) safe fn tare_hook_entry();
+    pub(crate) safe fn tare_apply();
     fn tare_thread_ends(value: *mut c_void);
     safe fn tare_put(word: u32, detail: u32) -> i32;
     fn tare_text(pointer: *const c_char) -> u32;
@@ -113,17 +114,6 @@ pub(crate) fn set_sites(sites: Vec<u64>) {
 pub(crate) fn set_apply(apply: Option<extern "C" fn()>) {
     // SAFETY: there is no other thread.
     unsafe { tare_runtime.apply = apply.map_or(std::ptr::null(), |function| function as *const c_void) };
-}
-
-/// Whether other functions are wanted than when this process last looked; looks.
-pub(crate) fn is_behind() -> bool {
-    // SAFETY: there is no other thread; the header is mapped for good.
-    unsafe {
-        let generation = (*tare_runtime.generation).load(std::sync::atomic::Ordering::Acquire);
-        let behind = generation != tare_runtime.applied && !tare_runtime.apply.is_null();
-        tare_runtime.applied = generation;
-        behind
-    }
 }
 
 /// Whether markers are to make records: a profiler listens.

@@ -9,6 +9,8 @@
 mod liveness;
 mod modes;
 mod program;
+mod slots;
+mod table;
 
 use std::collections::HashMap;
 use std::fs;
@@ -18,7 +20,7 @@ use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use tare_rings::layout::{Ticks, state};
-use tare_rings::{Kind, Plan, Record, Refusal, Shared, shared};
+use tare_rings::{Kind, Record, Refusal, Shared};
 
 use self::liveness::{Process, Threads};
 use crate::backend::{Backend, Detail, FunctionId, Mode, Probe, Refused, Taken, Target, ThreadRecords};
@@ -26,10 +28,6 @@ use crate::{ProbeError, Result};
 
 pub use tare_rings::layout::Tier;
 
-/// Threads with a ring at one time, records in each (1 MiB; pages are used as they are needed), texts kept.
-const SLOTS: u32 = 512;
-const RING: u32 = 65_536;
-const TEXTS: u32 = 512;
 /// How often slots whose thread may have ended without a word are looked at.
 const LOOK_AGAIN: Duration = Duration::from_secs(1);
 /// How long a profiler that ends waits for processes to take their detours out.
@@ -84,108 +82,6 @@ pub struct Agent {
 }
 
 impl Agent {
-    /// Makes the table in `folder` (made if it is not there; best on a tmpfs such as /dev/shm, where nothing is written to a
-    /// disk), before `program` starts. `targets` are all functions that may ever be watched, of the program and of
-    /// libraries that it is linked with. `owner`: user and group that the server will run as, if not the caller's own.
-    ///
-    /// `triggers`: functions that each process which is to be watched calls again and again, such as the one that marks its
-    /// transactions. With them a process of one thread patches what is watched when it comes to one, and nothing else;
-    /// without them, or with threads, all targets are patched from the start. A function patched and switched off costs
-    /// under 1 ns a call where code is in the cache, more where it is not: with all of PostgreSQL's 9,546 a select-only
-    /// transaction took 10% more CPU time, with the 3,156 of at least 200 bytes no more than noise.
-    pub fn create(
-        folder: &Path,
-        tier: Tier,
-        program: &Path,
-        targets: &[Target],
-        triggers: &[FunctionId],
-        owner: Option<(u32, u32)>,
-    ) -> Result<()> {
-        let program = program::checked(program)?;
-        let mut objects = vec![(program.clone(), program::identity(&program)?)];
-        let mut number: HashMap<PathBuf, u32> = HashMap::from([(program, 0)]);
-        let mut functions: Vec<(u64, u32, u32)> = Vec::with_capacity(targets.len());
-        let mut paths = program::Paths::default();
-        for target in targets {
-            let object = paths.real(&target.object);
-            let place = match number.get(&object) {
-                Some(place) => *place,
-                None => {
-                    objects.push((object.clone(), program::identity(&object)?));
-                    number.insert(object, objects.len() as u32 - 1);
-                    objects.len() as u32 - 1
-                }
-            };
-            functions.push((target.address, u32::try_from(target.size).unwrap_or(u32::MAX), place));
-        }
-        // Names of one address are one function.
-        functions
-            .sort_unstable_by_key(|(address, size, object)| (*object, *address, std::cmp::Reverse(*size)));
-        functions.dedup_by_key(|(address, _, object)| (*object, *address));
-        let plan = Plan {
-            objects: objects.len() as u32,
-            functions: functions.len() as u32,
-            slots: SLOTS,
-            ring: RING,
-            texts: TEXTS,
-        };
-        let failed = |error: &std::io::Error| {
-            ProbeError::os(
-                format!("cannot make the profiler's table in {}", folder.display()),
-                error,
-                "name a folder that you may write to, and with an owner other than yourself be root",
-            )
-        };
-        program::make_folder(folder, owner).map_err(|error| failed(&error))?;
-        let ticks = if program::tsc_is_steady() { Ticks::Tsc } else { Ticks::Monotonic };
-        let shared = Shared::create(folder, tier, ticks, plan, owner, &objects, &functions)
-            .map_err(|error| failed(&error))?;
-        let place: HashMap<(u32, u64), usize> = functions
-            .iter()
-            .enumerate()
-            .map(|(place, (address, _, object))| ((*object, *address), place))
-            .collect();
-        for target in targets {
-            let object = paths.real(&target.object);
-            let Some(place) = number.get(&object).and_then(|object| place.get(&(*object, target.address)))
-            else {
-                continue;
-            };
-            let function = &shared.functions()[*place];
-            if program::is_special(&target.name) {
-                function.status.store(Refusal::Special as u32, Ordering::Relaxed);
-            }
-            if triggers.contains(&target.id) {
-                function.trigger.store(1, Ordering::Relaxed);
-            }
-        }
-        Ok(())
-    }
-
-    /// What to add to the server's environment: LD_PRELOAD (before what is there already) and the folder.
-    pub fn environment(folder: &Path, library: &Path) -> Result<[(String, String); 2]> {
-        let library = fs::canonicalize(library).map_err(|error| {
-            ProbeError::os(
-                format!("no agent library at {}", library.display()),
-                &error,
-                "install the package again: it is built for x86-64 Linux only",
-            )
-        })?;
-        let text = library.display().to_string();
-        if text.contains([' ', ':']) {
-            return Err(ProbeError::new(
-                format!(
-                    "the dynamic linker cannot preload {text}: it takes spaces and colons for separators"
-                ),
-                "install Tare in a folder without them",
-            ));
-        }
-        let before = std::env::var("LD_PRELOAD").unwrap_or_default();
-        let preload = if before.is_empty() { text } else { format!("{text}:{before}") };
-        let folder = fs::canonicalize(folder).unwrap_or_else(|_| folder.to_owned());
-        Ok([("LD_PRELOAD".into(), preload), (shared::VARIABLE.into(), folder.display().to_string())])
-    }
-
     /// Listens to the server whose table is in `folder`; what was recorded before does not count.
     pub fn open(folder: &Path) -> Result<Self> {
         let shared = Shared::open(folder).map_err(|error| {
@@ -237,7 +133,7 @@ impl Agent {
             looked: Instant::now(),
             shared,
         };
-        agent.switch_all_off();
+        agent.switch_off(0);
         agent.beat();
         Ok(agent)
     }
@@ -309,14 +205,10 @@ impl Agent {
             self.switch_off(self.untold);
             sleep(LET_GO);
         }
-        self.switch_all_off();
-    }
-
-    fn switch_all_off(&mut self) {
         self.switch_off(0);
     }
 
-    /// Nothing is watched any more.
+    /// Nothing is watched any more; `triggers`: what their switches are then.
     fn switch_off(&mut self, triggers: u8) {
         for switch in self.shared.switches() {
             switch.store(0, Ordering::Relaxed);
@@ -327,78 +219,6 @@ impl Agent {
         self.switches.fill(0);
         self.shared.header().marks.store(0, Ordering::Relaxed);
         self.shared.header().generation.fetch_add(1, Ordering::Release);
-    }
-
-    /// Entries by place: of slots that are free again and of those in use.
-    fn sums(&self) -> Vec<u64> {
-        let mut sums = self.counted.clone();
-        for slot in 0..self.used() {
-            if self.shared.slots()[slot].state.load(Ordering::Acquire) == state::FREE {
-                continue;
-            }
-            for (sum, count) in sums.iter_mut().zip(self.shared.counts(slot)) {
-                *sum += u64::from(count.load(Ordering::Relaxed));
-            }
-        }
-        sums
-    }
-
-    fn used(&self) -> usize {
-        (self.shared.header().used.load(Ordering::Acquire) as usize).min(self.shared.plan().slots as usize)
-    }
-
-    /// Gives a slot back whose thread has ended; what it lost without telling is returned.
-    fn free(&mut self, slot: usize) -> u64 {
-        let about = &self.shared.slots()[slot];
-        let mut untold = about.lost.swap(0, Ordering::Relaxed);
-        if about.state.load(Ordering::Acquire) == state::CLAIMING {
-            untold = 0;
-        } else {
-            for (sum, count) in self.counted.iter_mut().zip(self.shared.counts(slot)) {
-                // Untouched pages stay so: a store would fill them.
-                if count.load(Ordering::Relaxed) != 0 {
-                    *sum += u64::from(count.swap(0, Ordering::Relaxed));
-                }
-            }
-        }
-        about.tail.store(about.head.load(Ordering::Acquire), Ordering::Release);
-        // The next owner is not to be taken for this one before it has said who it is.
-        about.pid.store(0, Ordering::Relaxed);
-        about.tid.store(0, Ordering::Relaxed);
-        about.state.store(state::FREE, Ordering::Release);
-        untold
-    }
-
-    /// From places in the table to numbers of the recording; records of functions never asked for are left out.
-    fn translate(&self, records: &mut Vec<Record>) {
-        records.retain_mut(|record| match record.kind() {
-            Some(kind @ (Kind::Enter | Kind::Exit | Kind::Cut)) => {
-                match self.ids.get(record.subject() as usize) {
-                    Some(id) if *id != NOBODY => {
-                        *record = Record::new(record.time, kind, *id, record.detail);
-                        true
-                    }
-                    _ => false,
-                }
-            }
-            Some(_) => true,
-            None => false,
-        });
-    }
-
-    fn new_texts(&mut self) -> Vec<(u32, String)> {
-        let mut texts = Vec::new();
-        for (told, text) in self.told.iter_mut().zip(self.shared.texts()) {
-            if !*told && text.ready.load(Ordering::Acquire) == 1 {
-                *told = true;
-                let end = text.text.iter().position(|byte| *byte == 0).unwrap_or(text.text.len());
-                texts.push((
-                    text.hash.load(Ordering::Relaxed),
-                    String::from_utf8_lossy(&text.text[..end]).into_owned(),
-                ));
-            }
-        }
-        texts
     }
 
     fn process(&self) -> Process {
@@ -594,7 +414,7 @@ impl Backend for Agent {
 impl Drop for Agent {
     fn drop(&mut self) {
         if self.listens {
-            self.switch_all_off();
+            self.switch_off(0);
             self.shared.header().heartbeat.store(0, Ordering::Release);
         }
     }

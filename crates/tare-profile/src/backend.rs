@@ -60,6 +60,18 @@ pub enum Detail {
     Mark,
 }
 
+impl Detail {
+    /// The arguments that it reads.
+    pub fn arguments(self) -> impl Iterator<Item = u8> {
+        let read = match self {
+            Self::Site | Self::Mark => [None, None],
+            Self::Word(word) => [Some(word), None],
+            Self::WordAndText { word, text } | Self::State { word, text, .. } => [Some(word), Some(text)],
+        };
+        read.into_iter().flatten()
+    }
+}
+
 /// A probe on a function's entry and exit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Probe {

@@ -1,4 +1,4 @@
-//! The shared file, part by part. `crates/tare-agent/src/hot/thread.h` has the same slots, texts and records in C.
+//! The shared file, part by part. `crates/tare-agent/src/hot/hot.h` has the same slots, texts and records in C.
 
 use std::sync::atomic::{AtomicU8, AtomicU32, AtomicU64};
 

@@ -62,8 +62,8 @@ static __attribute__((noinline)) void settle(struct thread *thread, uint64_t slo
 
 /* ---- entry, exit, unwinding ---- */
 
-/* At a trigger: patches the functions that are wanted by now, unless that is done. */
-static __attribute__((noinline)) void apply(void) {
+/* At a trigger, and before a fork: patches the functions that are wanted by now, unless that is done. */
+__attribute__((noinline)) void tare_apply(void) {
     uint32_t generation = __atomic_load_n(tare_runtime.generation, __ATOMIC_ACQUIRE);
     if (generation == tare_runtime.applied || !tare_runtime.apply) return;
     tare_runtime.applied = generation;
@@ -80,7 +80,7 @@ long tare_enter(uint64_t *slot, uint32_t function, const uint64_t *saved) {
         return 0;
     }
     if (unlikely(mode & MODE_APPLIES)) {
-        apply();
+        tare_apply();
         if (mode & MODE_UNTOLD) {
             done(thread);
             return 0;

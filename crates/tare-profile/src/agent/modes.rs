@@ -30,13 +30,7 @@ fn bits(probe: &Probe, mode: Mode) -> u32 {
 
 /// The value of a switch for this probe, on a trigger or on another function.
 pub(super) fn switch(header: &Header, probe: &Probe, mode: Mode, trigger: bool) -> Result<u8> {
-    let arguments = match probe.detail {
-        Detail::Site => [0, 0],
-        Detail::Word(argument) => [argument, 0],
-        Detail::WordAndText { word, text } | Detail::State { word, text, .. } => [word, text],
-        Detail::Mark => [0, 0],
-    };
-    if arguments.iter().any(|argument| *argument > 5) {
+    if probe.detail.arguments().any(|argument| argument > 5) {
         return Err(ProbeError::new(
             "a probe on an argument that is not in a register",
             "arguments 0 to 5 can be read",

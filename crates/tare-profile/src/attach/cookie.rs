@@ -25,12 +25,7 @@ pub(super) fn cookie(probe: &Probe) -> u64 {
 
 /// Why a probe cannot be asked for so.
 pub(super) fn objection(probe: &Probe) -> Option<String> {
-    let arguments: &[u8] = match &probe.detail {
-        Detail::Site | Detail::Mark => &[],
-        Detail::Word(word) => &[*word],
-        Detail::WordAndText { word, text } | Detail::State { word, text, .. } => &[*word, *text],
-    };
-    if let Some(number) = arguments.iter().find(|number| **number >= ARGUMENTS) {
+    if let Some(number) = probe.detail.arguments().find(|number| *number >= ARGUMENTS) {
         return Some(format!("its argument {number} is not in a register: only the first {ARGUMENTS} are"));
     }
     let most: FunctionId = 1 << ID_BITS;
