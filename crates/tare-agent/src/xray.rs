@@ -16,28 +16,25 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use tare_rings::{Refusal, Shared};
 
 use self::library::Library;
-use self::trampoline::Frame;
 use crate::objects::Mapped;
 
 /// How long switches may have been changed without a word: by the agent itself, where nobody listens any more.
 const LOOK_AGAIN_MS: i64 = 500;
-/// `endbr64`, which comes before the sled where a function may be called indirectly under CET.
-const ENDBR: usize = 4;
-/// Functions whose sled is looked at until one is where it is looked for: some begin with room for other patches.
-const TRIED: usize = 64;
-
 /// What the C code needs; `hot/hot.h` has the same.
 #[repr(C)]
 struct Handled {
-    /// By XRay's id, the function's place in the table and one more; 0: not in it.
+    /// By XRay's id, the function's place in the table, or `NONE`.
     places: *const u32,
     count: u64,
-    frame: Frame,
 }
+
+const NONE: u32 = u32::MAX;
 
 unsafe extern "C" {
     static mut tare_sleds: Handled;
-    fn tare_sled(id: i32, kind: u32, stack: *const u64);
+    safe fn tare_sled_entry();
+    safe fn tare_sled_exit();
+    safe fn tare_sled_tail_exit();
 }
 
 /// What the thread that patches needs. Made once, never freed.
@@ -58,15 +55,18 @@ pub(crate) fn start(shared: &'static Shared, mapped: &[Mapped]) -> Result<(), Re
     let bias = mapped.first().map_or(0, |program| program.bias);
     let library = Library::find(bias).map_err(|_| Refusal::NotXray)?;
     let (places, ids) = numbered(shared, &library, bias);
-    let mut sledded = ids.iter().copied().filter(|id| *id != 0).peekable();
-    sledded.peek().ok_or(Refusal::NotXray)?;
-    let frame = sledded.take(TRIED).find_map(|id| frame_of(&library, id)).ok_or(Refusal::Trampoline)?;
-    let handled = Handled { count: places.len() as u64, places: Vec::leak(places).as_ptr(), frame };
+    if ids.iter().all(|id| *id == 0) {
+        return Err(Refusal::NotXray);
+    }
+    let handled = Handled { count: places.len() as u64, places: Vec::leak(places).as_ptr() };
     // SAFETY: before any function is patched, and so before the C code reads it.
     unsafe { (&raw mut tare_sleds).write(handled) };
+    let ours = [tare_sled_entry, tare_sled_entry, tare_sled_exit, tare_sled_tail_exit];
+    let pairs = std::array::from_fn(|at| (library.trampolines[at], ours[at] as *const () as usize));
+    // SAFETY: XRay's own code, which no thread is in: there is one thread, and no sled is patched.
+    unsafe { trampoline::lead(pairs) }?;
     let patched = ids.iter().map(|_| AtomicBool::new(false)).collect();
     let _ = SLEDS.set(Sleds { shared, library, ids, patched });
-    library.handle_by(handler);
     // SAFETY: the function takes and gives nothing.
     unsafe { libc::pthread_atfork(None, None, Some(follow)) };
     follow();
@@ -78,30 +78,18 @@ fn numbered(shared: &Shared, library: &Library, bias: usize) -> (Vec<u32>, Vec<i
     let last = library.last();
     let by_address: HashMap<u64, i32> =
         (1..=last as i32).map(|id| (library.address(id).wrapping_sub(bias) as u64, id)).collect();
-    let mut places = vec![0; last + 1];
+    let mut places = vec![NONE; last + 1];
     let mut ids = vec![0; shared.functions().len()];
     for (place, function) in shared.functions().iter().enumerate() {
         let id = if function.object == 0 { by_address.get(&function.address).copied() } else { None };
         if let Some(id) = id {
-            places[id as usize] = place as u32 + 1;
+            places[id as usize] = place as u32;
             ids[place] = id;
         }
         let status = if id.is_some() { 1 } else { Refusal::NoSled as u32 };
         function.status.store(status, Ordering::Release);
     }
     (places, ids)
-}
-
-/// Read off the trampoline that a sled calls while it is patched; no handler is there yet, so nothing is called.
-fn frame_of(library: &Library, id: i32) -> Option<Frame> {
-    let address = library.address(id);
-    if !library.patch(id, true) {
-        return None;
-    }
-    // SAFETY: the function begins there, and is longer than this: it has a sled.
-    let found = unsafe { Frame::of_sled(address).or_else(|| Frame::of_sled(address + ENDBR)) };
-    library.patch(id, false);
-    found
 }
 
 /// Starts the thread that follows the switches; in a forked child too, where threads of the parent are not.
@@ -148,10 +136,4 @@ impl Sleds {
             }
         }
     }
-}
-
-/// What XRay's trampolines call: `tare_sled`, with the stack as it is. They save what may hold an argument or a result.
-#[unsafe(naked)]
-unsafe extern "C" fn handler(_id: i32, _kind: u32) {
-    std::arch::naked_asm!("mov rdx, rsp", "jmp {}", sym tare_sled)
 }

@@ -5,5 +5,3 @@
 
 #[path = "../src/xray/symbols.rs"]
 mod symbols;
-#[path = "../src/xray/trampoline.rs"]
-mod trampoline;

@@ -40,12 +40,10 @@ pub enum Refusal {
     NotXray = 25,
     /// The file that is mapped is not the one the table was made from.
     Replaced = 26,
-    /// XRay's trampolines are not as those that are known.
-    Trampoline = 27,
 }
 
 impl Refusal {
-    const ALL: [Self; 19] = [
+    const ALL: [Self; 18] = [
         Self::Short,
         Self::JumpedInto,
         Self::Loops,
@@ -64,7 +62,6 @@ impl Refusal {
         Self::Unwinder,
         Self::NotXray,
         Self::Replaced,
-        Self::Trampoline,
     ];
 
     /// The reason with this number.
@@ -96,7 +93,6 @@ impl Refusal {
                 "it throws C++ exceptions and its unwinder cannot be found (statically linked, stripped)"
             }
             Self::NotXray => "the program was not built with -fxray-instrument",
-            Self::Trampoline => "the trampolines of its XRay library are not as in LLVM 14 to 21",
             Self::Replaced => {
                 "its file is not the one that the functions were taken from: it was replaced since"
             }

@@ -84,6 +84,55 @@ tare_hook_entry:
     ret 8
     .size tare_hook_entry, . - tare_hook_entry
 
+/* XRay's sleds come here instead of to its own trampolines, with the function's id in r10d. Theirs save vector registers
+   and flags too, which takes longer than the whole record. Not aligned: the C code needs no alignment of the stack.
+   Entry: above the way back into the sled is the return address of the function entered. */
+    .globl tare_sled_entry
+    .hidden tare_sled_entry
+    .type tare_sled_entry, @function
+    .balign 64
+tare_sled_entry:
+    save_all
+    mov edi, r10d
+    lea rsi, [rsp + 80]
+    mov rdx, rsp
+    call tare_enter_sled
+    restore_all
+    ret
+    .size tare_sled_entry, . - tare_sled_entry
+
+/* The sled has taken the place of a return, and jumped. What a function returns may be in rax, rdx and vector registers. */
+    .globl tare_sled_exit
+    .hidden tare_sled_exit
+    .type tare_sled_exit, @function
+    .balign 64
+tare_sled_exit:
+    push rax
+    push rdx
+    mov edi, r10d
+    lea rsi, [rsp + 16]
+    call tare_leave_sled
+    pop rdx
+    pop rax
+    ret
+    .size tare_sled_exit, . - tare_sled_exit
+
+/* Before the jump of a tail call, which may be a conditional one. */
+    .globl tare_sled_tail_exit
+    .hidden tare_sled_tail_exit
+    .type tare_sled_tail_exit, @function
+    .balign 64
+tare_sled_tail_exit:
+    pushfq
+    save_all
+    mov edi, r10d
+    lea rsi, [rsp + 88]
+    call tare_leave_sled
+    restore_all
+    popfq
+    ret
+    .size tare_sled_tail_exit, . - tare_sled_tail_exit
+
 /* tare_call_saved(function, a, b): calls a function that may use vector registers, and gives them back. */
     .globl tare_call_saved
     .hidden tare_call_saved

@@ -220,69 +220,70 @@ int tare_put(uint32_t word, uint32_t detail) {
 
 struct sleds tare_sleds __attribute__((visibility("hidden")));
 
-/* Where XRay's entry trampoline has saved the registers, seen from its handler. Where it aligned the stack by force, the
-   stack pointer from before was pushed twice, so that it is at this place whether or not that moved it. */
-static inline const uint64_t *saved_by_sled(const uint64_t *stack) {
-    if (unlikely(tare_sleds.forced)) return (const uint64_t *)stack[2];
-    return (const uint64_t *)((const uint8_t *)(stack + 1) + tare_sleds.padding);
+static inline uint32_t function_of(uint32_t id) { return likely(id < tare_sleds.count) ? tare_sleds.places[id] : NONE; }
+
+static inline uint32_t mode_of(uint32_t function) {
+    return tare_runtime.modes[__atomic_load_n(&tare_runtime.switches[function], __ATOMIC_RELAXED)];
 }
 
-static __attribute__((noinline)) uint32_t words_of_sled(struct thread *thread, uint32_t *mode, const uint64_t *stack) {
-    const uint8_t *registers = (const uint8_t *)saved_by_sled(stack);
-    uint64_t saved[9] = {0};
-    static const uint8_t place[6] = {4, 5, 6, 7, 3, 2}; /* as tare_entry saves them */
-    for (uint32_t number = 0; number < 6; number++)
-        saved[place[number]] = *(const uint64_t *)(registers + tare_sleds.arguments[number]);
-    return words(thread, mode, saved);
+/* The plainest case, which is most of them: no counting, no details, room in the ring, nothing else at work. */
+static inline int plain(const struct thread *thread, uint32_t mode) {
+    return likely(mode == MODE_PLAIN && thread && !thread->busy && thread->view.head != thread->view.limit &&
+                  !tare_runtime.ticks);
 }
 
-/* Where the function entered returns to. */
-static inline uint64_t caller_of_sled(const uint64_t *stack) {
-    return *(const uint64_t *)((const uint8_t *)saved_by_sled(stack) + tare_sleds.sled + 8);
+static inline void tell(struct thread *thread, uint64_t slot, uint32_t word, uint32_t detail) {
+    thread->busy = slot;
+    compiler_barrier();
+    uint32_t low, high;
+    __asm__ volatile("rdtsc" : "=a"(low), "=d"(high));
+    store(&thread->view, (uint64_t)high << 32 | low, word, detail);
+    done(thread);
 }
 
-/* Whatever is not the plainest case. */
-static __attribute__((noinline)) void sled(uint32_t function, uint32_t mode, int left, const uint64_t *stack) {
-    if (mode == 0 || (left && mode & (MODE_COUNTING | MODE_ENTRY_ONLY))) return;
-    struct thread *thread = ready((uint64_t)stack);
+static __attribute__((noinline)) void enter_sled(uint32_t function, uint32_t mode, const uint64_t *slot, const uint64_t *saved) {
+    struct thread *thread = mode ? ready((uint64_t)slot) : 0;
     if (!thread) return;
     uint64_t now = ticks();
-    if (left) {
-        put(thread, now, EXIT | function, 0);
-    } else if (mode & MODE_COUNTING) {
+    if (mode & MODE_COUNTING) {
         uint32_t *count = &thread->view.counts[function];
         __atomic_store_n(count, *count + 1, __ATOMIC_RELAXED);
     } else {
-        uint32_t detail =
-            (mode & 3) == 0 ? site(caller_of_sled(stack)) : words_of_sled(thread, &mode, stack);
+        uint32_t detail = (mode & 3) == 0 ? site(*slot) : words(thread, &mode, saved);
         put(thread, now, ENTER | function, detail);
     }
     if (mode & MODE_CPU) put_cpu(thread, now);
     done(thread);
 }
 
-/* A function entered (kind 0; 3 of those whose first argument XRay hands over) or left (1; 2 by a tail call) by way of a
-   sled: does what its switch says. `stack`: the stack pointer at the first instruction of the handler. The plainest case is
-   told here with registers that need no saving. */
-void tare_sled(uint32_t id, uint32_t kind, const uint64_t *stack) {
-    if (unlikely(id >= tare_sleds.count)) return;
-    uint32_t function = tare_sleds.places[id] - 1;
-    if (unlikely(function == UINT32_MAX)) return;
-    uint32_t mode = tare_runtime.modes[__atomic_load_n(&tare_runtime.switches[function], __ATOMIC_RELAXED)];
-    int left = kind == 1 || kind == 2;
-    struct thread *thread = self;
-    if (unlikely(mode != MODE_PLAIN || !thread || thread->busy || thread->view.head == thread->view.limit ||
-                 tare_runtime.ticks)) {
-        sled(function, mode, left, stack);
-        return;
-    }
-    thread->busy = (uint64_t)stack;
-    compiler_barrier();
-    uint32_t detail = left ? 0 : site(caller_of_sled(stack));
-    uint32_t low, high;
-    __asm__ volatile("rdtsc" : "=a"(low), "=d"(high));
-    store(&thread->view, (uint64_t)high << 32 | low, (left ? EXIT : ENTER) | function, detail);
+static __attribute__((noinline)) void leave_sled(uint32_t function, uint32_t mode, const uint64_t *slot) {
+    if (mode == 0 || mode & (MODE_COUNTING | MODE_ENTRY_ONLY)) return;
+    struct thread *thread = ready((uint64_t)slot);
+    if (!thread) return;
+    uint64_t now = ticks();
+    put(thread, now, EXIT | function, 0);
+    if (mode & MODE_CPU) put_cpu(thread, now);
     done(thread);
+}
+
+/* A function entered by way of a sled, with its return address at `slot`: does what its switch says. */
+void tare_enter_sled(uint32_t id, const uint64_t *slot, const uint64_t *saved) {
+    uint32_t function = function_of(id);
+    if (unlikely(function == NONE)) return;
+    uint32_t mode = mode_of(function);
+    struct thread *thread = self;
+    if (plain(thread, mode)) tell(thread, (uint64_t)slot, ENTER | function, site(*slot));
+    else enter_sled(function, mode, slot, saved);
+}
+
+/* The same of a function left, by a return or by a tail call. */
+void tare_leave_sled(uint32_t id, const uint64_t *slot) {
+    uint32_t function = function_of(id);
+    if (unlikely(function == NONE)) return;
+    uint32_t mode = mode_of(function);
+    struct thread *thread = self;
+    if (plain(thread, mode)) tell(thread, (uint64_t)slot, EXIT | function, 0);
+    else leave_sled(function, mode, slot);
 }
 
 uint32_t tare_text(const char *pointer) {

@@ -46,11 +46,11 @@ struct runtime {
 
 extern struct runtime tare_runtime;
 
-/* XRay: which function each of its ids is, and its entry trampoline's frame (crates/tare-agent/src/xray). */
+/* XRay: which function each of its ids is. */
 struct sleds {
-    const uint32_t *places; /* by id, the function and one more; 0: not in the table */
+    const uint32_t *places; /* by id, the function, or NONE */
     uint64_t count;
-    uint64_t sled, arguments[6], padding, forced;
 };
+#define NONE UINT32_MAX
 
 extern struct sleds tare_sleds;

@@ -1,50 +1,46 @@
-//! XRay's run-time library, which clang links into an executable: the functions by which sleds are patched.
+//! XRay's run-time library, which clang links into an executable: the functions by which sleds are patched, and the
+//! trampolines that patched sleds go to.
 //! Its documentation: "XRay Instrumentation", llvm.org/docs/XRay.html.
 
 use super::symbols;
-
-/// Is called for each entry (0), exit (1) and exit by a tail call (2) of a function whose sleds are patched.
-pub type Handler = unsafe extern "C" fn(id: i32, kind: u32);
 
 const SUCCESS: i32 = 1;
 
 /// Its functions. Ids count from 1.
 #[derive(Debug, Clone, Copy)]
 pub struct Library {
-    set_handler: unsafe extern "C" fn(Handler) -> i32,
     patch: unsafe extern "C" fn(i32) -> i32,
     unpatch: unsafe extern "C" fn(i32) -> i32,
     address: unsafe extern "C" fn(i32) -> usize,
     last: unsafe extern "C" fn() -> usize,
+    /// Where sleds go: at an entry, at one whose first argument is logged, at an exit, at an exit by a tail call.
+    pub trampolines: [usize; 4],
 }
 
 impl Library {
     /// Of this process; or why there is none. `bias`: of the executable.
     pub fn find(bias: usize) -> Result<Self, String> {
         let names = [
-            c"__xray_set_handler",
             c"__xray_patch_function",
             c"__xray_unpatch_function",
             c"__xray_function_address",
             c"__xray_max_function_id",
+            c"__xray_FunctionEntry",
+            c"__xray_ArgLoggerEntry",
+            c"__xray_FunctionExit",
+            c"__xray_FunctionTailExit",
         ];
-        let [set_handler, patch, unpatch, address, last] = symbols::addresses(names, bias)?;
+        let [patch, unpatch, address, last, trampolines @ ..] = symbols::addresses(names, bias)?;
         // SAFETY: these are the functions of these names, whose types XRay's interface states.
         unsafe {
             Ok(Self {
-                set_handler: std::mem::transmute::<usize, unsafe extern "C" fn(Handler) -> i32>(set_handler),
                 patch: std::mem::transmute::<usize, unsafe extern "C" fn(i32) -> i32>(patch),
                 unpatch: std::mem::transmute::<usize, unsafe extern "C" fn(i32) -> i32>(unpatch),
                 address: std::mem::transmute::<usize, unsafe extern "C" fn(i32) -> usize>(address),
                 last: std::mem::transmute::<usize, unsafe extern "C" fn() -> usize>(last),
+                trampolines,
             })
         }
-    }
-
-    /// From now on this is called.
-    pub fn handle_by(&self, handler: Handler) {
-        // SAFETY: the handler is there as long as the process.
-        unsafe { (self.set_handler)(handler) };
     }
 
     /// Whether it was done. An id that is none would leave XRay locked for ever.
