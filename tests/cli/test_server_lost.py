@@ -70,7 +70,8 @@ def test_a_server_that_comes_back_is_weighed_on(tmp_path: Path) -> None:
             "--json",
             str(out),
         )
-        time.sleep(4)
+        wait_for_the_query(server.url)
+        time.sleep(2)
         restart(server.record)
         _, err = run.communicate(timeout=120)
     finally:

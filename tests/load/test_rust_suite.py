@@ -20,7 +20,9 @@ def test_connections_actions_and_workloads_hold_on_a_real_server(dbms: str) -> N
     cargo = shutil.which("cargo")
     if cargo is None:
         pytest.skip("cargo is not on the PATH: the Rust suite is not run on servers")
-    command = [cargo, "test", "--release", "--quiet", "--package", "tare-load", "--no-fail-fast"]
+    # With the features that the tests were built with already: others would build everything anew.
+    features = subprocess.check_output([ROOT / "scripts" / "cargo-features"], text=True).split()
+    command = [cargo, "test", "--release", "--quiet", "--workspace", *features, "--no-fail-fast"]
     with own_server(dbms) as server:
         done = subprocess.run(
             [*command, *(word for suite in SUITES for word in ("--test", suite))],

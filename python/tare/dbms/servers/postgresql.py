@@ -13,8 +13,6 @@ from dataclasses import replace
 from pathlib import Path
 from urllib.parse import quote
 
-import psycopg
-
 from tare.dbms import local
 from tare.dbms.servers import binaries, owner, place, program, reach, record
 from tare.dbms.servers.record import ServerRecord
@@ -142,6 +140,8 @@ def _postmaster(server: ServerRecord) -> int | None:
 
 def _extend(server: ServerRecord) -> None:
     """pg_buffercache in the template (for databases made later) and in the first database."""
+    import psycopg  # slow to load, and every command comes by this file
+
     for database in ("template1", "postgres"):
         url = _url(server.socket_directory, server.port, database)
         with psycopg.connect(url, autocommit=True) as connection:
