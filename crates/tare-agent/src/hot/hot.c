@@ -70,11 +70,15 @@ __attribute__((noinline)) void tare_apply(void) {
     tare_call_saved(tare_runtime.apply, 0, 0);
 }
 
+static inline uint32_t mode_of(uint32_t function) {
+    return tare_runtime.modes[__atomic_load_n(&tare_runtime.switches[function], __ATOMIC_RELAXED)];
+}
+
 /* 1: the stub is to call the function and come to tare_leave after it. */
 long tare_enter(uint64_t *slot, uint32_t function, const uint64_t *saved) {
     struct thread *thread = ready((uint64_t)slot);
     if (unlikely(!thread)) return 0;
-    uint32_t mode = tare_runtime.modes[__atomic_load_n(&tare_runtime.switches[function], __ATOMIC_RELAXED)];
+    uint32_t mode = mode_of(function);
     if (unlikely(mode == 0)) {
         done(thread);
         return 0;
@@ -177,7 +181,7 @@ uint64_t tare_leave(uint64_t *slot, uint32_t function) {
     } else {
         original = frame->original;
         put(thread, now, EXIT | function, 0);
-        if (unlikely(tare_runtime.modes[tare_runtime.switches[function]] & MODE_CPU)) put_cpu(thread, now);
+        if (unlikely(mode_of(function) & MODE_CPU)) put_cpu(thread, now);
         compiler_barrier();
         thread->depth--;
     }
@@ -222,10 +226,6 @@ struct sleds tare_sleds __attribute__((visibility("hidden")));
 
 static inline uint32_t function_of(uint32_t id) { return likely(id < tare_sleds.count) ? tare_sleds.places[id] : NONE; }
 
-static inline uint32_t mode_of(uint32_t function) {
-    return tare_runtime.modes[__atomic_load_n(&tare_runtime.switches[function], __ATOMIC_RELAXED)];
-}
-
 /* The plainest case, which is most of them: no counting, no details, room in the ring, nothing else at work. */
 static inline int plain(const struct thread *thread, uint32_t mode) {
     return likely(mode == MODE_PLAIN && thread && !thread->busy && thread->view.head != thread->view.limit &&
@@ -235,9 +235,7 @@ static inline int plain(const struct thread *thread, uint32_t mode) {
 static inline void tell(struct thread *thread, uint64_t slot, uint32_t word, uint32_t detail) {
     thread->busy = slot;
     compiler_barrier();
-    uint32_t low, high;
-    __asm__ volatile("rdtsc" : "=a"(low), "=d"(high));
-    store(&thread->view, (uint64_t)high << 32 | low, word, detail);
+    store(&thread->view, time_stamp(), word, detail);
     done(thread);
 }
 

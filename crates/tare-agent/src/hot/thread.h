@@ -90,12 +90,13 @@ static __attribute__((noinline)) uint64_t slow_clock(void) {
     return (uint64_t)now.seconds * 1000000000u + (uint64_t)now.ns;
 }
 
-static inline uint64_t ticks(void) {
-    if (unlikely(tare_runtime.ticks != 0)) return slow_clock();
+static inline uint64_t time_stamp(void) {
     uint32_t low, high;
     __asm__ volatile("rdtsc" : "=a"(low), "=d"(high));
     return (uint64_t)high << 32 | low;
 }
+
+static inline uint64_t ticks(void) { return unlikely(tare_runtime.ticks != 0) ? slow_clock() : time_stamp(); }
 
 /* Nobody has looked for two seconds: the profiler was killed, or cannot keep up by far. Off with everything. */
 static void check_listener(struct view *view) {
