@@ -6,8 +6,11 @@ import json
 import os
 import subprocess
 import sys
+import time
 from dataclasses import dataclass
 from typing import Any
+
+import psycopg
 
 
 @dataclass(frozen=True)
@@ -45,3 +48,15 @@ def start(*words: str, **more: str) -> subprocess.Popen[str]:
         text=True,
         env=environment(**more),
     )
+
+
+def wait_until_it_ran(url: str, sql: str, times: int) -> None:
+    """Until a PostgreSQL server has been seen to begin a statement so often."""
+    seen = set()
+    until = time.monotonic() + 60
+    with psycopg.connect(url, autocommit=True) as connection:
+        while len(seen) < times:
+            assert time.monotonic() < until, f"{sql} was begun {len(seen)} times"
+            running = "SELECT query_start FROM pg_stat_activity WHERE query = %s"
+            seen.update(connection.execute(running, [sql]).fetchall())
+            time.sleep(0.02)

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import signal
-import time
 from pathlib import Path
 
-import psycopg
 import pytest
 
-from tests.cli.running import start, tare
+from tests.cli.running import start, tare, wait_until_it_ran
 
 USAGE, RUN, CTRL_C = 2, 1, 130
 DELAY = Path("/proc/sys/kernel/task_delayacct")
@@ -20,17 +18,6 @@ def assert_says(said: object, code: int, *words: str) -> None:
     for word in words:
         assert word in said.err, said.err  # type: ignore[attr-defined]
     assert "Traceback" not in said.err  # type: ignore[attr-defined]
-
-
-def wait_until_it_ran(url: str, sql: str, times: int) -> None:
-    seen = set()
-    until = time.monotonic() + 60
-    with psycopg.connect(url, autocommit=True) as connection:
-        while len(seen) < times:
-            assert time.monotonic() < until, f"{sql} was begun {len(seen)} times"
-            running = "SELECT query_start FROM pg_stat_activity WHERE query = %s"
-            seen.update(connection.execute(running, [sql]).fetchall())
-            time.sleep(0.02)
 
 
 def test_no_query(sqlite_url: str) -> None:

@@ -5,24 +5,10 @@ from __future__ import annotations
 import json
 import os
 import signal
-import time
 from pathlib import Path
 
-import psycopg
-
 from tare.dbms.servers import restart, start_postgresql
-from tests.cli.running import start
-
-
-def wait_for_the_query(url: str) -> None:
-    """Until it has been seen at work."""
-    seen = "SELECT count(*) FROM pg_stat_activity WHERE query LIKE 'SELECT pg_sleep%' AND state = 'active'"
-    with psycopg.connect(url, autocommit=True) as connection:
-        for _ in range(600):
-            if connection.execute(seen).fetchone() != (0,):
-                return
-            time.sleep(0.1)
-    raise AssertionError("the query was never seen at work")
+from tests.cli.running import start, wait_until_it_ran
 
 
 def test_the_samples_so_far_are_kept_when_the_server_is_killed(tmp_path: Path) -> None:
@@ -40,8 +26,7 @@ def test_the_samples_so_far_are_kept_when_the_server_is_killed(tmp_path: Path) -
             "--json",
             str(out),
         )
-        wait_for_the_query(server.url)
-        time.sleep(3)
+        wait_until_it_ran(server.url, "SELECT pg_sleep(0.1)", times=15)
         postmaster = int((server.directory / "data" / "postmaster.pid").read_text().split()[0])
         os.kill(postmaster, signal.SIGKILL)
         _, err = run.communicate(timeout=120)
@@ -70,8 +55,7 @@ def test_a_server_that_comes_back_is_weighed_on(tmp_path: Path) -> None:
             "--json",
             str(out),
         )
-        wait_for_the_query(server.url)
-        time.sleep(2)
+        wait_until_it_ran(server.url, "SELECT pg_sleep(0.2)", times=3)
         restart(server.record)
         _, err = run.communicate(timeout=120)
     finally:
