@@ -77,7 +77,7 @@ def _protocol(frames: Frames, name: str) -> dict[str, Any]:
 
 
 def _model(frames: Frames, what: str) -> dict[str, Any]:
-    from tare.protocol.model import hold
+    from tare.protocol.model.holding import hold
 
     result = hold(frames, what.removeprefix("model:"))
     return {

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tare.report.experiment.charts.chart import MOST_MARKS, Chart
-from tare.report.oltp import Built, build, html
+from tare.report.charts.chart import MOST_MARKS, Chart
+from tare.report.oltp import html
+from tare.report.oltp.build import Built, build
 from tests.browser.opened import Seen
 from tests.unit.report.oltp import sample
 

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tare.lab.frames import open_frames
-from tare.protocol.model import hold
+from tare.protocol.model.holding import hold
+from tare.report.charts.chart import MOST_MARKS, Chart
+from tare.report.conditions.facts import facts_of
 from tare.report.experiment import html
 from tare.report.experiment.build import Built, build
-from tare.report.experiment.charts.chart import MOST_MARKS, Chart
-from tare.report.experiment.facts import facts_of
 from tests.browser.opened import Seen
 from tests.unit.report.experiment import sample_outcome
 from tests.unit.report.experiment.sample_lab import make_lab

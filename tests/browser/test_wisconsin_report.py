@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tare.report.experiment.charts.chart import Chart
-from tare.report.wisconsin import Built, html
+from tare.report.charts.chart import Chart
+from tare.report.wisconsin import html
+from tare.report.wisconsin.build import Built
 from tare.report.wisconsin.make import make
 from tests.browser.opened import Seen
 from tests.unit.report.wisconsin.sample_lab import make_lab

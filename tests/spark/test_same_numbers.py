@@ -15,7 +15,7 @@ from benchmarks.synthetic import chunks, write_parquet
 
 from tare.lab.frames import Frames, open_frames
 from tare.protocol import run_protocol
-from tare.protocol.model import hold
+from tare.protocol.model.holding import hold
 from tare.protocol.outcome import Outcome
 
 pytestmark = pytest.mark.filterwarnings("ignore::FutureWarning", "ignore::DeprecationWarning")

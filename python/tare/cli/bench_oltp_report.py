@@ -105,8 +105,8 @@ def _print_runs(found: list[Listed]) -> None:
     from rich.table import Table
     from rich.text import Text
 
-    from tare.report.experiment.safe import printable
     from tare.report.oltp import words
+    from tare.report.safe import printable
 
     right = ("run", "rate", "p99")
     table = Table(box=None, pad_edge=False, collapse_padding=True)

@@ -42,7 +42,8 @@ def model(
 
     from tare.errors import UsageError
     from tare.lab.frames import open_frames
-    from tare.protocol.model import hold, tables
+    from tare.protocol.model import tables
+    from tare.protocol.model.holding import hold
     from tare.report.model_json import render
     from tare.report.model_text import print_model
 

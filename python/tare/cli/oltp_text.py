@@ -11,9 +11,9 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from tare.report.experiment.words import counted
 from tare.report.numbers import bytes_text, fixed, ms_text, percent, significant
 from tare.report.oltp import words
+from tare.report.words import counted
 from tare.workload.oltp.distribution import MS, Distribution, quantile_name
 from tare.workload.oltp.run import OltpRun
 from tare.workload.oltp.told import Checked, Counts, OfType

@@ -13,8 +13,10 @@ from tare.protocol.profile.analyse import analyse
 from tare.protocol.profile.difference import difference
 from tare.protocol.profile.found import Overhead
 from tare.protocol.profile.overhead import Turn, overhead
-from tare.report.profile import Built, build, comparison, drawn
+from tare.report.profile import comparison
+from tare.report.profile.build import Built, build
 from tare.report.profile.comparison import Comparison
+from tare.report.profile.drawn import drawn
 
 
 def built(

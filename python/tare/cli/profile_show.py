@@ -191,7 +191,7 @@ def _print_runs(found: list[Profile | ProfileDamaged]) -> None:
     from rich.text import Text
 
     from tare.lab.profiles import Run as Profile
-    from tare.report.experiment.safe import printable
+    from tare.report.safe import printable
 
     table = Table(box=None, pad_edge=False, collapse_padding=True)
     for heading in ("profile", "DBMS", "begun", "backend", "transactions", "rounds", "state"):

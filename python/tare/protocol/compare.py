@@ -25,7 +25,7 @@ from functools import lru_cache
 from typing import Literal
 
 import numpy as np
-from scipy.stats import mannwhitneyu, norm
+from scipy.special import ndtr, ndtri
 
 from tare.protocol.statistics import Interval
 
@@ -66,6 +66,8 @@ def compare(a: Sequence[float], b: Sequence[float]) -> Comparison:
     """Compares two samples, each in run order. Raises ValueError if one is empty."""
     if not a or not b:
         raise ValueError("a comparison needs a sample on each side")
+    from scipy.stats import mannwhitneyu  # takes a second to load
+
     difference = shift(a, b)
     ratio = _ratio(a, b)
     deciding, equal = (ratio, 1.0) if ratio else (difference, 0.0)
@@ -138,8 +140,8 @@ def _rank(sizes: Sizes, confidence: float) -> tuple[int, float] | None:
     if sum(m for _, m in sizes) > EXACT_UP_TO:
         mean = sum(n * m for n, m in sizes) / 2
         sd = math.sqrt(sum(n * m * (n + m + 1) for n, m in sizes) / 12)
-        rank = math.floor(mean + norm.ppf(alpha / 2) * sd)
-        return (rank, float(1 - 2 * norm.cdf((rank - 0.5 - mean) / sd))) if rank >= 1 else None
+        rank = math.floor(mean + ndtri(alpha / 2) * sd)
+        return (rank, float(1 - 2 * ndtr((rank - 0.5 - mean) / sd))) if rank >= 1 else None
     counts, total = [1], 1
     for n, m in sizes:
         counts = _convolved(counts, _u_counts(n, m))

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+import scipy.stats  # noqa: F401  what `compare` needs is loaded now, not between two rounds
+
 from tare.measure.records import QE
 from tare.protocol.compare import compare
 from tare.protocol.measures import Measure

@@ -44,9 +44,9 @@ class WarmUp:
 
 @lru_cache(maxsize=1024)
 def _quantile(freedom: int, tests: int) -> float:
-    from scipy.stats import t  # slow to load, and `steady` needs none of it
+    from scipy.special import stdtrit  # slow to load, and `steady` needs none of it
 
-    return float(t.ppf(1 - ALPHA / (2 * tests), freedom))
+    return float(stdtrit(freedom, 1 - ALPHA / (2 * tests)))
 
 
 def detect(samples: Sequence[float]) -> WarmUp:

@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 from functools import reduce
 
-from scipy import stats
+from scipy.special import stdtr
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,4 +58,4 @@ def p_value(r: float, n: int) -> float:
     if unexplained <= 0:
         return 0.0
     t = abs(r) * math.sqrt((n - 2) / unexplained)
-    return float(2 * stats.t.sf(t, n - 2))
+    return float(2 * stdtr(n - 2, -t))

@@ -11,9 +11,11 @@ from tare.lab.answers import rows
 from tare.lab.frames import Frames
 from tare.protocol.model.result import ModelResult, Verdict
 from tare.protocol.outcome import Outcome
-from tare.report.experiment import conditions
-from tare.report.experiment.charts.chart import Chart, NoChart
+from tare.report.charts.chart import Chart, NoChart
+from tare.report.conditions import gathered
+from tare.report.conditions.facts import Facts
 from tare.report.experiment.charts.draw import charts
+from tare.report.experiment.commands import commands
 from tare.report.experiment.document import (
     Check,
     Correlation,
@@ -26,12 +28,11 @@ from tare.report.experiment.document import (
     Rule,
     Step,
 )
-from tare.report.experiment.facts import Facts
+from tare.report.experiment.labels import label
 from tare.report.experiment.paper import CHECKS, POST
 from tare.report.experiment.sources import parts_of
 from tare.report.experiment.statement import statement
 from tare.report.experiment.times import times
-from tare.report.experiment.words import label
 
 MOST_EXAMPLE = 300  # characters of evidence
 
@@ -76,8 +77,8 @@ def _document(
     title: str | None,
     of_time: list[QatC],
 ) -> Report:
-    machines = conditions.machines(facts)
-    runs = conditions.runs(facts, frames)
+    machines = gathered.machines(facts)
+    runs = gathered.runs(facts, frames)
     accepted = list(dict.fromkeys(name for one in outcomes for name in one.accepted))
     return Report(
         title=title or _title(facts),
@@ -88,7 +89,7 @@ def _document(
         primary_why=why,
         machines=machines,
         runs=runs,
-        missing=conditions.missing(frames),
+        missing=gathered.missing(frames),
         protocols=[
             Protocol(
                 protocol=one.protocol,
@@ -133,8 +134,8 @@ def _document(
         ],
         times=of_time,
         models=[_model(one) for one in models],
-        reproduction=conditions.reproduction(facts, frames),
-        commands=conditions.commands(facts, primary, accepted),
+        reproduction=gathered.reproduction(facts, frames),
+        commands=commands(facts, primary, accepted),
     )  # fmt: skip
 
 

@@ -8,8 +8,8 @@ from pathlib import Path
 from tare.errors import UsageError
 from tare.lab.answers import rows
 from tare.lab.frames import Frames, is_export, open_frames
+from tare.report.conditions.facts import facts_of
 from tare.report.experiment.build import Built, build
-from tare.report.experiment.facts import facts_of
 
 PROTOCOLS = ("ttp1", "ttp2", "exact")
 MODELS = ("ttp2", "ttp1")
@@ -28,7 +28,7 @@ def make(
     Raises NoSuchRun, LabError, ForeignFile, UsageError.
     """
     from tare.protocol import run_protocol
-    from tare.protocol.model import hold
+    from tare.protocol.model.holding import hold
 
     frames = open_frames(where, runs)
     outcomes = [run_protocol(frames, name, accept=of) for name, of in _accepted(accept).items()]

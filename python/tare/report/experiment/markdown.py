@@ -7,8 +7,9 @@ from collections.abc import Sequence
 from tare.report.experiment import view
 from tare.report.experiment.document import Protocol, Report
 from tare.report.experiment.paper import NOTE
-from tare.report.experiment.safe import short
+from tare.report.page import filters
 from tare.report.page.markdown import conditions, missing, plain, reproduce, table
+from tare.report.safe import short
 
 MOST_TIMES = 2000  # rows
 
@@ -19,10 +20,10 @@ def render(report: Report) -> str:
     others = [one for one in report.protocols if one is not primary]
     blocks = [
         f"# {plain(report.title)}",
-        f"Written {view.day(report.written_at)} by Tare {report.written_by} from {plain(report.lab)}.",
+        f"Written {filters.day(report.written_at)} by Tare {report.written_by} from {plain(report.lab)}.",
         "## How this was measured",
         *map(plain, primary.statement.paragraphs),
-        plain(f"{view.capital(primary.label)} comes first because {report.primary_why}."),
+        plain(f"{filters.capital(primary.label)} comes first because {report.primary_why}."),
         "## The protocols side by side",
         _side_by_side(report),
         plain(NOTE),
@@ -43,12 +44,12 @@ def _side_by_side(report: Report) -> str:
 
 
 def _protocol(one: Protocol) -> list[str]:
-    blocks = [f"## {plain(view.capital(one.title))}"]
+    blocks = [f"## {plain(filters.capital(one.title))}"]
     if one.stopped:
         blocks.append(plain(f"Stopped: {one.stopped}."))
     if one.remaining:
         rows = (
-            [step["step"], view.thousands(step["qes"]), step["dropped_qes"], view.thousands(step["qatcs"]),
+            [step["step"], filters.thousands(step["qes"]), step["dropped_qes"], filters.thousands(step["qatcs"]),
              step["dropped_qatcs"]]
             for step in view.steps(one.remaining)
         )  # fmt: skip
@@ -57,8 +58,8 @@ def _protocol(one: Protocol) -> list[str]:
         checks = [check for check in one.checks if check.level == level]
         unit = "count" if level == "experiment" else "share"
         rows = (
-            [f"{check.number} {check.name}", view.thousands(check.violations), view.thousands(check.judged),
-             view.of_unit(check.share, "share"), view.of_unit(check.paper, unit), check.unjudged or ""]
+            [f"{check.number} {check.name}", filters.thousands(check.violations), filters.thousands(check.judged),
+             filters.of_unit(check.share, "share"), filters.of_unit(check.paper, unit), check.unjudged or ""]
             for check in checks
         )  # fmt: skip
         head = (f"{name} check", "violations", "judged", "share", "paper", "not judged, because")
@@ -66,8 +67,8 @@ def _protocol(one: Protocol) -> list[str]:
             blocks.append(table(head, rows))
     if one.post:
         rows = (
-            [f"{post.number} {post.name}", view.of_unit(post.value, post.unit), view.of_unit(post.paper, post.unit),
-             post.reason or ", ".join(post.detail)]
+            [f"{post.number} {post.name}", filters.of_unit(post.value, post.unit),
+             filters.of_unit(post.paper, post.unit), post.reason or ", ".join(post.detail)]
             for post in one.post
         )  # fmt: skip
         blocks.append(table(("post check", "here", "paper", "what to know"), rows))
@@ -78,8 +79,8 @@ def _times(report: Report, others: Sequence[Protocol]) -> list[str]:
     head = ("query", "DBMS", "cardinality", "time, ms", "95% interval", "sd", "QEs", "measured")
     shown = [view.time_row(report, place, others) for place in range(min(MOST_TIMES, len(report.times)))]
     rows = (
-        [short(row["query"]), row["dbms"], view.thousands(row["cardinality"]), row["time"], row["interval"], row["sd"],
-         row["qes"], row["measured"], *row["others"], row["remark"]]
+        [short(row["query"]), row["dbms"], filters.thousands(row["cardinality"]), row["time"], row["interval"],
+         row["sd"], row["qes"], row["measured"], *row["others"], row["remark"]]
         for row in shown
     )  # fmt: skip
     blocks = ["## Times", table((*head, *(one.label for one in others), "remark"), rows)]
@@ -91,7 +92,7 @@ def _times(report: Report, others: Sequence[Protocol]) -> list[str]:
 def _models(report: Report) -> list[str]:
     blocks = []
     for model in map(view.model_view, report.models):
-        blocks.append(f"## {plain(view.capital(model['title']))}")
+        blocks.append(f"## {plain(filters.capital(model['title']))}")
         head = ("QEs of", *model["verdicts"])
         blocks.append(table(head, ([row["name"], *map(str, row["counts"])] for row in model["counts"])))
         rows = (

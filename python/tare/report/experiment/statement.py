@@ -6,8 +6,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from tare.protocol.outcome import CheckCount, Level, Outcome
-from tare.report.experiment.document import Item, Run, Statement
-from tare.report.experiment.words import counted, gigabytes, joined, label, number, sentence, two_digits
+from tare.report.conditions.document import Run
+from tare.report.experiment.document import Item, Statement
+from tare.report.experiment.labels import label
+from tare.report.words import counted, gigabytes, joined, number, sentence, two_digits
 
 NAMES = (
     "Protocol", "Hardware", "Operating system", "QEs per Q@C", "Resulting measures", "Deviations",

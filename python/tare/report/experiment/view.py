@@ -8,48 +8,12 @@ from typing import TYPE_CHECKING, Any
 from tare.report.experiment.build import Built
 from tare.report.experiment.document import Model, Protocol, Report, Step, Timed
 from tare.report.experiment.paper import NOTE, TTP1, TTP2
-from tare.report.experiment.safe import short
-from tare.report.experiment.words import gigabytes, two_digits
 from tare.report.numbers import decimals, fixed
-from tare.report.page import conditions
+from tare.report.page import conditions, filters
+from tare.report.words import two_digits
 
 if TYPE_CHECKING:
     from tare.report.experiment.html import Limits
-
-NOTHING = "–"
-
-
-# Filters ------------------------------------------------------------------------------
-def thousands(n: int) -> str:
-    return fixed(n, 0)
-
-
-def of_unit(value: float | None, unit: str) -> str:
-    if value is None:
-        return NOTHING
-    return two_digits(value) if unit == "share" else fixed(value, 0)
-
-
-def significant(value: float) -> str:
-    return f"{value:.4g}"
-
-
-def day(instant: str) -> str:
-    return instant[:10]
-
-
-def instant(text: str) -> str:
-    return text[:16].replace("T", " ")
-
-
-def fact(value: Any, name: str) -> str:
-    if value is None:
-        return NOTHING
-    return gigabytes(value) if name.endswith("_bytes") else short(value)
-
-
-def capital(text: str) -> str:
-    return text[:1].upper() + text[1:]
 
 
 def steps(remaining: Sequence[Step]) -> list[dict[str, Any]]:
@@ -70,19 +34,17 @@ def steps(remaining: Sequence[Step]) -> list[dict[str, Any]]:
 
 
 def _dropped(n: int, before: int) -> str:
-    return f"{thousands(n)} ({two_digits(n / before)})" if n and before else thousands(n)
+    return f"{filters.thousands(n)} ({two_digits(n / before)})" if n and before else filters.thousands(n)
 
-
-FILTERS: Mapping[str, Callable[..., Any]] = {
-    "thousands": thousands, "of_unit": of_unit, "significant": significant, "day": day, "instant": instant,
-    "fact": fact, "capital": capital, "steps": steps,
-}  # fmt: skip
 
 CONTENTS = (
     ("statement", "For the paper"), ("protocols", "Protocols"), ("checks", "Checks and drops"), ("times", "Times"),
     ("qes", "QEs"), ("models", "Causal models"), ("missing", "Missing"), ("conditions", "Conditions"),
     ("reproduce", "How to do it again"),
 )  # fmt: skip
+
+
+FILTERS: Mapping[str, Callable[..., Any]] = {**filters.FILTERS, "steps": steps}
 
 
 # Context ------------------------------------------------------------------------------
@@ -129,10 +91,10 @@ def side_by_side(report: Report) -> list[dict[str, Any]]:
         }
 
     def share(value: float | None) -> str:
-        return NOTHING if value is None else two_digits(value)
+        return filters.NOTHING if value is None else two_digits(value)
 
     def tenth(value: float | None) -> str:
-        return NOTHING if value is None else f"{value:.1f}"
+        return filters.NOTHING if value is None else f"{value:.1f}"
 
     return [
         row("sanity checks", "sanity_checks", str),
@@ -151,7 +113,9 @@ def time_row(report: Report, place: int, others: Sequence[Protocol]) -> dict[str
         "dbms": one.dbms,
         "cardinality": one.cardinality,
         **time_cells(of),
-        "measured": NOTHING if one.measured_ms is None else fixed(one.measured_ms, _places(one.measured_ms)),
+        "measured": filters.NOTHING
+        if one.measured_ms is None
+        else fixed(one.measured_ms, _places(one.measured_ms)),
         "others": [time_cells(one.times.get(other.protocol))["time"] for other in others],
         "remark": remark(of),
     }
@@ -160,7 +124,7 @@ def time_row(report: Report, place: int, others: Sequence[Protocol]) -> dict[str
 def time_cells(of: Timed | None) -> dict[str, str]:
     """No more digits than the interval carries."""
     if of is None or of.time_ms is None:
-        return {"time": NOTHING, "interval": "", "sd": "", "qes": str(of.qes) if of else ""}
+        return {"time": filters.NOTHING, "interval": "", "sd": "", "qes": str(of.qes) if of else ""}
     half = None
     if of.low_ms is not None and of.high_ms is not None:
         half = (of.high_ms - of.low_ms) / 2
@@ -228,7 +192,7 @@ def _cell(one: Any) -> dict[str, Any]:
         "cause": one.cause,
         "effect": one.effect,
         "predicted": one.predicted,
-        "r": NOTHING if one.r is None else f"{one.r:.2f}".replace("-", "\u2212"),
+        "r": filters.NOTHING if one.r is None else f"{one.r:.2f}".replace("-", "\u2212"),
         "verdict": one.verdict,
         "kind": one.verdict if one.verdict in ("exact", "close", "off") else "unsaid",
         "published": None if one.published is None else f"{one.published:.2f}",

@@ -8,14 +8,14 @@ from datetime import UTC, datetime
 from importlib.metadata import version
 
 from tare.protocol.oltp.precision import precision
-from tare.report.experiment.charts.chart import Chart, NoChart
+from tare.report.charts.chart import Chart, NoChart
 from tare.report.oltp import document, figures
 from tare.report.oltp.commands import commands
 from tare.report.oltp.document import OltpReport
 from tare.report.oltp.headline import headline
 from tare.report.oltp.stalls import stalls
 from tare.report.oltp.words import workload
-from tare.report.wisconsin.systems import dbms_name
+from tare.report.words import dbms_name
 from tare.workload.oltp.distribution import MS
 from tare.workload.oltp.measures.names import NAMES
 from tare.workload.oltp.run import OltpRun

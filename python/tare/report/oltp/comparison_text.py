@@ -5,12 +5,12 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Iterator
 
-from tare.report.experiment.safe import printable, short
 from tare.report.json import laid_out
 from tare.report.numbers import thousands
 from tare.report.oltp import words
 from tare.report.oltp.comparison import Comparison, Ratio, Side
 from tare.report.page.markdown import plain, table
+from tare.report.safe import printable, short
 
 _WIDTH = 100
 FIGURES = {"mean": "mean", "variance": "variance", "sd": "sd", "p99": "99th percentile"}

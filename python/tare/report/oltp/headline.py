@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from tare.report.experiment.words import counted, joined, number, two_digits
 from tare.report.numbers import bytes_text, thousands
 from tare.report.oltp import words
 from tare.report.oltp.document import OltpReport, Times, Type
+from tare.report.words import counted, joined, number, two_digits
 
 DIFFERENCE = (
     "Service time runs from when the driver could send a transaction, response time from when it was due: what lies "

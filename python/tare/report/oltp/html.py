@@ -5,14 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from tare.report.experiment.charts.chart import Chart, NoChart
-from tare.report.experiment.view import FILTERS
+from tare.report.charts.chart import Chart, NoChart
 from tare.report.oltp import view, words
 from tare.report.oltp.build import Built
 from tare.report.oltp.charts.measures import MOST, moved
 from tare.report.oltp.headline import CLOSED, DIFFERENCE
+from tare.report.page.filters import FILTERS
 from tare.report.page.render import MOST_BYTES, rendered
-from tare.report.wisconsin.systems import dbms_name
+from tare.report.words import dbms_name
 
 CONTENTS = (
     ("findings", "Findings"), ("time", "Over time"), ("types", "By type"), ("distribution", "Distribution"),

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from tare.report.experiment.safe import short
-from tare.report.experiment.view import fact
 from tare.report.numbers import thousands
 from tare.report.oltp import view
 from tare.report.oltp.document import OltpReport
 from tare.report.oltp.headline import CLOSED, DIFFERENCE
+from tare.report.page.filters import fact
 from tare.report.page.markdown import fenced, plain, table
+from tare.report.safe import short
 
 
 def render(report: OltpReport) -> str:

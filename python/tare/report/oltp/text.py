@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import textwrap
 
-from tare.report.experiment.safe import printable, short
 from tare.report.oltp import view
 from tare.report.oltp.document import OltpReport
 from tare.report.oltp.headline import DIFFERENCE
+from tare.report.safe import printable, short
 
 _WIDTH = 100
 _LAG_OF_ALL = 3  # rows above the second type

@@ -6,10 +6,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from tare.report.experiment.words import two_digits
 from tare.report.numbers import bytes_text, thousands
 from tare.report.oltp import words
 from tare.report.oltp.document import OltpReport, Times, Type
+from tare.report.words import two_digits
 from tare.workload.oltp.distribution import QUANTILES, quantile_name
 
 TIMES = {"response": "response", "service": "service", "lag": "start lag"}

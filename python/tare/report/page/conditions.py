@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Protocol
 
-from tare.report.experiment.document import Machine, Missing, Reproduction, Run
+from tare.report.conditions.document import Machine, Missing, Reproduction, Run
 
 
 class Conditions(Protocol):

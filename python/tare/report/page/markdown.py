@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from tare.report.experiment import view
-from tare.report.experiment.document import Reproduction
-from tare.report.experiment.safe import printable, short
+from tare.report.conditions.document import Reproduction
+from tare.report.page import filters
 from tare.report.page.conditions import Conditions, deviations
+from tare.report.safe import printable, short
 
 MOST_MISSING = 500  # rows
 
@@ -17,7 +17,7 @@ def missing(report: Conditions) -> list[str]:
         return ["## Missing queries and failed Q@Cs", "None."]
     rows = (
         [str(one.run), one.dbms, short(one.query),
-         "all" if one.cardinality is None else view.thousands(one.cardinality), short(one.why, 400)]
+         "all" if one.cardinality is None else filters.thousands(one.cardinality), short(one.why, 400)]
         for one in report.missing[:MOST_MISSING]
     )  # fmt: skip
     return [
@@ -29,12 +29,13 @@ def missing(report: Conditions) -> list[str]:
 def conditions(report: Conditions, of_protocol: Sequence[str]) -> list[str]:
     names = list(dict.fromkeys(name for one in report.machines for name in one.facts))
     machines = (
-        [name.replace("_", " "), *(view.fact(one.facts.get(name), name) for one in report.machines)]
+        [name.replace("_", " "), *(filters.fact(one.facts.get(name), name) for one in report.machines)]
         for name in names
     )
     runs = (
         [f"{run.id} ({run.uuid[:8]})", f"{run.dbms} {run.version}", str(run.machine + 1), str(run.online_cpus),
-         run.cache, str(run.qes_per_qatc), view.thousands(run.qes), run.tier, view.instant(run.started_at), run.state]
+         run.cache, str(run.qes_per_qatc), filters.thousands(run.qes), run.tier, filters.instant(run.started_at),
+         run.state]
         for run in report.runs
     )  # fmt: skip
     head = (

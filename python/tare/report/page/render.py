@@ -15,10 +15,10 @@ from typing import Any
 from jinja2 import Environment, FunctionLoader, StrictUndefined, select_autoescape
 from markupsafe import Markup
 
-from tare.report.experiment.charts.chart import Chart, NoChart, columns
-from tare.report.experiment.charts.theme import CONFIG
-from tare.report.experiment.safe import printable, script_json, short, strings
+from tare.report.charts.chart import Chart, NoChart, columns
+from tare.report.charts.theme import CONFIG
 from tare.report.page.library import library
+from tare.report.safe import printable, script_json, short, strings
 
 MOST_BYTES = 1_500_000
 _HERE = "tare.report.page"

@@ -11,14 +11,13 @@ from importlib.metadata import version
 from tare.lab.profile_about import About
 from tare.protocol.profile.found import Findings
 from tare.protocol.profile.reservations import MOST_INVALID, invalid_share
-from tare.report.experiment.charts.chart import Chart, NoChart
-from tare.report.experiment.words import sentence
+from tare.report.charts.chart import Chart, NoChart
 from tare.report.profile import document, figures
 from tare.report.profile.document import ProfileReport
 from tare.report.profile.drawn import Drawn, Spread
 from tare.report.profile.headline import grave_warnings, headline
 from tare.report.profile.next import next_step
-from tare.report.wisconsin.systems import dbms_name
+from tare.report.words import dbms_name, sentence
 
 
 @dataclass(frozen=True)

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from tare.report.experiment.charts.chart import Chart, NoChart
-from tare.report.experiment.charts.theme import BLUE, GREY, spec
-from tare.report.experiment.view import FILTERS
+from tare.report.charts.axes import down
+from tare.report.charts.chart import Chart, NoChart
+from tare.report.charts.theme import BLUE, GREY, spec
+from tare.report.page.filters import FILTERS
 from tare.report.page.render import rendered
 from tare.report.profile import comparison_view as view
 from tare.report.profile import words
 from tare.report.profile.bars import bars
 from tare.report.profile.comparison import Changed, Comparison
-from tare.report.wisconsin.charts.systems import down
 
 TITLE = "What each function has of the variance"
 

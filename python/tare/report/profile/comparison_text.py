@@ -7,13 +7,13 @@ import io
 from rich.console import Console
 from rich.text import Text
 
-from tare.report.experiment.safe import printable
 from tare.report.json import laid_out
 from tare.report.page.markdown import plain, table
 from tare.report.profile import comparison_view as view
 from tare.report.profile import words
 from tare.report.profile.comparison import Comparison
 from tare.report.profile.tables import NARROW, print_table
+from tare.report.safe import printable
 
 _MOST = 20
 

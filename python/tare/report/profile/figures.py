@@ -6,8 +6,8 @@ import math
 
 from tare.protocol.profile import found
 from tare.protocol.profile.overhead import Turn
-from tare.report.experiment.safe import printable
 from tare.report.profile import document
+from tare.report.safe import printable
 
 
 def figure(of: found.Estimate | None) -> document.Figure | None:

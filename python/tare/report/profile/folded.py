@@ -10,8 +10,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from tare.report.experiment.safe import printable
 from tare.report.profile.document import Node
+from tare.report.safe import printable
 
 MILLION = 1_000_000
 

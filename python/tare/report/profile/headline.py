@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from tare.protocol.profile.found import Findings
-from tare.report.experiment.words import counted, joined
 from tare.report.profile import words
 from tare.report.profile.document import Factor, Overhead, ProfileReport
+from tare.report.words import counted, joined
 
 _STATES = {
     "interrupted": "The recording was interrupted: this is what there was until then.",

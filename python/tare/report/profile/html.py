@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from tare.report.experiment.charts.chart import Chart, NoChart
-from tare.report.experiment.view import FILTERS
+from tare.report.charts.chart import Chart, NoChart
+from tare.report.page.filters import FILTERS
 from tare.report.page.render import MOST_BYTES, rendered
 from tare.report.profile import view, words
 from tare.report.profile.bars import bars

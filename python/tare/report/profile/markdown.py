@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from tare.report.experiment.safe import printable, short
-from tare.report.experiment.view import fact
+from tare.report.page.filters import fact
 from tare.report.page.markdown import fenced, plain, table
 from tare.report.profile import text, view, words
 from tare.report.profile.document import ProfileReport
+from tare.report.safe import printable, short
 
 _WIDTH = 110  # characters, of the tree
 _MOST_TYPES = 30

@@ -5,9 +5,9 @@ from __future__ import annotations
 import shlex
 from collections.abc import Sequence
 
-from tare.report.experiment.words import joined
 from tare.report.profile import words
 from tare.report.profile.document import Factor, Next, Node
+from tare.report.words import joined
 
 _LEAST = 0.05  # of Var(T): an own share below it is not worth a round
 

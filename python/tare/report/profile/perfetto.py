@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from tare.report.experiment.safe import printable
+from tare.report.safe import printable
 
 Slice = tuple[int, int, int, int, int, int]
 """As `tare._probe.slices` has them: pid, tid, function id, begin and end (CLOCK_MONOTONIC, ns), depth.

@@ -9,7 +9,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from tare.report.experiment.safe import printable
+from tare.report.safe import printable
 
 NARROW = 100
 """Columns of the terminal: below it, columns of a table that can be missed are left out."""

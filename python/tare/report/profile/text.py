@@ -13,11 +13,11 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from tare.report.experiment.safe import printable
 from tare.report.profile import flame, view, words
 from tare.report.profile.document import Node, ProfileReport
 from tare.report.profile.tables import NARROW, new_table, print_table, room_for_names
 from tare.report.profile.tree import Branch, Rest, cut
+from tare.report.safe import printable
 
 EVERY = ("findings", "tree", "flame", "factors", "types", "tail", "overhead", "rounds", "next")
 """What can be printed, in this order."""

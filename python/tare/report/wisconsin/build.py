@@ -10,10 +10,10 @@ from importlib.metadata import version
 from tare.lab.frames import Frames
 from tare.lab.states import QatCState, RunState
 from tare.protocol.outcome import Outcome
-from tare.report.experiment import conditions
-from tare.report.experiment.charts.chart import Chart, NoChart
-from tare.report.experiment.document import Missing
-from tare.report.experiment.facts import Facts
+from tare.report.charts.chart import Chart, NoChart
+from tare.report.conditions import gathered
+from tare.report.conditions.document import Missing
+from tare.report.conditions.facts import Facts
 from tare.report.wisconsin.answers import answers
 from tare.report.wisconsin.charts.draw import charts
 from tare.report.wisconsin.document import Left, Query, WisconsinReport
@@ -71,11 +71,11 @@ def build(
         speed_ups=faster,
         slopes=list(slopes(measured)),
         answers=same,
-        missing=[*conditions.missing(frames), *_incomplete(names, stored), *_unknown(names, known, stored)],
+        missing=[*gathered.missing(frames), *_incomplete(names, stored), *_unknown(names, known, stored)],
         exact=_left(exact),
-        machines=conditions.machines(facts),
-        runs=conditions.runs(facts, frames),
-        reproduction=conditions.reproduction(facts, frames),
+        machines=gathered.machines(facts),
+        runs=gathered.runs(facts, frames),
+        reproduction=gathered.reproduction(facts, frames),
         commands=_commands(facts, exact),
     )
     return Built(report, charts(measured, report))

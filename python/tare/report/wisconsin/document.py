@@ -10,7 +10,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from tare.report.experiment.document import Machine, Missing, Reproduction, Run
+from tare.report.conditions.document import Machine, Missing, Reproduction, Run
 from tare.report.result import Document
 
 SCHEMA_NAME: Literal["tare-wisconsin/1"] = "tare-wisconsin/1"

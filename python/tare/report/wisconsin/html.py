@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from tare.report.experiment.charts.chart import Chart, NoChart
-from tare.report.experiment.view import FILTERS
+from tare.report.charts.chart import Chart, NoChart
 from tare.report.numbers import fixed
 from tare.report.page import conditions
+from tare.report.page.filters import FILTERS
 from tare.report.page.render import MOST_BYTES, rendered
 from tare.report.wisconsin import view
 from tare.report.wisconsin.build import Built

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from tare.lab.frames import is_export, open_frames
-from tare.report.experiment.facts import facts_of
+from tare.report.conditions.facts import facts_of
 from tare.report.wisconsin.build import ALWAYS_ACCEPTED, Built, build
 from tare.report.wisconsin.stored import qatcs
 

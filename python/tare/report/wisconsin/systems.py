@@ -8,23 +8,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from tare.errors import UsageError
-from tare.report.experiment.facts import Facts
+from tare.report.conditions.facts import Facts
 from tare.report.wisconsin.document import System
 from tare.report.wisconsin.stored import StoredQatC
+from tare.report.words import dbms_name
 from tare.workload.wisconsin.kinds import Generation
-
-_NAMES = {
-    "postgresql": "PostgreSQL",
-    "mariadb": "MariaDB",
-    "mysql": "MySQL",
-    "sqlite": "SQLite",
-    "duckdb": "DuckDB",
-}
-
-
-def dbms_name(dbms: str) -> str:
-    """As its makers write it."""
-    return _NAMES.get(dbms, dbms)
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import textwrap
 
-from tare.report.experiment.safe import printable
+from tare.report.safe import printable
 from tare.report.wisconsin.document import WisconsinReport
 
 _WIDTH = 100

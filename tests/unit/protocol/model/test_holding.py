@@ -11,8 +11,7 @@ from scipy import stats
 
 from tare.errors import UsageError
 from tare.measure.records import Outcome as Ended
-from tare.protocol.model import hold
-from tare.protocol.model.holding import over
+from tare.protocol.model.holding import hold, over
 from tare.protocol.model.result import Verdict
 from tests.unit.protocol.lab_records import RecordedQatC, RecordedRun, lab_of
 from tests.unit.protocol.model.rows import named, qes

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from tare.lab.frames import Frames, open_frames
+from tare.report.conditions.facts import Facts, facts_of
 from tare.report.experiment.build import Built, build
-from tare.report.experiment.facts import Facts, facts_of
 from tests.unit.report.experiment import sample_outcome
 from tests.unit.report.experiment.sample_lab import make_lab
 

@@ -12,8 +12,8 @@ import pytest
 import vl_convert
 
 from tare.protocol.model.result import ModelResult
+from tare.report.charts.chart import Chart
 from tare.report.experiment.charts import correlations, graph
-from tare.report.experiment.charts.chart import Chart
 from tests.unit.report.paper_model import paper, silenced
 
 MODELS = pytest.mark.parametrize("name", ["ttp2", "ttp1"])
@@ -114,7 +114,7 @@ def test_a_cell_without_r_has_its_sign() -> None:
 
 
 def test_the_colour_of_an_arc_is_its_verdicts() -> None:
-    from tare.report.experiment.charts.theme import RED
+    from tare.report.charts.theme import RED
 
     query, utility, _ = (_svg(one) for one in graph.charts(paper(dbmses=("postgresql",))))
     assert utility.count(f'stroke="{RED}"') == query.count(f'stroke="{RED}"') + 1  # VIIb

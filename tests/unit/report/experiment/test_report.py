@@ -12,15 +12,15 @@ import jsonschema
 import pytest
 
 from tare.lab.frames import Frames, open_frames
+from tare.report.charts.chart import MOST_MARKS, Chart, NoChart, columns
+from tare.report.charts.theme import PALETTE
+from tare.report.conditions.facts import Facts, facts_of
 from tare.report.experiment import html, markdown, schema
 from tare.report.experiment import json as report_json
 from tare.report.experiment.build import Built, build
-from tare.report.experiment.charts.chart import MOST_MARKS, Chart, NoChart, columns
-from tare.report.experiment.charts.theme import PALETTE
 from tare.report.experiment.document import QatC, Report
-from tare.report.experiment.facts import Facts, facts_of
-from tare.report.experiment.safe import short
 from tare.report.page.markdown import fenced
+from tare.report.safe import short
 from tests.unit.report.experiment import sample_outcome
 from tests.unit.report.experiment.sample_lab import make_lab
 

@@ -9,9 +9,10 @@ from typing import Any
 import pytest
 
 from tare.protocol.outcome import CheckCount, Level, Outcome, PostCheck, Precision, Remaining
-from tare.report.experiment.document import Run, Statement
+from tare.report.conditions.document import Run
+from tare.report.experiment.document import Statement
 from tare.report.experiment.statement import NAMES, statement
-from tare.report.experiment.words import two_digits
+from tare.report.words import two_digits
 
 MACHINE = {
     "cpu_model": "Cortex-X", "usable_cpus": 1, "memory_bytes": 4 << 30, "hypervisor": None,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tare.report.oltp import Built, build
+from tare.report.oltp.build import Built, build
 from tests.unit.report.oltp import sample
 
 

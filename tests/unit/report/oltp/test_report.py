@@ -9,9 +9,10 @@ from pathlib import Path
 import jsonschema
 import pytest
 
-from tare.report.experiment.charts.chart import MOST_MARKS, Chart
-from tare.report.oltp import Built, build, html, markdown, text
+from tare.report.charts.chart import MOST_MARKS, Chart
+from tare.report.oltp import html, markdown, text
 from tare.report.oltp import json as as_json
+from tare.report.oltp.build import Built, build
 from tare.report.oltp.document import OltpReport
 from tare.report.oltp.schema import main, schema_text
 from tare.report.page.render import MOST_BYTES

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tare.report.profile import Built
+from tare.report.profile.build import Built
 from tests.unit.report.profile import sample
 
 

@@ -19,7 +19,8 @@ from tare.protocol.profile.analyse import analyse
 from tare.protocol.profile.found import Estimate, Findings, Node, Overhead
 from tare.protocol.profile.measured import Function, Measured, Path
 from tare.protocol.profile.overhead import Turn
-from tare.report.profile import Built, build, drawn
+from tare.report.profile.build import Built, build
+from tare.report.profile.drawn import drawn
 
 Floats = NDArray[np.float64]
 

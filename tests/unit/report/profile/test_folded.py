@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 
-from tare.report.profile import Built, figures, folded
+from tare.report.profile import figures, folded
+from tare.report.profile.build import Built
 from tests.unit.report.profile import sample
 
 _LINE = re.compile(r"^([^;]+(?:;[^;]+)*) (\d+)$")  # flamegraph.pl: /^(.*)\s+?(\d+(?:\.\d*)?)$/

@@ -11,10 +11,11 @@ import jsonschema
 import pytest
 from rich.console import Console
 
-from tare.report.experiment.charts.chart import MOST_MARKS, Chart
+from tare.report.charts.chart import MOST_MARKS, Chart
 from tare.report.page.render import MOST_BYTES
-from tare.report.profile import Built, build, html, markdown, text
+from tare.report.profile import html, markdown, text
 from tare.report.profile import json as as_json
+from tare.report.profile.build import Built, build
 from tare.report.profile.document import Node, ProfileReport
 from tare.report.profile.schema import main, schema_text
 from tare.report.profile.write import deliver

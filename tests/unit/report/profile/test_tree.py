@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tare.report.profile import Built, build
+from tare.report.profile.build import Built, build
 from tare.report.profile.document import ProfileReport
 from tare.report.profile.tree import Branch, Tree, cut
 from tests.unit.report.profile import sample

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tare.report.wisconsin import Built
+from tare.report.wisconsin.build import Built
 from tare.report.wisconsin.make import make
 from tests.unit.report.wisconsin.sample_lab import make_lab
 

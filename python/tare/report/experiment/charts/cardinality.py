@@ -5,8 +5,8 @@ from __future__ import annotations
 from statistics import median
 from typing import Any
 
-from tare.report.experiment.charts.chart import MOST_MARKS, Chart, NoChart
-from tare.report.experiment.charts.theme import NUMBER, PALETTE, RED, choice, spec
+from tare.report.charts.chart import MOST_MARKS, Chart, NoChart
+from tare.report.charts.theme import NUMBER, PALETTE, RED, choice, spec
 from tare.report.experiment.document import QatC
 
 TITLE = "Time over cardinality"

@@ -10,8 +10,8 @@ import ibis.expr.types as ir
 
 from tare.lab.answers import rows, value
 from tare.lab.frames import Frames
-from tare.report.experiment.charts.chart import MOST_MARKS, Chart, NoChart, Spec
-from tare.report.experiment.charts.theme import (
+from tare.report.charts.chart import MOST_MARKS, Chart, NoChart, Spec
+from tare.report.charts.theme import (
     BLUE,
     GREEN,
     GREY,

@@ -6,8 +6,8 @@ from typing import Any
 
 from tare.protocol.model.groups import letters, tally
 from tare.protocol.model.result import ModelResult, Observed
-from tare.report.experiment.charts.chart import Chart
-from tare.report.experiment.charts.theme import choice, spec
+from tare.report.charts.chart import Chart
+from tare.report.charts.theme import choice, spec
 from tare.report.experiment.charts.verdicts import TOOLTIP, pooled_name, row, scale
 from tare.report.model_signs import LEVELS, SIGNS
 from tare.report.numbers import MINUS

@@ -8,6 +8,8 @@ from tare.lab.frames import Frames
 from tare.lab.kept import kept
 from tare.protocol.model.result import ModelResult
 from tare.protocol.outcome import Outcome
+from tare.report.charts.chart import Chart, NoChart
+from tare.report.conditions.document import Run
 from tare.report.experiment import sources
 from tare.report.experiment.charts import (
     cardinality,
@@ -19,9 +21,8 @@ from tare.report.experiment.charts import (
     runorder,
     timeline,
 )
-from tare.report.experiment.charts.chart import Chart, NoChart
-from tare.report.experiment.document import QatC, Run
-from tare.report.experiment.words import label
+from tare.report.experiment.document import QatC
+from tare.report.experiment.labels import label
 
 _MOST_RUN_NAMES = 6
 _MOST_RUNS = 100

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from tare.protocol.outcome import Outcome
-from tare.report.experiment.charts.chart import Chart, NoChart
-from tare.report.experiment.charts.theme import BLUE, GREEN, spec
-from tare.report.experiment.words import label
+from tare.report.charts.chart import Chart, NoChart
+from tare.report.charts.theme import BLUE, GREEN, spec
+from tare.report.experiment.labels import label
 
 
 def chart(outcome: Outcome) -> Chart | NoChart:

@@ -9,9 +9,9 @@ from typing import Any
 
 from tare.protocol.model.groups import tally
 from tare.protocol.model.result import ModelResult, Observed
-from tare.report.experiment.charts.chart import Chart
+from tare.report.charts.chart import Chart
+from tare.report.charts.theme import BLUE, GREY, choice, spec
 from tare.report.experiment.charts.graph_layout import HEIGHT, LABEL_AT, NODES, WIDTH
-from tare.report.experiment.charts.theme import BLUE, GREY, choice, spec
 from tare.report.experiment.charts.verdicts import TOOLTIP, pooled_name, row, scale
 from tare.report.model_signs import SIGNS
 from tare.report.numbers import MINUS

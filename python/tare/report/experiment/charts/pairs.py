@@ -9,8 +9,8 @@ from typing import Any
 import ibis.expr.types as ir
 
 from tare.lab.answers import rows
-from tare.report.experiment.charts.chart import MOST_POINTS, Chart, NoChart
-from tare.report.experiment.charts.theme import BLUE, NUMBER, spec
+from tare.report.charts.chart import MOST_POINTS, Chart, NoChart
+from tare.report.charts.theme import BLUE, NUMBER, spec
 from tare.report.experiment.sources import RETAINED
 
 TITLE = "Does a QE depend on the one before it?"

@@ -10,8 +10,8 @@ import ibis
 import ibis.expr.types as ir
 
 from tare.lab.answers import rows, value
-from tare.report.experiment.charts.chart import MOST_POINTS, Chart, Row, Spec
-from tare.report.experiment.charts.theme import BLUE, GREY, NUMBER, PALETTE, SHAPES, spec
+from tare.report.charts.chart import MOST_POINTS, Chart, Row, Spec
+from tare.report.charts.theme import BLUE, GREY, NUMBER, PALETTE, SHAPES, spec
 from tare.report.experiment.sources import RETAINED
 
 TITLE = "Every QE in run order"

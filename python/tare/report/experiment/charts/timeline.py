@@ -11,8 +11,8 @@ import ibis.expr.types as ir
 from tare.lab.answers import rows
 from tare.lab.frames import Frames
 from tare.measure.records import Fate
-from tare.report.experiment.charts.chart import Chart, NoChart
-from tare.report.experiment.charts.theme import GREY, NUMBER, ROLES, choice, spec
+from tare.report.charts.chart import Chart, NoChart
+from tare.report.charts.theme import GREY, NUMBER, ROLES, choice, spec
 from tare.report.experiment.sources import RETAINED
 from tare.report.numbers import ms_text
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from tare.protocol.model.result import ModelResult, Observed, Verdict
-from tare.report.experiment.charts.theme import GOLD, GREEN, GREY, RED
+from tare.report.charts.theme import GOLD, GREEN, GREY, RED
 
 COLOURS = {
     Verdict.EXACT: GREEN,

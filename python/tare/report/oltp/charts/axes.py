@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from tare.report.experiment.charts.chart import Row, Spec
-from tare.report.experiment.charts.theme import GREY
+from tare.report.charts.axes import time_axis
+from tare.report.charts.chart import Row, Spec
+from tare.report.charts.theme import GREY
 from tare.report.oltp.document import OltpReport
-from tare.report.wisconsin.charts.systems import time_axis
 
 LEFT = 62
 """Pixels left of every plot over time, whatever its labels: the charts stand exactly below each other."""
@@ -125,13 +125,3 @@ def data_behind(report: OltpReport) -> dict[str, Sequence[Row]]:
 def marks_behind(report: OltpReport) -> int:
     data = marks_of(report)
     return sum(len(rows) for rows in data.values()) + len(data["phases"])
-
-
-def around(values: Sequence[float], room: float = 1.15) -> tuple[float, float]:
-    """A logarithmic domain that holds these; at least a factor of ten, so that little noise looks little."""
-    kept = [value for value in values if value > 0] or [1.0]
-    low, high = min(kept) / room, max(kept) * room
-    if high / low < 10:
-        middle = (low * high) ** 0.5
-        low, high = min(low, middle / 10**0.5), max(high, middle * 10**0.5)
-    return low, high

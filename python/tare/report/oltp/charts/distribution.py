@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from tare.report.experiment.charts.chart import Chart, NoChart
-from tare.report.experiment.charts.theme import BLUE, GREEN, ORANGE, choice, spec
-from tare.report.oltp.charts import axes, bins
+from tare.report.charts.axes import around, time_axis
+from tare.report.charts.chart import Chart, NoChart
+from tare.report.charts.theme import BLUE, GREEN, ORANGE, choice, spec
+from tare.report.oltp.charts import bins
 from tare.report.oltp.document import OltpReport
-from tare.report.wisconsin.charts.systems import time_axis
 from tare.workload.oltp.run import OltpRun
 from tare.workload.oltp.told import OfType
 
@@ -39,7 +39,7 @@ def histogram(report: OltpReport, run: OltpRun) -> Chart | NoChart:
     if not rows:
         return NoChart(TITLE, "no transaction ended", "distribution")
     names = [name for name, _ in _types(run)]
-    low, high = axes.around([row["from"] for row in rows] + [row["to"] for row in rows], 1.0)
+    low, high = around([row["from"] for row in rows] + [row["to"] for row in rows], 1.0)
     x = {
         "field": "from",
         "type": "quantitative",
@@ -98,7 +98,7 @@ def tail(report: OltpReport, run: OltpRun) -> Chart | NoChart:
     if not rows:
         return NoChart(TAIL, "no transaction ended", "distribution")
     names = [name for name, _ in _types(run)]
-    low, high = axes.around([row["ms"] for row in rows], 1.0)
+    low, high = around([row["ms"] for row in rows], 1.0)
     least = min(row["share"] for row in rows)
     x = {
         "field": "ms",

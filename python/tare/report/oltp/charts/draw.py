@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tare.report.experiment.charts.chart import Chart, NoChart
+from tare.report.charts.chart import Chart, NoChart
 from tare.report.oltp.charts import distribution, latency, measures, throughput
 from tare.report.oltp.document import OltpReport
 from tare.workload.oltp.run import OltpRun

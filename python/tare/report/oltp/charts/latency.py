@@ -6,8 +6,9 @@ import statistics
 from collections.abc import Iterator
 from typing import Any
 
-from tare.report.experiment.charts.chart import Chart, NoChart
-from tare.report.experiment.charts.theme import BLUE, GREEN, ORANGE, RED, choice, spec
+from tare.report.charts.axes import around
+from tare.report.charts.chart import Chart, NoChart
+from tare.report.charts.theme import BLUE, GREEN, ORANGE, RED, choice, spec
 from tare.report.oltp.charts import axes
 from tare.report.oltp.document import OltpReport, Quick, Second
 
@@ -24,7 +25,7 @@ def chart(report: OltpReport) -> Chart | NoChart:
     if not every:
         return NoChart(TITLE, "no transaction ended", "time")
     size = axes.bin_size(report)
-    low, high = axes.around(every)
+    low, high = around(every)
     open_loop = report.held.intended_rate is not None
     x = axes.time_x(report, None)
     longest = max(every)

@@ -7,8 +7,8 @@ import statistics
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from tare.report.experiment.charts.chart import Chart, NoChart
-from tare.report.experiment.charts.theme import BLUE, NUMBER, spec
+from tare.report.charts.chart import Chart, NoChart
+from tare.report.charts.theme import BLUE, NUMBER, spec
 from tare.report.numbers import bytes_text
 from tare.report.oltp import words
 from tare.report.oltp.charts import axes

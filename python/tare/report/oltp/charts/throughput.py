@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from tare.report.experiment.charts.chart import Chart, NoChart, Spec
-from tare.report.experiment.charts.theme import BLUE, GREY, NUMBER, ORANGE, RED, spec
+from tare.report.charts.chart import Chart, NoChart, Spec
+from tare.report.charts.theme import BLUE, GREY, NUMBER, ORANGE, RED, spec
 from tare.report.oltp.charts import axes
 from tare.report.oltp.document import OltpReport
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from tare.report.experiment.charts.chart import Chart, NoChart
-from tare.report.experiment.charts.theme import GREEN, GREY, spec
+from tare.report.charts.axes import down
+from tare.report.charts.chart import Chart, NoChart
+from tare.report.charts.theme import GREEN, GREY, spec
 from tare.report.profile import words
 from tare.report.profile.document import ProfileReport
-from tare.report.wisconsin.charts.systems import down
 
 TITLE = "On the CPU and off it"
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tare.report.experiment.charts.chart import Chart, NoChart
+from tare.report.charts.chart import Chart, NoChart
 from tare.report.profile.charts import cpu, durations, icicle, tail, windows
 from tare.report.profile.document import ProfileReport
 

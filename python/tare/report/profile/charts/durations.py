@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from tare.report.experiment.charts.chart import Chart, NoChart
-from tare.report.experiment.charts.theme import BLUE, PALETTE, choice, spec
-from tare.report.oltp.charts.axes import around
+from tare.report.charts.axes import around, time_axis
+from tare.report.charts.chart import Chart, NoChart
+from tare.report.charts.theme import BLUE, PALETTE, choice, spec
 from tare.report.profile import words
 from tare.report.profile.document import ProfileReport, Spread
-from tare.report.wisconsin.charts.systems import time_axis
 
 TITLE = "How long transactions took"
 SLOWER = "How many took longer"

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from tare.report.experiment.charts.chart import Chart, NoChart
-from tare.report.experiment.charts.theme import GREY, ORANGE, VIOLET, spec
+from tare.report.charts.chart import Chart, NoChart
+from tare.report.charts.theme import GREY, ORANGE, VIOLET, spec
 from tare.report.profile import words
 from tare.report.profile.charts.layout import Place, places
 from tare.report.profile.document import ProfileReport

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from tare.report.experiment.charts.chart import Chart, NoChart
-from tare.report.experiment.charts.theme import BLUE, ORANGE, spec
+from tare.report.charts.chart import Chart, NoChart
+from tare.report.charts.theme import BLUE, ORANGE, spec
 from tare.report.profile.document import ProfileReport
 
 TITLE = "Windows with and without probes"

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from tare.report.experiment.charts.chart import Chart, NoChart
-from tare.report.experiment.charts.theme import choice, spec
+from tare.report.charts.axes import down
+from tare.report.charts.chart import Chart, NoChart
+from tare.report.charts.theme import choice, spec
 from tare.report.numbers import fixed
-from tare.report.wisconsin.charts.systems import TOOLTIP, colour, down, elapsed_scale, shape
+from tare.report.wisconsin.charts.systems import TOOLTIP, colour, elapsed_scale, shape
 from tare.report.wisconsin.labels import label
 from tare.report.wisconsin.measured import Measurements
 from tare.workload.wisconsin.kinds import Generation

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tare.report.experiment.charts.chart import Chart, NoChart
+from tare.report.charts.chart import Chart, NoChart
 from tare.report.wisconsin.charts import classes, sizes, years
 from tare.report.wisconsin.document import WisconsinReport
 from tare.report.wisconsin.measured import Measurements

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from tare.report.experiment.charts.chart import Chart
-from tare.report.experiment.charts.theme import choice, spec
+from tare.report.charts.chart import Chart
+from tare.report.charts.theme import choice, spec
 from tare.report.wisconsin.charts.classes import WHAT
 from tare.report.wisconsin.charts.systems import TOOLTIP, colour, elapsed_scale, shape
 from tare.report.wisconsin.document import Slope

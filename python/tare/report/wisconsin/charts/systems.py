@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from tare.report.experiment.charts.theme import PALETTE
+from tare.report.charts.axes import time_axis
+from tare.report.charts.theme import PALETTE
 from tare.report.wisconsin.document import System
 
 _SHAPES = ("circle", "square", "diamond", "triangle-up", "triangle-down", "cross", "triangle-right")
@@ -29,19 +30,6 @@ def _of(systems: Sequence[System], values: list[str]) -> dict[str, Any]:
     }
 
 
-_FIRST_DIGIT = "round(datum.value / pow(10, floor(log(datum.value) / LN10 + 1e-9)))"
-_SHOWN = (
-    f"indexof([1, 2, 5], {_FIRST_DIGIT}) < 0 ? '' : "
-    "datum.value < 1 ? format(datum.value * 1000, ',~g') + ' µs' : "
-    "datum.value < 1000 ? format(datum.value, ',~g') + ' ms' : format(datum.value / 1000, ',~g') + ' s'"
-)
-
-
-def time_axis(ticks: int) -> dict[str, Any]:
-    """Of elapsed times in ms, on a logarithmic scale: 1, 2 and 5 of each decade, in a unit of its size."""
-    return {"labelExpr": _SHOWN, "tickCount": ticks, "labelOverlap": "greedy", "labelSeparation": 6}
-
-
 def elapsed_scale() -> dict[str, Any]:
     """Of an axis of elapsed times in ms, logarithmic, no wider than they reach."""
     return {
@@ -49,18 +37,6 @@ def elapsed_scale() -> dict[str, Any]:
         "title": "elapsed time (log)",
         "scale": {"type": "log", "nice": False, "padding": 12},
         "axis": time_axis(6),
-    }
-
-
-def down(places: Sequence[str], label_limit: int) -> dict[str, Any]:
-    """One place below the other, in this order; `label_limit` in pixels."""
-    return {
-        "field": "place",
-        "type": "nominal",
-        "title": None,
-        "sort": None,
-        "scale": {"domain": list(places)},
-        "axis": {"labelLimit": label_limit, "grid": True},
     }
 
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from tare.report.experiment.charts.chart import Chart, NoChart
-from tare.report.experiment.charts.theme import GREY, spec
-from tare.report.wisconsin.charts.systems import TOOLTIP, colour, down, shape, time_axis
+from tare.report.charts.axes import down, time_axis
+from tare.report.charts.chart import Chart, NoChart
+from tare.report.charts.theme import GREY, spec
+from tare.report.wisconsin.charts.systems import TOOLTIP, colour, shape
 from tare.report.wisconsin.document import WisconsinReport
 from tare.report.wisconsin.measured import Measurements
 from tare.workload.wisconsin.kinds import Generation

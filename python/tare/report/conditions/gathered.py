@@ -8,8 +8,8 @@ from typing import Any
 from tare.lab.answers import rows
 from tare.lab.frames import Frames
 from tare.lab.states import QatCState
-from tare.report.experiment.document import Machine, Missing, Reproduction, Run
-from tare.report.experiment.facts import Facts
+from tare.report.conditions.document import Machine, Missing, Reproduction, Run
+from tare.report.conditions.facts import Facts
 
 
 def machines(facts: Sequence[Facts]) -> list[Machine]:
@@ -110,15 +110,3 @@ def reproduction(facts: Sequence[Facts], frames: Frames) -> list[Reproduction]:
                 queries=[(row["name"], row["sql"]) for row in queries if row["run_id"] == one.run["id"]],
             )
     return list(found.values())
-
-
-def commands(facts: Sequence[Facts], primary: str, accepted: Sequence[str]) -> list[str]:
-    """What makes the experiment, and then this report, once more."""
-    names = list(dict.fromkeys(one.experiment["name"] for one in facts))
-    accept = "".join(f' --accept "{name}"' for name in accepted)
-    return [
-        *(f"tare experiment run {name}.toml --lab lab.db" for name in names),
-        "tare lab list --lab lab.db",
-        f"tare protocol RUN… --lab lab.db --protocol {primary}{accept}",
-        f"tare report RUN… --lab lab.db --html report.html{accept}",
-    ]

@@ -1,4 +1,4 @@
-"""Numbers and lists in running text."""
+"""Numbers, lists and names in running text."""
 
 from __future__ import annotations
 
@@ -35,14 +35,6 @@ def joined(parts: Sequence[str]) -> str:
     return parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}" if parts else ""
 
 
-LABELS = {"ttp1": "TTPv1", "ttp2": "TTPv2", "exact": "exact protocol"}
-"""Protocols in tables and captions."""
-
-
-def label(protocol: str) -> str:
-    return LABELS.get(protocol, protocol)
-
-
 def sentence(text: str) -> str:
     """With a capital and a full stop, whatever it came with."""
     text = " ".join(text.split()).rstrip(".;")
@@ -51,3 +43,17 @@ def sentence(text: str) -> str:
 
 def gigabytes(size: int | float) -> str:
     return f"{size / 2**30:.1f}".removesuffix(".0") + " GiB"
+
+
+_DBMSES = {
+    "postgresql": "PostgreSQL",
+    "mariadb": "MariaDB",
+    "mysql": "MySQL",
+    "sqlite": "SQLite",
+    "duckdb": "DuckDB",
+}
+
+
+def dbms_name(dbms: str) -> str:
+    """As its makers write it."""
+    return _DBMSES.get(dbms, dbms)

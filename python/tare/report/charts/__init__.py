@@ -1,0 +1,1 @@
+"""What every report's charts are made of."""

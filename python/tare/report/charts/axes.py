@@ -1,0 +1,40 @@
+"""Axes that charts of several reports have: times on a logarithmic scale, names below each other."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+_FIRST_DIGIT = "round(datum.value / pow(10, floor(log(datum.value) / LN10 + 1e-9)))"
+_SHOWN = (
+    f"indexof([1, 2, 5], {_FIRST_DIGIT}) < 0 ? '' : "
+    "datum.value < 1 ? format(datum.value * 1000, ',~g') + ' µs' : "
+    "datum.value < 1000 ? format(datum.value, ',~g') + ' ms' : format(datum.value / 1000, ',~g') + ' s'"
+)
+
+
+def time_axis(ticks: int) -> dict[str, Any]:
+    """Of elapsed times in ms, on a logarithmic scale: 1, 2 and 5 of each decade, in a unit of its size."""
+    return {"labelExpr": _SHOWN, "tickCount": ticks, "labelOverlap": "greedy", "labelSeparation": 6}
+
+
+def around(values: Sequence[float], room: float = 1.15) -> tuple[float, float]:
+    """A logarithmic domain that holds these; at least a factor of ten, so that little noise looks little."""
+    kept = [value for value in values if value > 0] or [1.0]
+    low, high = min(kept) / room, max(kept) * room
+    if high / low < 10:
+        middle = (low * high) ** 0.5
+        low, high = min(low, middle / 10**0.5), max(high, middle * 10**0.5)
+    return low, high
+
+
+def down(places: Sequence[str], label_limit: int) -> dict[str, Any]:
+    """One place below the other, in this order; `label_limit` in pixels."""
+    return {
+        "field": "place",
+        "type": "nominal",
+        "title": None,
+        "sort": None,
+        "scale": {"domain": list(places)},
+        "axis": {"labelLimit": label_limit, "grid": True},
+    }

@@ -1,0 +1,1 @@
+"""Under which conditions runs were made, for every report that is made from a lab."""
