@@ -3,8 +3,8 @@ SHELL := /bin/bash
 PY := .venv/bin/python
 STAMP := .venv/.tare
 
-# Tests that measure to the percent, change the machine's settings, take all of its CPUs, or put probes on files that others run.
-ALONE := tests/benchmarks tests/crash tests/profile tests/unit/probe
+# Tests that change the machine's settings, watch all of its processes, or put probes on files that others run.
+ALONE := tests/crash/test_isolate.py tests/crash/test_machine_settings.py tests/profile tests/unit/probe
 
 .DEFAULT_GOAL := help
 .PHONY: help demo build test lint format bench bench-wisconsin lock clean

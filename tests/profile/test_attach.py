@@ -19,7 +19,9 @@ from tests.servers import own_server
 
 pytestmark = pytest.mark.usefixtures("attach_works")
 
-SHORT = ("--duration", "16s", "--rounds", "2")
+SHORT = ("--duration", "10s", "--rounds", "2")
+SOON = ("--duration", "24s")
+"""So that a first round is soon made, and others would follow."""
 
 
 def attach(url: str, out: Path, *more: str, timeout: float = 120) -> Said:
@@ -127,7 +129,9 @@ def test_without_a_load_it_says_so_and_keeps_nothing(postgresql: RunningServer, 
 
 def test_ctrl_c_analyses_what_is_there(postgresql: RunningServer, tmp_path: Path) -> None:
     with load(postgresql.url):
-        run = start("profile", "attach", "--db", postgresql.url, "--out", str(tmp_path), "--name", "cut")
+        run = start(
+            "profile", "attach", "--db", postgresql.url, "--out", str(tmp_path), "--name", "cut", *SOON
+        )
         after_a_round(tmp_path / "cut")
         run.send_signal(signal.SIGINT)
         out, err = run.communicate(timeout=60)
@@ -140,7 +144,8 @@ def test_a_server_that_ends_in_mid_run_leaves_a_profile(tmp_path: Path) -> None:
     with own_server("postgresql") as server:
         fill(server.url)
         run = start(
-            "profile", "attach", "--db", server.url, "--out", str(tmp_path), "--name", "ended", "--json", "-"
+            *("profile", "attach", "--db", server.url, "--out", str(tmp_path), "--name", "ended"),
+            *(*SOON, "--json", "-"),
         )
         with load(server.url):
             after_a_round(tmp_path / "ended")
@@ -186,7 +191,9 @@ def test_killed_with_kill_9_the_server_lives_and_its_text_is_as_before(
     postgresql: RunningServer, tmp_path: Path
 ) -> None:
     with load(postgresql.url) as ended:
-        run = start("profile", "attach", "--db", postgresql.url, "--out", str(tmp_path), "--name", "killed")
+        run = start(
+            "profile", "attach", "--db", postgresql.url, "--out", str(tmp_path), "--name", "killed", *SOON
+        )
         after_a_round(tmp_path / "killed")
         run.kill()
         run.communicate()
