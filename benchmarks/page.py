@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-BEGIN = "<!-- figures: made by the benchmark -->"
 END = "<!-- end of figures -->"
 
 
@@ -14,11 +13,14 @@ def table(header: Sequence[str], lines: Sequence[Sequence[str]]) -> str:
     return "\n".join("| " + " | ".join(row) + " |" for row in rows)
 
 
-def put(page: Path, figures: str) -> None:
-    """In the place of the figures that are there; into a page without a place for them, as all of it."""
+def put(page: Path, figures: str, of: str = "") -> None:
+    """In the place of the figures that are there, of the same run where a page has those of several (`of`); behind
+    the page where there is no such place."""
+    begin = f"<!-- figures{of and f' of {of}'}: made by the benchmark -->"
+    block = f"{begin}\n\n{figures}\n\n{END}"
     there = page.read_text() if page.exists() else ""
-    before, begin, rest = there.partition(BEGIN)
-    _, end, after = rest.partition(END)
-    if not (begin and end):
-        before, after = "", "\n"
-    page.write_text(f"{before}{BEGIN}\n\n{figures}\n\n{END}{after}")
+    before, found, rest = there.partition(begin)
+    if found:
+        page.write_text(before + block + rest.partition(END)[2])
+    else:
+        page.write_text(f"{there.rstrip()}\n\n{block}\n".lstrip())

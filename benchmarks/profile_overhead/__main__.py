@@ -276,7 +276,7 @@ def main() -> None:
     )
     made_page = page(every, words)
     if asked.markdown:
-        put(asked.markdown, made_page)
+        put(asked.markdown, made_page, f"{asked.load} on {asked.storage}")
     if not asked.json:
         print(made_page, end="\n\n")
     report([*figures(every), *beside], asked.json)
