@@ -10,7 +10,6 @@ import pytest
 from tests.cli.running import start, tare, wait_until_it_ran
 
 USAGE, RUN, CTRL_C = 2, 1, 130
-DELAY = Path("/proc/sys/kernel/task_delayacct")
 
 
 def assert_says(said: object, code: int, *words: str) -> None:
@@ -109,8 +108,7 @@ def test_a_folder_that_is_not_there_is_said_before_weighing(sqlite_url: str, tmp
     assert_says(said, USAGE, "mkdir")
 
 
-def test_ctrl_c_prints_what_was_weighed_and_puts_the_machine_back(postgresql_url: str) -> None:
-    before = DELAY.read_text() if DELAY.exists() else ""
+def test_ctrl_c_prints_what_was_weighed(postgresql_url: str) -> None:
     run = start("time", "SELECT pg_sleep(0.2)", "--db", postgresql_url, "--runs", "1000", "--warmup", "0")
     wait_until_it_ran(postgresql_url, "SELECT pg_sleep(0.2)", times=15)
     run.send_signal(signal.SIGINT)
@@ -118,5 +116,3 @@ def test_ctrl_c_prints_what_was_weighed_and_puts_the_machine_back(postgresql_url
     assert run.returncode == CTRL_C, err
     assert "wall" in out
     assert "interrupted" in err
-    if before:
-        assert DELAY.read_text() == before

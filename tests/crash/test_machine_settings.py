@@ -21,6 +21,7 @@ from tare.measure.machine import MachineSettings, delay_accounting_on
 from tare.measure.machine.leftovers import leftovers, restore
 from tare.measure.machine.putback import journal as journals
 from tare.measure.machine.putback.steps import CHANGED, GONE, HELD, PUT_BACK
+from tests.cli.running import start, wait_until_it_ran
 
 pytestmark = [
     pytest.mark.root,
@@ -304,10 +305,16 @@ def test_a_stopped_process_runs_again_and_one_that_ended_meanwhile_is_no_failure
         stays.wait()
 
 
-def test_delay_accounting_is_on_while_held_and_then_as_before() -> None:
-    knob = Path("/proc/sys/kernel/task_delayacct")
-    if not knob.exists():
+@pytest.fixture
+def knob() -> Path:
+    """Of delay accounting."""
+    file = Path("/proc/sys/kernel/task_delayacct")
+    if not file.exists():
         pytest.skip("this kernel has no delay accounting")
+    return file
+
+
+def test_delay_accounting_is_on_while_held_and_then_as_before(knob: Path) -> None:
     before = knob.read_text()
     with MachineSettings() as settings:
         with journals.locked(settings._place()):
@@ -316,6 +323,17 @@ def test_delay_accounting_is_on_while_held_and_then_as_before() -> None:
             pytest.skip(f"another run holds machine settings: {others[0].path.name}")
         assert delay_accounting_on(settings) is (before.strip() != "1")
         assert knob.read_text().strip() == "1"
+    assert knob.read_text() == before
+
+
+def test_ctrl_c_while_a_query_is_weighed_puts_delay_accounting_back(knob: Path, postgresql_url: str) -> None:
+    before = knob.read_text()
+    run = start("time", "SELECT pg_sleep(0.2)", "--db", postgresql_url, "--runs", "1000", "--warmup", "0")
+    wait_until_it_ran(postgresql_url, "SELECT pg_sleep(0.2)", times=3)
+    assert knob.read_text().strip() == "1"
+    run.send_signal(signal.SIGINT)
+    _, err = run.communicate(timeout=30)
+    assert "interrupted" in err
     assert knob.read_text() == before
 
 

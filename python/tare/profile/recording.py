@@ -18,6 +18,9 @@ _LOOK_S = 0.1
 class ServerEnded(TareError):
     """The server ended in mid-run. What was recorded until then is analysed."""
 
+    def __init__(self) -> None:
+        super().__init__("the server ended", "look at its log")
+
 
 class Recorder(Protocol):
     """`tare._probe.ProfileRecorder`."""
@@ -86,7 +89,7 @@ class Recording:
         begun = self.clock()
         while (left := seconds - (self.clock() - begun)) > 0:
             if not self.recorder.alive():
-                raise ServerEnded("the server ended", "look at its log")
+                raise ServerEnded
             self._pause(min(_LOOK_S, left))
         return self.clock() - begun
 
@@ -94,7 +97,7 @@ class Recording:
         from tare._probe import ProbeError
 
         if not self.recorder.alive():
-            raise ServerEnded("the server ended", "look at its log")
+            raise ServerEnded
         marking = self._transactions.marking
         able = [number for number in watched if number not in marking and number not in self.refused]
         probes = [*self._transactions.markers, *((number, "site", False, entry_only) for number in able)]
@@ -104,5 +107,5 @@ class Recording:
         except ProbeError as error:
             if self.recorder.alive():
                 raise
-            raise ServerEnded("the server ended", "look at its log") from error
+            raise ServerEnded from error
         self._windows += 1
