@@ -32,6 +32,8 @@ print("ready", flush=True)
 time.sleep(600)
 """
 
+TICK_NS = 1_000_000_000 // os.sysconf("SC_CLK_TCK")
+
 
 @contextmanager
 def running(arguments: Sequence[str], ready: bool = False) -> Iterator[int]:
@@ -74,6 +76,12 @@ def schedstat(task: str) -> tuple[int, int, int]:
     """Run time, run-queue wait and slices of one thread, read plainly."""
     run, wait, slices = map(int, Path(f"/proc/{task}/schedstat").read_text().split()[:3])
     return run, wait, slices
+
+
+def interrupted_ns() -> int:
+    """What interrupts and other virtual machines have taken of all CPUs so far, to a tick."""
+    fields = Path("/proc/stat").read_text().split("\n", 1)[0].split()
+    return sum(map(int, fields[6:9])) * TICK_NS
 
 
 def threads_of(pid: int) -> list[int]:
