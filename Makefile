@@ -3,7 +3,7 @@ SHELL := /bin/bash
 PY := .venv/bin/python
 STAMP := .venv/.tare
 
-# Tests that change the machine's settings, watch all of its processes, or put probes on files that others run.
+# Tests that judge what others would disturb: the machine's settings, its processes, a server with probes on.
 ALONE := tests/crash/test_isolate.py tests/crash/test_machine_settings.py tests/profile tests/unit/probe
 
 .DEFAULT_GOAL := help

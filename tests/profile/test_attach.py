@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import signal
+import subprocess
 import time
 from contextlib import suppress
 from pathlib import Path
@@ -20,12 +21,16 @@ from tests.servers import own_server
 pytestmark = pytest.mark.usefixtures("attach_works")
 
 SHORT = ("--duration", "10s", "--rounds", "2")
-SOON = ("--duration", "24s")
-"""So that a first round is soon made, and others would follow."""
 
 
 def attach(url: str, out: Path, *more: str, timeout: float = 120) -> Said:
     return tare("profile", "attach", "--db", url, "--out", str(out), *more, timeout=timeout)
+
+
+def started(url: str, out: Path, *more: str) -> subprocess.Popen[str]:
+    """A run that soon has a first round, and others to come."""
+    words = ("profile", "attach", "--db", url, "--out", str(out), "--duration", "24s")
+    return start(*words, *more)
 
 
 def report(url: str, out: Path, *more: str) -> Any:
@@ -129,9 +134,7 @@ def test_without_a_load_it_says_so_and_keeps_nothing(postgresql: RunningServer, 
 
 def test_ctrl_c_analyses_what_is_there(postgresql: RunningServer, tmp_path: Path) -> None:
     with load(postgresql.url):
-        run = start(
-            "profile", "attach", "--db", postgresql.url, "--out", str(tmp_path), "--name", "cut", *SOON
-        )
+        run = started(postgresql.url, tmp_path, "--name", "cut")
         after_a_round(tmp_path / "cut")
         run.send_signal(signal.SIGINT)
         out, err = run.communicate(timeout=60)
@@ -143,10 +146,7 @@ def test_ctrl_c_analyses_what_is_there(postgresql: RunningServer, tmp_path: Path
 def test_a_server_that_ends_in_mid_run_leaves_a_profile(tmp_path: Path) -> None:
     with own_server("postgresql") as server:
         fill(server.url)
-        run = start(
-            *("profile", "attach", "--db", server.url, "--out", str(tmp_path), "--name", "ended"),
-            *(*SOON, "--json", "-"),
-        )
+        run = started(server.url, tmp_path, "--name", "ended", "--json", "-")
         with load(server.url):
             after_a_round(tmp_path / "ended")
             os.kill(server.pid, signal.SIGQUIT)
@@ -191,9 +191,7 @@ def test_killed_with_kill_9_the_server_lives_and_its_text_is_as_before(
     postgresql: RunningServer, tmp_path: Path
 ) -> None:
     with load(postgresql.url) as ended:
-        run = start(
-            "profile", "attach", "--db", postgresql.url, "--out", str(tmp_path), "--name", "killed", *SOON
-        )
+        run = started(postgresql.url, tmp_path, "--name", "killed")
         after_a_round(tmp_path / "killed")
         run.kill()
         run.communicate()

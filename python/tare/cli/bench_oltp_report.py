@@ -107,6 +107,7 @@ def _print_runs(found: list[Listed]) -> None:
 
     from tare.report.oltp import words
     from tare.report.safe import printable
+    from tare.report.words import NOTHING
 
     right = ("run", "rate", "p99")
     table = Table(box=None, pad_edge=False, collapse_padding=True)
@@ -124,7 +125,7 @@ def _print_runs(found: list[Listed]) -> None:
             one.started_at[:16].replace("T", " "),
             one.arrivals,
             _rate(one),
-            words.NOTHING if one.p99_ns is None else words.duration(one.p99_ns / 1e6),
+            NOTHING if one.p99_ns is None else words.duration(one.p99_ns / 1e6),
             "yes" if one.valid else "NO",
         )
         table.add_row(*(Text(printable(cell)) for cell in cells))

@@ -69,7 +69,7 @@ def compare(a: Sequence[float], b: Sequence[float]) -> Comparison:
     from scipy.stats import mannwhitneyu  # takes a second to load
 
     difference = shift(a, b)
-    ratio = _ratio(a, b)
+    ratio = ratio_of(a, b)
     deciding, equal = (ratio, 1.0) if ratio else (difference, 0.0)
     greater: Literal["A", "B"] | None = None
     if deciding.ci99 is not None and deciding.ci99.low > equal:
@@ -107,7 +107,8 @@ def shift(a: Sequence[float], b: Sequence[float]) -> Shift:
     )
 
 
-def _ratio(a: Sequence[float], b: Sequence[float]) -> Shift | None:
+def ratio_of(a: Sequence[float], b: Sequence[float]) -> Shift | None:
+    """The shift as a ratio, B over A; None where a sample is not positive."""
     if min(*a, *b) <= 0:
         return None
     on_logs = shift([math.log(x) for x in a], [math.log(x) for x in b])

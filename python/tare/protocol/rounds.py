@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-import scipy.stats  # noqa: F401  what `compare` needs is loaded now, not between two rounds
-
 from tare.measure.records import QE
-from tare.protocol.compare import compare
+from tare.protocol.compare import ratio_of
 from tare.protocol.measures import Measure
-from tare.protocol.stop import Stop
+from tare.protocol.stop import Stop, width_of_ratio
 
 Enough = Callable[[Sequence[Sequence[QE]]], bool]
 
@@ -25,6 +23,8 @@ def enough(measure: Measure, stop: Stop | None, runs: int) -> Enough:
             return False
         a, b = ([value for qe in qes if (value := measure.read(qe)) is not None] for qes in queries)
         # A measure that is never read has no interval: patience alone ends the run.
-        return stop.after(compare(a, b)) if a and b else stop.enough(fewest, None)
+        if not a or not b:
+            return stop.enough(fewest, None)
+        return stop.enough(min(len(a), len(b)), width_of_ratio(ratio_of(a, b)))
 
     return asked

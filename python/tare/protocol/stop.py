@@ -10,8 +10,8 @@ import re
 from dataclasses import dataclass
 
 from tare.errors import UsageError
-from tare.protocol.compare import Comparison
-from tare.protocol.statistics import Summary
+from tare.protocol.compare import Comparison, Shift
+from tare.protocol.statistics import Interval, Summary
 
 MIN_RUNS = 12
 """Of each side. `benchmarks/aa.py` finds a 5% slowdown with it even where one run in twenty is disturbed."""
@@ -57,10 +57,16 @@ class Stop:
 def relative_half_width(result: Comparison | Summary) -> float | None:
     """Half the 95% interval over the estimate: of the ratio, or of the median. None where there is none."""
     if isinstance(result, Comparison):
-        interval = result.ratio.ci95 if result.ratio else None
-        estimate = result.ratio.estimate if result.ratio else 0.0
-    else:
-        interval, estimate = result.interval, result.median or 0.0
+        return width_of_ratio(result.ratio)
+    return _relative(result.interval, result.median or 0.0)
+
+
+def width_of_ratio(ratio: Shift | None) -> float | None:
+    """The same of a comparison of which only the ratio is known."""
+    return None if ratio is None else _relative(ratio.ci95, ratio.estimate)
+
+
+def _relative(interval: Interval | None, estimate: float) -> float | None:
     if interval is None or estimate == 0:
         return None
     return interval.half_width / abs(estimate)

@@ -10,6 +10,8 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
+from tare._probe import TICK_NS
+
 SPIN = "while :; do :; done"
 PAUSE = "echo ready; kill -STOP $$; true"
 # Burns CPU in the main thread, in one that lives on and in one that ends; then says so and sleeps.
@@ -31,8 +33,6 @@ burn(0.05)
 print("ready", flush=True)
 time.sleep(600)
 """
-
-TICK_NS = 1_000_000_000 // os.sysconf("SC_CLK_TCK")
 
 
 @contextmanager

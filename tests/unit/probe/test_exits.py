@@ -9,8 +9,8 @@ import time
 
 import pytest
 
-from tare._probe import Exit, ExitListener, Probe, ProbeError
-from tests.unit.probe.children import TICK_NS, interrupted_ns, schedstat, zombie
+from tare._probe import TICK_NS, Exit, ExitListener, Probe, ProbeError
+from tests.unit.probe.children import interrupted_ns, schedstat, zombie
 
 FORKS = 500
 # Rewrites the memory of its own arguments, as servers do that tell what they are doing.

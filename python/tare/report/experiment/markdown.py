@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from tare.report.experiment import view
 from tare.report.experiment.document import Protocol, Report
 from tare.report.experiment.paper import NOTE
+from tare.report.numbers import thousands
 from tare.report.page import filters
 from tare.report.page.markdown import conditions, missing, plain, reproduce, table
 from tare.report.safe import short
@@ -49,7 +50,7 @@ def _protocol(one: Protocol) -> list[str]:
         blocks.append(plain(f"Stopped: {one.stopped}."))
     if one.remaining:
         rows = (
-            [step["step"], filters.thousands(step["qes"]), step["dropped_qes"], filters.thousands(step["qatcs"]),
+            [step["step"], thousands(step["qes"]), step["dropped_qes"], thousands(step["qatcs"]),
              step["dropped_qatcs"]]
             for step in view.steps(one.remaining)
         )  # fmt: skip
@@ -58,7 +59,7 @@ def _protocol(one: Protocol) -> list[str]:
         checks = [check for check in one.checks if check.level == level]
         unit = "count" if level == "experiment" else "share"
         rows = (
-            [f"{check.number} {check.name}", filters.thousands(check.violations), filters.thousands(check.judged),
+            [f"{check.number} {check.name}", thousands(check.violations), thousands(check.judged),
              filters.of_unit(check.share, "share"), filters.of_unit(check.paper, unit), check.unjudged or ""]
             for check in checks
         )  # fmt: skip
@@ -79,7 +80,7 @@ def _times(report: Report, others: Sequence[Protocol]) -> list[str]:
     head = ("query", "DBMS", "cardinality", "time, ms", "95% interval", "sd", "QEs", "measured")
     shown = [view.time_row(report, place, others) for place in range(min(MOST_TIMES, len(report.times)))]
     rows = (
-        [short(row["query"]), row["dbms"], filters.thousands(row["cardinality"]), row["time"], row["interval"],
+        [short(row["query"]), row["dbms"], thousands(row["cardinality"]), row["time"], row["interval"],
          row["sd"], row["qes"], row["measured"], *row["others"], row["remark"]]
         for row in shown
     )  # fmt: skip

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 from tare.report.experiment.build import Built
 from tare.report.experiment.document import Model, Protocol, Report, Step, Timed
 from tare.report.experiment.paper import NOTE, TTP1, TTP2
-from tare.report.numbers import decimals, fixed
+from tare.report.numbers import decimals, fixed, thousands
 from tare.report.page import conditions, filters
-from tare.report.words import two_digits
+from tare.report.words import NOTHING, two_digits
 
 if TYPE_CHECKING:
     from tare.report.experiment.html import Limits
@@ -34,7 +34,7 @@ def steps(remaining: Sequence[Step]) -> list[dict[str, Any]]:
 
 
 def _dropped(n: int, before: int) -> str:
-    return f"{filters.thousands(n)} ({two_digits(n / before)})" if n and before else filters.thousands(n)
+    return f"{thousands(n)} ({two_digits(n / before)})" if n and before else thousands(n)
 
 
 CONTENTS = (
@@ -91,10 +91,10 @@ def side_by_side(report: Report) -> list[dict[str, Any]]:
         }
 
     def share(value: float | None) -> str:
-        return filters.NOTHING if value is None else two_digits(value)
+        return NOTHING if value is None else two_digits(value)
 
     def tenth(value: float | None) -> str:
-        return filters.NOTHING if value is None else f"{value:.1f}"
+        return NOTHING if value is None else f"{value:.1f}"
 
     return [
         row("sanity checks", "sanity_checks", str),
@@ -113,9 +113,7 @@ def time_row(report: Report, place: int, others: Sequence[Protocol]) -> dict[str
         "dbms": one.dbms,
         "cardinality": one.cardinality,
         **time_cells(of),
-        "measured": filters.NOTHING
-        if one.measured_ms is None
-        else fixed(one.measured_ms, _places(one.measured_ms)),
+        "measured": NOTHING if one.measured_ms is None else fixed(one.measured_ms, _places(one.measured_ms)),
         "others": [time_cells(one.times.get(other.protocol))["time"] for other in others],
         "remark": remark(of),
     }
@@ -124,7 +122,7 @@ def time_row(report: Report, place: int, others: Sequence[Protocol]) -> dict[str
 def time_cells(of: Timed | None) -> dict[str, str]:
     """No more digits than the interval carries."""
     if of is None or of.time_ms is None:
-        return {"time": filters.NOTHING, "interval": "", "sd": "", "qes": str(of.qes) if of else ""}
+        return {"time": NOTHING, "interval": "", "sd": "", "qes": str(of.qes) if of else ""}
     half = None
     if of.low_ms is not None and of.high_ms is not None:
         half = (of.high_ms - of.low_ms) / 2
@@ -192,7 +190,7 @@ def _cell(one: Any) -> dict[str, Any]:
         "cause": one.cause,
         "effect": one.effect,
         "predicted": one.predicted,
-        "r": filters.NOTHING if one.r is None else f"{one.r:.2f}".replace("-", "\u2212"),
+        "r": NOTHING if one.r is None else f"{one.r:.2f}".replace("-", "\u2212"),
         "verdict": one.verdict,
         "kind": one.verdict if one.verdict in ("exact", "close", "off") else "unsaid",
         "published": None if one.published is None else f"{one.published:.2f}",

@@ -11,6 +11,7 @@ from tare.report.oltp import words
 from tare.report.oltp.comparison import Comparison, Ratio, Side
 from tare.report.page.markdown import plain, table
 from tare.report.safe import printable, short
+from tare.report.words import NOTHING
 
 _WIDTH = 100
 FIGURES = {"mean": "mean", "variance": "variance", "sd": "sd", "p99": "99th percentile"}
@@ -98,7 +99,7 @@ def _rows(found: Comparison) -> Iterator[list[str]]:
 def _cell(one: Ratio) -> str:
     """Nothing without its interval."""
     if one.ratio is None:
-        return words.NOTHING
+        return NOTHING
     value, interval = words.cells(one.ratio)
     return f"{value} {interval}{' *' if one.established else ''}"
 
@@ -118,9 +119,9 @@ def _lacking(found: Comparison) -> Iterator[str]:
         f"run {name}: {one.why}" for name, side in sides for one in side.precision.values() if one.why
     )
     if reasons:
-        yield f"{words.NOTHING} no interval can be given ({'; '.join(reasons)})."
+        yield f"{NOTHING} no interval can be given ({'; '.join(reasons)})."
     elif any(one.ratio is None for one in found.ratios):
-        yield f"{words.NOTHING} too few transactions of the type for an interval."
+        yield f"{NOTHING} too few transactions of the type for an interval."
 
 
 def _side(of: Side) -> str:

@@ -8,8 +8,7 @@ from typing import Protocol
 
 from tare.report.numbers import decimals, fixed, places_for, significant, thousands
 from tare.report.oltp.document import Figure
-
-NOTHING = "–"
+from tare.report.words import NOTHING
 
 _WORKLOADS = {"tpcc": "TPC-C", "tatp": "TATP", "seats": "SEATS", "epinions": "Epinions", "ycsb": "YCSB"}
 

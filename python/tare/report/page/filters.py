@@ -5,15 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from tare.report.numbers import fixed
+from tare.report.numbers import fixed, thousands
 from tare.report.safe import short
-from tare.report.words import gigabytes, two_digits
-
-NOTHING = "–"
-
-
-def thousands(n: int) -> str:
-    return fixed(n, 0)
+from tare.report.words import NOTHING, gigabytes, two_digits
 
 
 def of_unit(value: float | None, unit: str) -> str:

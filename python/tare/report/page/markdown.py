@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from tare.report.conditions.document import Reproduction
+from tare.report.numbers import thousands
 from tare.report.page import filters
 from tare.report.page.conditions import Conditions, deviations
 from tare.report.safe import printable, short
@@ -17,7 +18,7 @@ def missing(report: Conditions) -> list[str]:
         return ["## Missing queries and failed Q@Cs", "None."]
     rows = (
         [str(one.run), one.dbms, short(one.query),
-         "all" if one.cardinality is None else filters.thousands(one.cardinality), short(one.why, 400)]
+         "all" if one.cardinality is None else thousands(one.cardinality), short(one.why, 400)]
         for one in report.missing[:MOST_MISSING]
     )  # fmt: skip
     return [
@@ -34,7 +35,7 @@ def conditions(report: Conditions, of_protocol: Sequence[str]) -> list[str]:
     )
     runs = (
         [f"{run.id} ({run.uuid[:8]})", f"{run.dbms} {run.version}", str(run.machine + 1), str(run.online_cpus),
-         run.cache, str(run.qes_per_qatc), filters.thousands(run.qes), run.tier, filters.instant(run.started_at),
+         run.cache, str(run.qes_per_qatc), thousands(run.qes), run.tier, filters.instant(run.started_at),
          run.state]
         for run in report.runs
     )  # fmt: skip

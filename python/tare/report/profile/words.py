@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from tare.report.numbers import MINUS, fixed, significant, thousands
-from tare.report.oltp.words import NOTHING
 from tare.report.profile.document import Figure
 from tare.report.safe import printable
+from tare.report.words import NOTHING
 
 __all__ = ["NOTHING", "calls", "interval", "middle", "ns", "percent", "plus_minus", "share", "thousands"]
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from tare.report.page.markdown import conditions, missing, plain, reproduce, table
 from tare.report.wisconsin import view
 from tare.report.wisconsin.document import WisconsinReport
-from tare.report.wisconsin.words import NOTHING
+from tare.report.words import NOTHING
 from tare.workload.wisconsin.published import CITATION, GIVEN_UP
 
 

@@ -10,7 +10,8 @@ from tare.report.numbers import fixed
 from tare.report.wisconsin.document import PaperTable, Query, SpeedUp, Timed, WisconsinReport
 from tare.report.wisconsin.labels import operation
 from tare.report.wisconsin.labels import organisation as organisation_name
-from tare.report.wisconsin.words import NOTHING, factor, ms, power
+from tare.report.wisconsin.words import factor, ms, power
+from tare.report.words import NOTHING
 from tare.workload.wisconsin.kinds import Generation, Organisation
 
 ROWS_1983 = 10_000

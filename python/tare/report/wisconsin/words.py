@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from tare.report.numbers import MINUS, decimals, fixed
 from tare.report.wisconsin.document import Ratio, Slope, Time
-
-NOTHING = "–"
+from tare.report.words import NOTHING
 
 _SCALES = ((1.0, "s", 1e3), (1.0, "ms", 1.0), (0.0, "µs", 1e-3))
 
