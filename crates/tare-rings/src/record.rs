@@ -90,14 +90,20 @@ impl Record {
     }
 }
 
-/// Of a statement's text, so that a record can say which it was: FNV-1a over its bytes up to the first NUL or
-/// `TEXT_BYTES`, 28 bits, never 0. The text itself travels once, beside the records.
+/// Of a statement's text, so that a record can say which it was: 28 bits, never 0, of its bytes up to the first NUL or
+/// `TEXT_BYTES`. Eight bytes at a time, little-endian, the last ones filled up with NULs: a probe makes it for each
+/// statement. The text itself travels once, beside the records.
 pub fn text_hash(text: &[u8]) -> u32 {
+    const SPREAD: u64 = 0x9e37_79b9_7f4a_7c15; // 2^64 by the golden ratio: odd, and its bits are well mixed
+    let length = text.iter().take(TEXT_BYTES).take_while(|byte| **byte != 0).count();
     let mut hash: u64 = 0xcbf2_9ce4_8422_2325;
-    for byte in text.iter().take(TEXT_BYTES).take_while(|byte| **byte != 0) {
-        hash = (hash ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01b3);
+    for part in text[..length].chunks(8) {
+        let mut bytes = [0; 8];
+        bytes[..part.len()].copy_from_slice(part);
+        hash = (hash ^ u64::from_le_bytes(bytes)).wrapping_mul(SPREAD);
+        hash ^= hash >> 32;
     }
-    ((hash >> 32 ^ hash) as u32 & SUBJECT).max(1)
+    ((hash.wrapping_mul(SPREAD) >> 36) as u32).max(1)
 }
 
 /// How much of a text counts, and is kept.
@@ -127,5 +133,27 @@ mod tests {
         assert_eq!(text_hash(&long), text_hash(&long[..TEXT_BYTES]));
         assert_ne!(text_hash(b"a"), text_hash(b"b"));
         assert_ne!(text_hash(b""), 0);
+    }
+
+    #[test]
+    fn no_two_of_many_texts_that_differ_in_one_letter_or_in_length_have_one_hash() {
+        let statement =
+            b"SELECT c_discount, c_last, c_credit FROM customer WHERE c_w_id = $1 AND c_d_id = $2";
+        let mut hashes: Vec<u32> =
+            (0..=statement.len()).map(|length| text_hash(&statement[..length])).collect();
+        for place in 0..statement.len() {
+            for bit in 0..8 {
+                let mut other = *statement;
+                other[place] ^= 1 << bit;
+                if other[place] != 0 {
+                    hashes.push(text_hash(&other));
+                }
+            }
+        }
+        let all = hashes.len();
+        hashes.sort_unstable();
+        hashes.dedup();
+        // Of as many random numbers of 28 bits two are the same once in a thousand draws; this draw is always the same.
+        assert_eq!(hashes.len(), all);
     }
 }

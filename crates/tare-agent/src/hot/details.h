@@ -33,11 +33,15 @@ static uint32_t read_text(uint64_t from, char *text, uint32_t size) {
     return length;
 }
 
-/* tare_rings::record::text_hash */
-static uint32_t hash_text(const char *text, uint32_t length) {
+/* tare_rings::record::text_hash, of a text that is filled up with NULs. */
+static uint32_t hash_text(const uint64_t *words, uint32_t length) {
+    const uint64_t spread = 0x9e3779b97f4a7c15u;
     uint64_t hash = 0xcbf29ce484222325u;
-    for (uint32_t place = 0; place < length; place++) hash = (hash ^ (uint8_t)text[place]) * 0x100000001b3u;
-    uint32_t folded = (uint32_t)(hash >> 32 ^ hash) & SUBJECT;
+    for (uint32_t place = 0; place * 8 < length; place++) {
+        hash = (hash ^ words[place]) * spread;
+        hash ^= hash >> 32;
+    }
+    uint32_t folded = (uint32_t)(hash * spread >> 36);
     return folded ? folded : 1;
 }
 
@@ -57,11 +61,14 @@ static void keep_text(uint32_t hash, const char *text, uint32_t length) {
 }
 
 static __attribute__((noinline)) uint32_t text(uint64_t pointer) {
-    char copy[120];
+    union {
+        uint64_t words[15];
+        char bytes[120];
+    } copy = {{0}};
     if (!pointer) return 0;
-    uint32_t length = read_text(pointer, copy, sizeof copy);
-    uint32_t hash = hash_text(copy, length);
-    keep_text(hash, copy, length);
+    uint32_t length = read_text(pointer, copy.bytes, sizeof copy.bytes);
+    uint32_t hash = hash_text(copy.words, length);
+    keep_text(hash, copy.bytes, length);
     return hash;
 }
 

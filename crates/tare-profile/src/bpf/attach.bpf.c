@@ -13,6 +13,8 @@ char LICENSE[] SEC("license") = "Dual BSD/GPL";
 #define MAX_COUNTED 65536
 #define MAX_TEXTS 16384
 #define TEXT_BYTES 120
+#define TEXT_SEED 0xcbf29ce484222325ULL
+#define TEXT_SPREAD 0x9e3779b97f4a7c15ULL
 /* Frames of one thread whose return the kernel watches at the same time (its MAX_URETPROBE_DEPTH). */
 #define MAX_DEPTH 64
 
@@ -246,36 +248,34 @@ static __always_inline bool record(__u64 time, __u32 word, __u64 value, bool cpu
 	return true;
 }
 
-/* FNV-1a as in tare-rings, 0 for a text that is not there. A text goes ahead of the first record that has its hash. */
+/* As in tare-rings; 0 for a text that is not there. A text goes ahead of the first record that has its hash. */
 static __noinline __u32 text_hash(__u64 address)
 {
-	struct text text;
-	__u64 hash = 0xcbf29ce484222325ULL;
+	/* The kernel puts a NUL behind even the longest, and leaves what is behind a NUL as it was. */
+	struct {
+		struct text text;
+		__u64 beyond;
+	} read;
+	const __u64 *words = (const __u64 *)read.text.bytes;
+	__u64 hash = TEXT_SEED;
 	__u32 short_hash, one = 1;
-	/* Room for the NUL that is put behind even the longest. */
-	char bytes[TEXT_BYTES + 8];
 
-	if (!address || bpf_probe_read_user_str(bytes, TEXT_BYTES + 1, (void *)address) < 0)
+	__builtin_memset(&read, 0, sizeof(read));
+	if (!address || bpf_probe_read_user_str(read.text.bytes, TEXT_BYTES + 1, (void *)address) < 0)
 		return 0;
-	__builtin_memset(text.bytes, 0, TEXT_BYTES);
 #pragma clang loop unroll(disable)
-	for (int i = 0; i < TEXT_BYTES; i++) {
-		unsigned char byte = bytes[i];
-
-		if (!byte)
-			break;
-		text.bytes[i] = byte;
-		hash = (hash ^ byte) * 0x00000100000001b3ULL;
+	for (int i = 0; i < TEXT_BYTES / 8 && words[i]; i++) {
+		hash = (hash ^ words[i]) * TEXT_SPREAD;
+		hash ^= hash >> 32;
 	}
-	short_hash = ((__u32)(hash >> 32) ^ (__u32)hash) & SUBJECT;
+	short_hash = hash * TEXT_SPREAD >> 36;
 	if (!short_hash)
 		short_hash = 1;
 	if (bpf_map_lookup_elem(&texts, &short_hash))
 		return short_hash;
-	text.hash = short_hash;
-	text.unused = 0;
+	read.text.hash = short_hash;
 	/* One that found no room is handed over the next time. */
-	if (!bpf_ringbuf_output(&ring, &text, sizeof(text), BPF_RB_NO_WAKEUP))
+	if (!bpf_ringbuf_output(&ring, &read.text, sizeof(read.text), BPF_RB_NO_WAKEUP))
 		bpf_map_update_elem(&texts, &short_hash, &one, 0);
 	return short_hash;
 }
