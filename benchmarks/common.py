@@ -7,6 +7,7 @@ import json
 import math
 import os
 import platform
+import signal
 import statistics
 import subprocess
 import sys
@@ -52,7 +53,9 @@ class Figure:
 
 
 def arguments(description: str, *, files: Sequence[str] = (), **defaults: int | str) -> argparse.Namespace:
-    """A --small flag for CI, an option for each file, and one for each default, a count or a word."""
+    """A --small flag for CI, an option for each file, and one for each default, a count or a word. From here on SIGTERM
+    ends the benchmark as Ctrl-C does, with its servers and files."""
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     parser = argparse.ArgumentParser(description=description)
     parser.add_argument("--small", action="store_true", help="fewer runs: does it work, not what is it")
     parser.add_argument("--json", action="store_true", help="print the figures as JSON")

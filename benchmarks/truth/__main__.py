@@ -17,7 +17,6 @@ from __future__ import annotations
 import math
 import os
 import random
-import signal
 import statistics
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
@@ -98,7 +97,6 @@ def elapsed(tare: Rig, query: Query, cache: CacheState, audited: bool) -> Elapse
 
 
 def main() -> None:
-    signal.signal(signal.SIGTERM, signal.default_int_handler)  # the server and the noise end with us
     asked = arguments(__doc__ or "", runs=20, rows=400_000, lookups=1_000, pairs=20)
     runs, rows, lookups, pairs = asked.runs, asked.rows, asked.lookups, asked.pairs
     ups, noises = set_ups(), tuple(NOISES)
