@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import fcntl
-import hashlib
-import os
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -15,7 +12,8 @@ from tare.dbms.registry import find
 from tare.dbms.servers import RunningServer, start_mariadb, start_postgresql
 from tare.dbms.servers.record import read as read_record
 from tare.dbms.url import file_path, redacted
-from tare.errors import DatabaseInUse, ServerFailed, UsageError
+from tare.errors import ServerFailed, UsageError
+from tare.experiment.database_lock import DatabaseLock
 from tare.experiment.specification import DbmsSpec
 from tare.measure.machine.settings import journal_directory
 
@@ -49,7 +47,7 @@ class Target:
         self._connect_timeout_s = connect_timeout_s
         self._allow_restart = allow_restart
         self._server: RunningServer | None = None
-        self._lock: int | None = None
+        self._lock: DatabaseLock | None = None
         self._entered = 0
 
     @property
@@ -124,25 +122,12 @@ class Target:
         return self._place.with_name(f"{self._place.name}.{_SUFFIX[str(self._spec.start)]}")
 
     def _hold(self) -> None:
-        """Two runs on one database would make their tables under each other's QEs."""
         what = redacted(self._spec.url) if self._spec.url else str(self._place)
-        digest = hashlib.sha256(what.encode()).hexdigest()[:16]
-        descriptor = os.open(
-            journal_directory() / f"database-{digest}.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600
-        )
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            os.close(descriptor)
-            raise DatabaseInUse(
-                f"another run of this machine is using the database of {self.name} ({what})",
-                "wait until it has ended or is paused, or give this experiment a database of its own",
-            ) from None
-        self._lock = descriptor
+        self._lock = DatabaseLock(journal_directory(), what, self.name)
 
     def _let_go(self) -> None:
         if self._lock is not None:
-            os.close(self._lock)
+            self._lock.release()
             self._lock = None
 
 
