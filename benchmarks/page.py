@@ -21,6 +21,9 @@ def put(page: Path, figures: str, of: str = "") -> None:
     there = page.read_text() if page.exists() else ""
     before, found, rest = there.partition(begin)
     if found:
-        page.write_text(before + block + rest.partition(END)[2])
+        old, ended, after = rest.partition(END)
+        if not ended or "<!-- figures" in old:
+            raise SystemExit(f"{page}: what follows {begin!r} has no end of its own: put {END!r} where it is")
+        page.write_text(before + block + after)
     else:
         page.write_text(f"{there.rstrip()}\n\n{block}\n".lstrip())

@@ -74,6 +74,12 @@ static inline uint32_t mode_of(uint32_t function) {
     return tare_runtime.modes[__atomic_load_n(&tare_runtime.switches[function], __ATOMIC_RELAXED)];
 }
 
+/* The profiler reads it at any time; only this thread writes it. */
+static inline void count(struct thread *thread, uint32_t function) {
+    uint32_t *calls = &thread->view.counts[function];
+    __atomic_store_n(calls, *calls + 1, __ATOMIC_RELAXED);
+}
+
 /* 1: the stub is to call the function and come to tare_leave after it. */
 long tare_enter(uint64_t *slot, uint32_t function, const uint64_t *saved) {
     struct thread *thread = ready((uint64_t)slot);
@@ -91,8 +97,7 @@ long tare_enter(uint64_t *slot, uint32_t function, const uint64_t *saved) {
         }
     }
     if (mode & MODE_COUNTING) {
-        uint32_t *count = &thread->view.counts[function];
-        __atomic_store_n(count, *count + 1, __ATOMIC_RELAXED);
+        count(thread, function);
         done(thread);
         return 0;
     }
@@ -244,8 +249,7 @@ static __attribute__((noinline)) void enter_sled(uint32_t function, uint32_t mod
     if (!thread) return;
     uint64_t now = ticks();
     if (mode & MODE_COUNTING) {
-        uint32_t *count = &thread->view.counts[function];
-        __atomic_store_n(count, *count + 1, __ATOMIC_RELAXED);
+        count(thread, function);
     } else {
         uint32_t detail = (mode & 3) == 0 ? site(*slot) : words(thread, &mode, saved);
         put(thread, now, ENTER | function, detail);
