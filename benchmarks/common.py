@@ -18,11 +18,12 @@ from pathlib import Path
 
 from tare.dbms.registry import find
 from tare.dbms.servers import start_postgresql
+from tare.measure.choices import CacheState, Tier
 from tare.measure.machine.settings import MachineSettings, delay_accounting_on
 from tare.measure.qe import time_single_qe
 from tare.measure.query import Query
-from tare.measure.records import QE, CacheState
-from tare.measure.rig import Rig, Tier
+from tare.measure.records import QE
+from tare.measure.rig import Rig
 
 # One process, all CPU: what a figure about Tare itself should not drown in.
 ONE_PROCESS = {"max_parallel_workers_per_gather": "0", "jit": "off", "autovacuum": "off"}

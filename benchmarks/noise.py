@@ -1,12 +1,16 @@
-"""Is the exact CPU time steady under noise? A warm CPU-bound query of three seconds, ten QEs a case; and a short one.
+"""Is the exact CPU time steady under noise? Warm CPU-bound queries of three seconds, ten QEs a case; and a short one.
 
 Cases: nothing, a CPU hog on the query's CPU, an O_DIRECT reader, both. The
 cases are interleaved round by round, so that a neighbour of this machine meets
 them all alike. The query stands on the CPU that takes the fewest device interrupts, as `tare isolate`
 would put it; then, to show what that is worth, on the one that takes the most. Beside the exact time
 stand wall and TTPv2 times of the same QEs. Without any noise of ours the figure shows what the machine
-itself does: a guest's CPU runs slower when its host is busy, and no counter of the guest tells. Such stretches are
-short, so that a query of a tenth of a second falls into one or not, and one of seconds has its share of them.
+itself does: a guest's CPU runs slower when its host is busy, and no counter of the guest tells.
+
+Two kinds of work, since a busy sibling thread of the CPU does not take from both alike. Digests are one chain
+of operations that wait for each other: what the sibling takes was idle, so that this query's CPU time varies
+by what the meter and the case do to it. It has the bar. The product has many operations that could go at the
+same time, as most queries have: its figures show what the host makes of such work.
 """
 
 from __future__ import annotations
@@ -31,13 +35,18 @@ from tare.measure.rig import Rig
 
 
 # All CPU and hardly any memory: a host that gives and takes a guest's pages has nothing to do here.
+def digests(name: str, rows: int) -> Query:
+    return Query(name, f"SELECT count(md5(repeat('x', 8000) || a)) FROM generate_series(1, {rows}) AS a")
+
+
 def product(name: str, rows: int) -> Query:
     return Query(
         name, f"SELECT sum((a * b) % 7) FROM generate_series(1, 1000) AS a, generate_series(1, {rows}) AS b"
     )
 
 
-LONG, SHORT = product("product of three seconds", 81_000), product("short product", 2_700)
+CHAIN, SHORT_CHAIN = digests("digests of three seconds", 200_000), digests("short digests", 6_700)
+WIDE, SHORT_WIDE = product("product of three seconds", 81_000), product("short product", 2_700)
 CASES = ("none", "cpu hog", "O_DIRECT reader", "both")
 
 
@@ -117,8 +126,8 @@ def await_calm(tare: Rig, query: Query, cpu: int, attempts: int) -> None:
 
 
 def figures(measured: dict[str, list[QE]], where: str, barred: bool) -> Iterator[Figure]:
-    """The bar is for the long query on a CPU that does not serve the disk. There the scheduler books interrupts to
-    whoever is on the CPU, and the remedy is another CPU, not another number."""
+    """The bar is for digests of seconds on a CPU that does not serve the disk. Where it does, the scheduler books
+    interrupts to whoever is on the CPU, and the remedy is another CPU, not another number."""
     calm = statistics.median(cpu_of(measured["none"]))
     for case, qes in measured.items():
         cpu_ms, wall_ms, ticks = (
@@ -160,14 +169,14 @@ def main() -> None:
     with postgresql() as url, rig(url) as tare, tempfile.NamedTemporaryFile(dir=".") as file:
         Path(file.name).write_bytes(os.urandom(1 << 20) * 64)
         os.sync()
-        barred = SHORT if asked.small else LONG
+        barred = SHORT_CHAIN if asked.small else CHAIN
         await_calm(tare, barred, quiet, 1 if asked.small else asked.attempts)
         calm, disk = f"on CPU {quiet} (fewest interrupts)", f"on CPU {busy} (takes the disk's)"
         places = [(barred, quiet, calm, True)]
         if not asked.small:
-            places.append((SHORT, quiet, calm, False))
+            places += [(WIDE, quiet, calm, False), (SHORT_WIDE, quiet, calm, False)]
         if busy != quiet:
-            places.append((SHORT, busy, disk, False))
+            places.append((SHORT_WIDE, busy, disk, False))
         found = [
             figure
             for query, cpu, where, has_bar in places

@@ -8,8 +8,8 @@ from pathlib import Path
 import psycopg
 
 from benchmarks.common import Figure, arguments, postgresql, quartiles, report, rig, weigh_once
+from tare.measure.choices import CacheState
 from tare.measure.query import Query
-from tare.measure.records import CacheState
 from tare.measure.rig import Rig
 
 LOAD = """

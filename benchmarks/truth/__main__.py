@@ -29,8 +29,9 @@ from benchmarks.truth.rows import Row
 from benchmarks.truth.tables import fine, show
 from benchmarks.truth.weighing import loaded, weigh
 from tare.measure.audit import Auditor, auditing
+from tare.measure.choices import CacheState
 from tare.measure.query import Query
-from tare.measure.records import CacheState, Elapsed
+from tare.measure.records import Elapsed
 from tare.measure.rig import Rig
 
 

@@ -8,8 +8,8 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 
 from benchmarks.noise import hog, reader, running
+from tare.measure.choices import CacheState
 from tare.measure.machine.interrupts import read as interrupts
-from tare.measure.records import CacheState
 
 LOAD = (
     "CREATE TABLE wide AS SELECT i AS id, i % 97 AS grp, repeat('x', 300) AS pad FROM generate_series(1, {rows}) AS i",

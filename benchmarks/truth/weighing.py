@@ -15,8 +15,9 @@ from benchmarks.common import postgresql, rig, weigh_once
 from benchmarks.truth.cells import CACHES, LOAD, Cell, SetUp, confined, noise_of
 from benchmarks.truth.rows import Row, row_of
 from tare.measure.audit import Auditor, auditing
+from tare.measure.choices import CacheState
 from tare.measure.query import Query
-from tare.measure.records import QE, CacheState
+from tare.measure.records import QE
 from tare.measure.rig import Rig
 
 

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from tare.measure.rig import Tier, open_probe
+from tare.measure.choices import Tier
+from tare.measure.rig import open_probe
 from tests.cli.running import tare
 
 TEXT = """

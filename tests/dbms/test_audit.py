@@ -9,10 +9,11 @@ import pytest
 from tare._probe import Probe, ProbeError
 from tare.dbms.registry import find
 from tare.measure.audit import Audited, Auditor, auditing
+from tare.measure.choices import CacheState
 from tare.measure.machine.settings import MachineSettings, delay_accounting_on
 from tare.measure.qe import time_single_qe
 from tare.measure.query import Query
-from tare.measure.records import QE, CacheState
+from tare.measure.records import QE
 from tare.measure.rig import Rig
 
 pytestmark = [pytest.mark.bpf, pytest.mark.root]

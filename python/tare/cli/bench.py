@@ -78,7 +78,7 @@ def wisconsin(
 
     from tare.cli.experiment_session import Session
     from tare.cli.wisconsin_request import Request, made_ready
-    from tare.measure.records import CacheState
+    from tare.measure.choices import CacheState
 
     request = Request(
         databases=db,

@@ -20,15 +20,16 @@ from tare.errors import LabError, TareError, UsageError
 from tare.experiment.conduct import Conductor, End, begin, meet
 from tare.experiment.interrupts import Interrupted, Interrupts
 from tare.experiment.read import read_specification
+from tare.experiment.recorded import specification_of
 from tare.experiment.specification import Specification
 from tare.experiment.status import status
 from tare.experiment.target import Target, home, target_of
 from tare.experiment.works import work_of
-from tare.lab.progress import RunFacts, progress, run_facts
+from tare.lab.progress import progress, run_facts
 from tare.lab.recorder import Recorder
 from tare.lab.store import Lab, find_runs, open_lab
+from tare.measure.choices import Tier
 from tare.measure.machine.settings import MachineSettings, delay_accounting_on
-from tare.measure.rig import Tier
 from tare.protocol.warmup import steady
 
 
@@ -181,11 +182,6 @@ def _in_turn(turns: Sequence[tuple[Conductor, int, Target]]) -> list[End]:
 
 def _ids(runs: Sequence[tuple[int, Specification]]) -> str:
     return " ".join(str(run_id) for run_id, _ in runs)
-
-
-def specification_of(facts: RunFacts) -> Specification:
-    """As the lab has it."""
-    return read_specification(facts.specification)[0]
 
 
 @contextmanager

@@ -17,9 +17,9 @@ def status(runs: options.Runs, lab: options.Lab = "lab.db", json: options.AsJson
     """
     from json import dumps
 
-    from tare.cli.experiment_session import specification_of
     from tare.cli.experiment_show import as_json, lines
     from tare.dbms.url import redacted
+    from tare.experiment.recorded import specification_of
     from tare.experiment.status import status as status_of
     from tare.experiment.works import work_of
     from tare.lab.progress import progress

@@ -53,9 +53,9 @@ def watch(
     from functools import partial
     from time import sleep
 
-    from tare.cli.experiment_session import specification_of
     from tare.errors import LabLost
     from tare.experiment.alarm import Bell, Channel, check_webhook, post, run_command
+    from tare.experiment.recorded import specification_of
     from tare.experiment.specification import WatchSpec
     from tare.experiment.watcher import Watch
     from tare.lab.progress import run_facts

@@ -8,8 +8,6 @@ from typing import Annotated
 import typer
 
 from tare.errors import UsageError
-from tare.measure.machine.isolation.run import Wishes
-from tare.measure.machine.isolation.run import isolate as run_isolated
 
 
 def _say(line: str) -> None:
@@ -40,6 +38,9 @@ def isolate(
 
     The exit code is the command's. Settings are put back on an error, Ctrl-C and a crash too.
     """
+    from tare.measure.machine.isolation.run import Wishes
+    from tare.measure.machine.isolation.run import isolate as run_isolated
+
     if cpu is not None and cpus is not None:
         raise UsageError("--cpu and --cpus both say what to reserve", "give one of them")
     count = 1 if cpus is None else cpus

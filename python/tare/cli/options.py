@@ -7,8 +7,7 @@ from typing import Annotated
 
 import typer
 
-from tare.measure.records import CacheState
-from tare.measure.rig import Tier
+from tare.measure.choices import CacheState, Tier
 
 Sql = Annotated[list[str] | None, typer.Argument(metavar="[SQL]...", help="Statements to weigh, one each.")]
 Files = Annotated[

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from tare.errors import BadStatement, UsageError
+from tare.measure.choices import CacheState
 from tare.measure.phases import Phases
 from tare.measure.query import Query, expand, scan
-from tare.measure.records import CacheState
 from tare.measure.weigh import Conditions
 
 

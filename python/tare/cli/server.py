@@ -5,14 +5,15 @@ from __future__ import annotations
 import json
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from tare.cli import options
-from tare.dbms.servers import RunningServer, start_mariadb, start_postgresql
-from tare.dbms.servers import stop as stop_server
 from tare.errors import UsageError
+
+if TYPE_CHECKING:
+    from tare.dbms.servers import RunningServer
 
 app = typer.Typer(help="Start and stop throw-away database servers.", no_args_is_help=True)
 
@@ -40,6 +41,8 @@ def start(
     as_json: options.AsJson = False,
 ) -> None:
     """Start a server (or the one in --dir again) and print its URL."""
+    from tare.dbms.servers import start_mariadb, start_postgresql
+
     settings = dict(_pair(text) for text in setting or ())
     if kind is Kind.POSTGRESQL:
         server = start_postgresql(dir_, settings=settings, version=pg_version, port=port)
@@ -58,6 +61,8 @@ def stop(
     as_json: options.AsJson = False,
 ) -> None:
     """Stop a server; its data stay, unless the directory was a temporary one."""
+    from tare.dbms.servers import stop as stop_server
+
     stop_server(dir_)
     kept = dir_.exists()
     if as_json:

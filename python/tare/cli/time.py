@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from tare.cli import options
-from tare.measure.records import CacheState
+from tare.measure.choices import CacheState
 
 
 def time(

@@ -14,10 +14,11 @@ from tare.cli.progress import Live
 from tare.dbms.base import Session
 from tare.dbms.registry import find
 from tare.errors import TareError
+from tare.measure.choices import Tier
 from tare.measure.environment import machine_facts
 from tare.measure.machine.settings import MachineSettings, delay_accounting_on
 from tare.measure.query import Query
-from tare.measure.rig import Rig, Tier
+from tare.measure.rig import Rig
 from tare.measure.weigh import Conditions, Weigher
 from tare.protocol.warmup import steady
 from tare.report.asked import Asked, Attempt, Means

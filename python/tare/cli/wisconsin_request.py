@@ -12,7 +12,7 @@ from tare.errors import ServerLost, SpecificationMistake, UsageError
 from tare.experiment.read import read_specification
 from tare.experiment.specification import Specification
 from tare.experiment.target import Target, make_file
-from tare.measure.records import CacheState
+from tare.measure.choices import CacheState
 from tare.workload.wisconsin.catalogue import chosen, names
 from tare.workload.wisconsin.kinds import Generation, Organisation
 from tare.workload.wisconsin.specification import WisconsinSpec

@@ -29,7 +29,6 @@ from tare.experiment.specification import (
     WatchSpec,
 )
 from tare.experiment.table_checks import table_mistakes, twice
-from tare.workload.wisconsin.mistakes import wisconsin_mistakes
 from tare.workload.wisconsin.specification import WisconsinSpec
 
 _Model = TypeVar("_Model", bound=BaseModel)
@@ -184,6 +183,8 @@ def _own_work(document: dict[str, Any], tables: Sequence[tuple[int, TableSpec]])
 
 
 def _beside_wisconsin(document: dict[str, Any]) -> Iterator[Finding]:
+    from tare.workload.wisconsin.mistakes import wisconsin_mistakes
+
     for key in ("tables", "queries", "generate"):
         if key in document:
             yield (key,), f"[wisconsin] brings tables and queries of its own: leave `{key}` out"

@@ -27,10 +27,11 @@ from tare.lab.progress import Progress, RunFacts, progress
 from tare.lab.recorder import Recorder
 from tare.lab.states import RunState
 from tare.lab.store import Lab
+from tare.measure.choices import Tier
 from tare.measure.environment import MachineFacts, machine_facts
 from tare.measure.query import Query
 from tare.measure.records import QE
-from tare.measure.rig import Rig, Tier
+from tare.measure.rig import Rig
 
 NOT_BEGUN = "its turn has not come yet"
 

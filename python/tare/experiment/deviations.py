@@ -5,11 +5,12 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 
+from tare.measure.choices import Tier
 from tare.measure.environment import MachineFacts
 from tare.measure.machine.doctor import neighbours, processor, timekeeping
 from tare.measure.machine.doctor.finding import Status
 from tare.measure.machine.doctor.surroundings import Surroundings
-from tare.measure.rig import Rig, Tier
+from tare.measure.rig import Rig
 
 _LOOKED_AT = (
     (processor.turbo, "turbo mode was on"),

@@ -11,7 +11,6 @@ import itertools
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from tare.experiment.rows import domain
 from tare.experiment.specification import ColumnSpec, TableSpec
 
 
@@ -36,7 +35,7 @@ class Filter:
 
 def kept(table: TableSpec, filter_: Filter) -> float:
     """The share of rows that pass."""
-    low, high = domain(table, filter_.column)
+    low, high = table.domain(filter_.column)
     return min(1.0, max(0, filter_.bound - low) / (high - low + 1))
 
 
@@ -50,8 +49,8 @@ def rows_of(tables: Sequence[TableSpec], filters: Sequence[Filter]) -> list[floa
 
 def match(tables: Sequence[TableSpec], join: Join) -> float:
     """The share of pairs that the join keeps. A column joined to itself keeps each row's pair with itself."""
-    low_a, high_a = domain(tables[join.parent], join.parent_column)
-    low_b, high_b = domain(tables[join.child], join.child_column)
+    low_a, high_a = tables[join.parent].domain(join.parent_column)
+    low_b, high_b = tables[join.child].domain(join.child_column)
     common = min(high_a, high_b) - max(low_a, low_b) + 1
     share = max(0, common) / ((high_a - low_a + 1) * (high_b - low_b + 1))
     itself = tables[join.parent] == tables[join.child] and join.parent_column == join.child_column
@@ -64,7 +63,7 @@ def fan_out(tables: Sequence[TableSpec], join: Join) -> float:
     """Rows of the joined table that share a value of its column: at least one."""
     if unique(tables, join):
         return 1.0
-    low, high = domain(tables[join.child], join.child_column)
+    low, high = tables[join.child].domain(join.child_column)
     return max(1.0, tables[join.child].cardinality / (high - low + 1))
 
 

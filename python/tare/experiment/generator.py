@@ -18,7 +18,6 @@ from typing import TypeVar
 from tare.errors import UsageError
 from tare.experiment import estimate
 from tare.experiment.estimate import Filter, Join
-from tare.experiment.rows import domain
 from tare.experiment.specification import ColumnSpec, GenerateSpec, Specification, TableSpec
 from tare.measure.query import Query
 
@@ -116,7 +115,7 @@ def _shape(draw: _Draw, tables: Sequence[TableSpec], names: int) -> _Shape:
     for of, table in enumerate(chosen):
         if draw.chance(0.5):
             column = draw.of(table.columns)
-            low, high = domain(table, column)
+            low, high = table.domain(column)
             filters.append(Filter(of, column, low + max(1, int((high - low + 1) * draw.of(_SHARES)))))
     return _Shape(tuple(chosen), tuple(joins), tuple(filters))
 
@@ -148,7 +147,7 @@ def _bearable(shape: _Shape, largest: int, pairs: int) -> bool:
         return False
     whole = estimate.size(frozenset(range(len(shape.tables))), rows, matches)
     values = max(
-        abs(end) for table in shape.tables for column in table.columns for end in domain(table, column)
+        abs(end) for table in shape.tables for column in table.columns for end in table.domain(column)
     )
     if whole < LEAST_ROWS or most * values > _SUM_MOST:
         return False

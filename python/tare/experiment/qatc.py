@@ -29,9 +29,10 @@ from tare.experiment.work import Trial, Work
 from tare.lab.states import QatCState
 from tare.measure.audit import Auditor
 from tare.measure.backoff import MAX_TRIES, pause_s
+from tare.measure.choices import CacheState
 from tare.measure.qe import time_single_qe
 from tare.measure.query import Query
-from tare.measure.records import QE, CacheState, Outcome
+from tare.measure.records import QE, Outcome
 from tare.measure.rig import Rig
 from tare.measure.weigh import MAX_RESTARTS, MAX_TIMEOUTS, most_warmup
 

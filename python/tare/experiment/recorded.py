@@ -1,9 +1,15 @@
-"""The walks of a run as the lab has them: what an executor goes on with, and what a status tells."""
+"""A run as the lab has it: what an executor goes on with, and what a status tells."""
 
 from __future__ import annotations
 
+from tare.experiment.read import read_specification
+from tare.experiment.specification import Specification
 from tare.experiment.walk import QatC, QueryWalk
-from tare.lab.progress import Progress
+from tare.lab.progress import Progress, RunFacts
+
+
+def specification_of(run: RunFacts) -> Specification:
+    return read_specification(run.specification)[0]
 
 
 def walks_of(progress: Progress) -> list[QueryWalk]:

@@ -12,7 +12,8 @@ from tare.errors import ConnectionFailed, ServerLost
 from tare.experiment.interrupts import Interrupts
 from tare.experiment.target import Target
 from tare.measure.backoff import MAX_TRIES, pause_s
-from tare.measure.rig import Rig, Tier
+from tare.measure.choices import Tier
+from tare.measure.rig import Rig
 
 FIRST_PAUSE_S = 0.1
 """Doubled nine times: a server has 51 s to come back."""

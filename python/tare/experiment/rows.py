@@ -18,15 +18,7 @@ from tare.experiment.specification import ColumnSpec, TableSpec
 
 Values = NDArray[np.int64]
 
-LEAST, MOST = -(2**31), 2**31 - 1  # of an SQL INTEGER
 CHUNK = 65_536  # rows
-
-
-def domain(table: TableSpec, column: ColumnSpec) -> tuple[int, int]:
-    """The least and the largest value that this column may hold."""
-    if column.name == table.primary_key:
-        return 1, table.cardinality
-    return column.low, table.cardinality if column.high is None else column.high
 
 
 def chunks(table: TableSpec, cardinality: int, size: int = CHUNK) -> Iterator[tuple[int, list[Values]]]:
@@ -39,7 +31,7 @@ def chunks(table: TableSpec, cardinality: int, size: int = CHUNK) -> Iterator[tu
             [
                 np.arange(start + 1, start + count + 1, dtype=np.int64)
                 if column.name == table.primary_key
-                else _scaled(stream.random_raw(count), *domain(table, column))
+                else _scaled(stream.random_raw(count), *table.domain(column))
                 for column, stream in zip(table.columns, streams, strict=True)
             ],
         )

@@ -10,8 +10,10 @@ from pydantic import Field
 
 from tare.experiment.part import Name, Part
 from tare.experiment.scenario.base import Range
-from tare.measure.records import CacheState
+from tare.measure.choices import CacheState
 from tare.workload.wisconsin.specification import WisconsinSpec
+
+LEAST, MOST = -(2**31), 2**31 - 1  # of an SQL INTEGER
 
 
 class ColumnSpec(Part):
@@ -40,6 +42,12 @@ class TableSpec(Part):
     @property
     def variable(self) -> bool:
         return self.step is not None
+
+    def domain(self, column: ColumnSpec) -> tuple[int, int]:
+        """The least and the largest value that this column may hold."""
+        if column.name == self.primary_key:
+            return 1, self.cardinality
+        return column.low, self.cardinality if column.high is None else column.high
 
     @property
     def range(self) -> Range:

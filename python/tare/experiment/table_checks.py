@@ -9,8 +9,7 @@ from difflib import get_close_matches
 from tare.experiment.explain import Finding
 from tare.experiment.places import Path
 from tare.experiment.reserved import is_reserved
-from tare.experiment.rows import LEAST, MOST
-from tare.experiment.specification import TableSpec
+from tare.experiment.specification import LEAST, MOST, TableSpec
 
 PREFIX = "tare_"
 

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from tare.dbms.base import Session
 from tare.experiment.generator import queries_of
 from tare.experiment.specification import Specification
-from tare.experiment.tables import Tables
 from tare.experiment.work import Told, Trial, Work
 from tare.measure.query import Query
+
+if TYPE_CHECKING:
+    from tare.experiment.tables import Tables
 
 
 class Written(Work):
@@ -24,6 +27,8 @@ class Written(Work):
         return {table.name: table.cardinality for table in self._specification.tables}
 
     def tables(self, session: Session, told: Told | None = None) -> Tables:
+        from tare.experiment.tables import Tables  # with NumPy, which telling how a run stands can do without
+
         return Tables(session, self._specification, told)
 
     def trial(self, query: str, sql: str, dbms: str, cardinality: int, turn: int) -> Trial:

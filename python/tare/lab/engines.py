@@ -5,15 +5,16 @@ from __future__ import annotations
 import os
 import sqlite3
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
-import psycopg
-from psycopg.conninfo import conninfo_to_dict
 from sqlalchemy import Connection, Engine, create_engine, event
 from sqlalchemy.pool import QueuePool
 
 from tare.errors import LabError
+
+if TYPE_CHECKING:
+    import psycopg
 
 WRITES = "tare_writes"
 """Execution option of a transaction that will write: SQLite then takes its lock at the beginning."""
@@ -70,6 +71,9 @@ def sqlite_engine(path: Path, *, create: bool) -> Engine:
 
 def postgresql_engine(url: str) -> Engine:
     """By libpq URL. Each transaction begins on a connection that was found alive."""
+    import psycopg
+    from psycopg.conninfo import conninfo_to_dict
+
     engine = create_engine("postgresql+psycopg://", pool_pre_ping=True, poolclass=QueuePool)
 
     @event.listens_for(engine, "do_connect")

@@ -19,7 +19,8 @@ from tare.errors import ForeignFile, LabTooNew
 from tare.lab.migrations import VERSION as SCHEMA
 from tare.lab.schema_oltp import BELOW, oltp_run
 from tare.lab.states import QatCState, RunState
-from tare.measure.records import CacheState, Fate, Outcome
+from tare.measure.choices import CacheState
+from tare.measure.records import Fate, Outcome
 
 FORMAT = "tare lab export"
 VERSION = 1

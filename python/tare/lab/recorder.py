@@ -14,7 +14,6 @@ from datetime import UTC, datetime
 from typing import Any
 
 from sqlalchemy import Connection, Table, func, insert, select, update
-from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.exc import IntegrityError
 
 from tare.dbms.base import Plan, Server
@@ -268,8 +267,11 @@ def _recorded(connection: Connection, row: rows.Row) -> int | None:
 
 def shared(connection: Connection, table: Table, unique: str, row: rows.Row) -> int:
     """The id of the row with this digest, made if it is not there; several executors may do so at once."""
-    dialect = sqlite if connection.dialect.name == "sqlite" else postgresql
-    connection.execute(dialect.insert(table).values(row).on_conflict_do_nothing(index_elements=[unique]))
+    if connection.dialect.name == "sqlite":
+        from sqlalchemy.dialects.sqlite import insert as insert_new
+    else:
+        from sqlalchemy.dialects.postgresql import insert as insert_new  # type: ignore[assignment]
+    connection.execute(insert_new(table).values(row).on_conflict_do_nothing(index_elements=[unique]))
     return int(connection.execute(select(table.c.id).where(table.c[unique] == row[unique])).scalar_one())
 
 

@@ -1,4 +1,7 @@
-"""What a lab's engine says when it fails, as one of Tare's errors with the next step."""
+"""What a lab's engine says when it fails, as one of Tare's errors with the next step.
+
+psycopg is loaded when something has failed, not before: most labs are files, and it takes a tenth of a second.
+"""
 
 from __future__ import annotations
 
@@ -7,13 +10,16 @@ import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-import psycopg
 from sqlalchemy.exc import DBAPIError, StatementError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 
 from tare.dbms.url import scrubbed
 from tare.errors import LabError, LabFull, LabLost
+
+if TYPE_CHECKING:
+    import psycopg
 
 _LEAST_ROOM = 1 << 20
 """With fewer bytes free than this, an input/output error is taken for a full disk (a quota says no more)."""
@@ -29,7 +35,7 @@ def told(where: str, path: Path | None = None, secret: str | None = None) -> Ite
         yield
     except DBAPIError as error:
         raise explained(error.orig or error, where, path, secret) from error
-    except (sqlite3.Error, psycopg.Error) as error:
+    except (sqlite3.Error, _psycopg_error()) as error:
         raise explained(error, where, path, secret) from error
     except (StatementError, PoolTimeout, OverflowError) as error:
         raise LabError(
@@ -41,12 +47,18 @@ def told(where: str, path: Path | None = None, secret: str | None = None) -> Ite
 def explained(error: BaseException, where: str, path: Path | None, secret: str | None = None) -> LabError:
     if isinstance(error, sqlite3.Error):
         return _sqlite(error, where, path)
-    if isinstance(error, psycopg.Error):
+    if isinstance(error, _psycopg_error()):
         return _postgresql(error, where, secret)
     return LabError(
         f"the lab {where} cannot be used: {scrubbed(_first(error), secret)}",
         "see what it names, and try again",
     )
+
+
+def _psycopg_error() -> type[psycopg.Error]:
+    from psycopg import Error
+
+    return Error
 
 
 def _sqlite(error: sqlite3.Error, where: str, path: Path | None) -> LabError:
@@ -93,6 +105,8 @@ def _postgresql(error: psycopg.Error, where: str, secret: str | None) -> LabErro
 
 def lost(error: psycopg.Error) -> bool:
     """The connection is gone, or never came about: the server may be back in a while."""
+    import psycopg
+
     state = error.sqlstate
     if state is None:
         return isinstance(error, psycopg.OperationalError | psycopg.InterfaceError)

@@ -5,7 +5,8 @@ from __future__ import annotations
 from tare._probe import evict, residency
 from tare.dbms.base import Session
 from tare.errors import CacheNotCleared
-from tare.measure.records import CacheState, Residence
+from tare.measure.choices import CacheState
+from tare.measure.records import Residence
 
 CLEARS_DBMS = frozenset({CacheState.COLD, CacheState.LUKEWARM_DBMS})
 CLEARS_OS = frozenset({CacheState.COLD, CacheState.LUKEWARM_OS})

@@ -20,10 +20,11 @@ from tare.dbms.base import Fetched, Prepared, Role
 from tare.errors import BadStatement, QueryTimeout, TareError
 from tare.measure.answer import answer_hash
 from tare.measure.caches import CLEARS_DBMS, reach, residence
+from tare.measure.choices import CacheState
 from tare.measure.differences import Life, lives, machine_use, tasks, unaccounted_births, uses, was_active
 from tare.measure.elapsed import LeaderReading, elapsed_view
 from tare.measure.query import Query
-from tare.measure.records import QE, CacheState, Outcome, OwnCost, ProcessUse, RawReadings, Residence
+from tare.measure.records import QE, Outcome, OwnCost, ProcessUse, RawReadings, Residence
 from tare.measure.resources import resources_view
 from tare.measure.rig import Rig
 

@@ -15,15 +15,6 @@ if TYPE_CHECKING:
     from tare.measure.elapsed import LeaderReading
 
 
-class CacheState(StrEnum):
-    """What is emptied before each QE (TTPv2 §3.1)."""
-
-    WARM = "warm"  # nothing
-    LUKEWARM_OS = "lukewarm-os"  # the operating system's page cache only
-    LUKEWARM_DBMS = "lukewarm-dbms"  # the DBMS's own buffers only
-    COLD = "cold"  # both
-
-
 class Fate(StrEnum):
     """How a process relates to the QE's interval (TTPv1 §7.2, TTPv2 §7.1)."""
 

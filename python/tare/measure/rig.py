@@ -6,7 +6,6 @@ import os
 import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from enum import StrEnum
 from types import TracebackType
 from typing import TYPE_CHECKING
 
@@ -21,6 +20,7 @@ from tare._probe import (
 )
 from tare.dbms.base import Leader, Plan, Prepared, Role, Session
 from tare.errors import PrivilegeMissing, UsageError
+from tare.measure.choices import Tier
 from tare.measure.differences import Life
 from tare.measure.settle import settle
 
@@ -28,14 +28,6 @@ if TYPE_CHECKING:
     from tare.measure.audit import Auditor
 
 TRACE_PATIENCE_S = 0.005
-
-
-class Tier(StrEnum):
-    """How the kernel is read, best first; each is tried at start."""
-
-    BPF = "bpf"
-    TASKSTATS = "taskstats"
-    PROCFS = "procfs"
 
 
 def open_probe(tier: Tier | None = None) -> Probe:

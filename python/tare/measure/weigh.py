@@ -21,10 +21,11 @@ from tare.errors import (
     TareError,
 )
 from tare.measure.backoff import MAX_TRIES, pause_s
+from tare.measure.choices import CacheState
 from tare.measure.phases import Phases, run_phase
 from tare.measure.qe import time_single_qe
 from tare.measure.query import Query
-from tare.measure.records import QE, CacheState, Outcome
+from tare.measure.records import QE, Outcome
 from tare.measure.rig import Rig
 
 MAX_RESTARTS = 3

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from tare.measure.records import QE, CacheState
+from tare.measure.choices import CacheState
+from tare.measure.records import QE
 
 LEFTOVER_SHARE = 0.02  # of the database's files
 LEFTOVER_BYTES = {"page_cache_bytes": 2 << 20, "buffer_bytes": 16 << 20}

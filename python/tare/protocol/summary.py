@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from tare.measure.records import QE, CacheState, Outcome
+from tare.measure.choices import CacheState
+from tare.measure.records import QE, Outcome
 from tare.protocol import exact, measures, ttp2, warmup
 from tare.protocol.cache import Proof, prove
 from tare.protocol.check import Finding

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from tare.measure.records import CacheState
+from tare.measure.choices import CacheState
 from tare.protocol.stop import Stop
 
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 
-from tare.measure.records import CacheState
+from tare.measure.choices import CacheState
 from tare.protocol.statistics import SMALLEST_FOR_INTERVAL
 from tare.report.asked import Asked
 from tare.report.numbers import bytes_text, ms_text, percent

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from tare.dbms.base import Role, Server
-from tare.measure.records import QE, CacheState, Outcome
+from tare.measure.choices import CacheState
+from tare.measure.records import QE, Outcome
 from tare.protocol.check import Finding
 from tare.protocol.disturbers import Disturber
 from tare.protocol.exact import SOURCE as EXACT

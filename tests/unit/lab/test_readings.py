@@ -16,10 +16,10 @@ from tare.lab.readings import decode, encode
 from tare.lab.recorder import Recorder
 from tare.lab.store import Lab
 from tare.lab.verify import verify
+from tare.measure.choices import CacheState
 from tare.measure.differences import COUNTERS, Life, machine_use, use_of
 from tare.measure.qe import time_single_qe
 from tare.measure.query import Query
-from tare.measure.records import CacheState
 from tare.measure.rig import Rig
 from tests.unit.lab.filling import begin, begun
 from tests.unit.lab.raw import raw, readings

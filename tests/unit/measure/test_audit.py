@@ -12,9 +12,10 @@ from tare.dbms.registry import find
 from tare.errors import PrivilegeMissing
 from tare.lab import schema
 from tare.measure.audit import Auditor, auditing
+from tare.measure.choices import CacheState
 from tare.measure.qe import time_single_qe
 from tare.measure.query import Query
-from tare.measure.records import QE, Audit, CacheState, Outcome
+from tare.measure.records import QE, Audit, Outcome
 from tare.measure.rig import Rig
 
 

@@ -8,9 +8,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from tare.dbms.base import Plan, PlanNode, Role, Server
+from tare.measure.choices import CacheState
 from tare.measure.environment import MachineFacts
 from tare.measure.query import Query
-from tare.measure.records import QE, CacheState, Outcome, ProcessUse, Residence
+from tare.measure.records import QE, Outcome, ProcessUse, Residence
 from tare.protocol.stop import Stop
 from tare.report.asked import Asked, Attempt, Means
 from tare.report.build import build_result

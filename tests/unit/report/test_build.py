@@ -10,7 +10,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tare.dbms.base import Role
-from tare.measure.records import CacheState, Outcome, Residence
+from tare.measure.choices import CacheState
+from tare.measure.records import Outcome, Residence
 from tare.report.asked import Asked
 from tare.report.result import MeasureResult, RunResult
 from tests.unit.protocol.qe_records import MS, elapsed, machine, process, qe, resources, run_of

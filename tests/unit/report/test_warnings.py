@@ -8,7 +8,8 @@ from collections.abc import Callable
 import pytest
 
 from tare.dbms.base import Role
-from tare.measure.records import CacheState, Outcome, OwnCost
+from tare.measure.choices import CacheState
+from tare.measure.records import Outcome, OwnCost
 from tare.protocol.stop import Stop
 from tare.report import warnings
 from tare.report.asked import Asked, Attempt, Means

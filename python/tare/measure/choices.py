@@ -1,0 +1,22 @@
+"""What a user chooses of a measurement. Loads nothing: every command's options name these."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+
+class CacheState(StrEnum):
+    """What is emptied before each QE (TTPv2 §3.1)."""
+
+    WARM = "warm"  # nothing
+    LUKEWARM_OS = "lukewarm-os"  # the operating system's page cache only
+    LUKEWARM_DBMS = "lukewarm-dbms"  # the DBMS's own buffers only
+    COLD = "cold"  # both
+
+
+class Tier(StrEnum):
+    """How the kernel is read, best first; each is tried at start."""
+
+    BPF = "bpf"
+    TASKSTATS = "taskstats"
+    PROCFS = "procfs"
