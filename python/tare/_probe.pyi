@@ -274,6 +274,10 @@ def count_instructions(pids: Sequence[int], with_children: Sequence[int] = ()) -
 def delay_accounting() -> bool | None:
     """kernel.task_delayacct; None where the kernel has none."""
 
+def core_share(cpu: int, turns: int) -> list[tuple[int, int]]:
+    """CPU time, ns, of a chain of operations that wait for each other and of operations that could go at the same
+    time, in so many turns on this CPU, some 2 ms each. Raises ProbeError for a CPU that cannot be used."""
+
 def residency(paths: Sequence[str]) -> list[Residency]: ...
 def evict(paths: Sequence[str]) -> None:
     """posix_fadvise(DONTNEED); dirty pages stay. Raises ProbeError naming the file."""

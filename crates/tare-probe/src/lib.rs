@@ -6,6 +6,7 @@
 #[cfg(feature = "bpf")]
 pub mod bpf;
 pub mod clock;
+pub mod core_share;
 pub mod delay;
 pub mod error;
 pub mod exit;

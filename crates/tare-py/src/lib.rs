@@ -1,5 +1,6 @@
 //! `tare._probe`: the Rust probe for Python. No logic here; see `python/tare/_probe.pyi`.
 
+mod core_share;
 mod error;
 mod exits;
 mod held;
@@ -27,6 +28,8 @@ use pyo3::prelude::*;
 
 #[pymodule]
 mod _probe {
+    #[pymodule_export]
+    use super::core_share::core_share;
     #[pymodule_export]
     use super::error::ProbeError;
     #[pymodule_export]

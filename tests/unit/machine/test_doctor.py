@@ -14,7 +14,15 @@ import typer
 from typer.testing import CliRunner
 
 from tare.measure.machine.daemons import PERIODIC
-from tare.measure.machine.doctor import Finding, Status, examine, neighbours, processor, rights
+from tare.measure.machine.doctor import (
+    Finding,
+    Status,
+    core,
+    examine,
+    neighbours,
+    processor,
+    rights,
+)
 from tare.measure.machine.doctor.examine import can_measure
 from tare.measure.machine.doctor.surroundings import Surroundings
 from tests.unit.machine.naming import until_named
@@ -52,6 +60,35 @@ def test_a_guest_is_not_blamed_for_a_governor_it_cannot_have() -> None:
         pytest.skip("this guest has a governor")
     assert processor.governor(around).status is Status.NOT_APPLICABLE
     assert processor.turbo(around).status is Status.NOT_APPLICABLE
+
+
+@pytest.mark.parametrize(
+    ("chain", "wide", "status", "said"),
+    [
+        ([1000, 1010], [800, 810], Status.GOOD, "nobody comes and goes"),
+        ([1000, 1010], [800, 1400], Status.ADVICE, "somebody comes and goes on its core"),
+        ([1000, 1120], [800, 1400], Status.ADVICE, "somebody comes and goes on its core"),
+        ([1000, 1500], [800, 1200], Status.ADVICE, "the clock rate changes"),
+    ],
+)
+def test_who_uses_the_core_is_told_by_what_slows_down(
+    chain: list[int], wide: list[int], status: Status, said: str
+) -> None:
+    found = core.judged(0, list(zip(chain, wide, strict=True)) * 20, "kvm")
+    assert (found.status, said in found.observed) == (status, True), found
+    if status is Status.ADVICE:
+        assert "tare compare" in found.next_step
+
+
+def test_the_core_is_tried_on_a_cpu_that_this_run_may_use() -> None:
+    before = os.sched_getaffinity(0)
+    last = max(before)
+    os.sched_setaffinity(0, {last})
+    try:
+        found = core.own_core(Surroundings())
+    finally:
+        os.sched_setaffinity(0, before)
+    assert f"on CPU {last} " in found.observed
 
 
 def test_a_busy_neighbour_is_named_with_its_share() -> None:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 
 from tare.errors import TareError
 from tare.measure.machine.doctor import (
+    core,
     crashed,
     interrupting,
     memory,
@@ -37,6 +38,7 @@ CHECKS: tuple[tuple[Area, Check], ...] = (
     (Area.DISTURBANCE, processor.governor),
     (Area.DISTURBANCE, processor.turbo),
     (Area.DISTURBANCE, processor.smt),
+    (Area.DISTURBANCE, core.own_core),
     (Area.DISTURBANCE, processor.isolated),
     (Area.DISTURBANCE, processor.clocksource),
     (Area.DISTURBANCE, timekeeping.synchronisation),

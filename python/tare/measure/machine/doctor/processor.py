@@ -71,7 +71,7 @@ def smt(around: Surroundings) -> Finding:
     if around.hypervisor:
         return Finding(
             name, Area.DISTURBANCE, Status.NOT_APPLICABLE, "none in this guest; whether its CPUs share "
-            "cores is the host's affair", why,
+            "cores is the host's affair (see own core)", why,
         )  # fmt: skip
     return Finding(name, Area.DISTURBANCE, Status.GOOD, "off, or the CPU has none", why)
 
