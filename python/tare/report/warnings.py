@@ -70,6 +70,26 @@ class UnsteadyWall(Caution):
 
 
 @dataclass(frozen=True, slots=True)
+class UnsteadyCpu(Caution):
+    cpu_rsd: float
+    runs: int
+
+    @property
+    def cause(self) -> str:
+        return "the CPU time itself is unsteady: the same work took longer at one time than at another"
+
+    @property
+    def evidence(self) -> str:
+        return f"rsd of CPU {percent(self.cpu_rsd)} in {self.runs} warm runs with one plan and one answer"
+
+    def next_step(self, asked: Asked) -> str:
+        runs = max(30, 2 * asked.runs)
+        return (
+            f"see `tare doctor` (own core, interrupts); compare by turns (`tare compare`), or --runs {runs}"
+        )
+
+
+@dataclass(frozen=True, slots=True)
 class CacheNotReached(Caution):
     state: CacheState
     seen: str

@@ -22,7 +22,7 @@ from tare.report.numbers import ms_text, percent
 from tare.report.result import ComparisonResult, OwnCostResult
 from tare.report.warnings import Caution
 
-UNSTEADY = 0.05  # relative standard deviation of the wall time
+UNSTEADY = 0.05  # relative standard deviation of the wall time, or of the CPU time
 STEADY = 0.10  # of the CPU time, at most, to be called so
 STEADIER = 3.0  # times that CPU must be steadier for the noise to come from outside
 STEAL_SHARE = 0.01
@@ -65,6 +65,8 @@ def of_query(
     yield from _consistency(name, qes, summed)
     yield from _cache(name, summed, asked)
     yield from _noise(name, summed)
+    if asked.cache is CacheState.WARM and not summed.warmup.detected:
+        yield from _unsteady_cpu(name, summed)
     yield from _ticks(name, summed, means)
     yield from _accounts(name, summed, server)
 
@@ -113,6 +115,13 @@ def _noise(name: str, summed: QatC) -> Iterator[Caution]:
     interrupts, on_cpu = summed.elapsed["interrupt_ms"], summed.elapsed["cpu_ms"]
     if interrupts.median and on_cpu.median and interrupts.median > INTERRUPT_SHARE * on_cpu.median:
         yield warnings.InterruptsServed(name, interrupts.median, interrupts.median / on_cpu.median)
+
+
+def _unsteady_cpu(name: str, summed: QatC) -> Iterator[Caution]:
+    cpu = summed.resources["cpu_ms"]
+    same = len({(qe.plan_fingerprint, qe.row_count, qe.answer_hash) for qe in summed.timed}) == 1
+    if same and cpu.rsd is not None and cpu.rsd > UNSTEADY and len(summed.timed) >= SMALLEST_FOR_INTERVAL:
+        yield warnings.UnsteadyCpu(name, cpu.rsd, len(summed.timed))
 
 
 def _neighbour(found: Sequence[Disturber]) -> str | None:

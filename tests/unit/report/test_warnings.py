@@ -26,6 +26,7 @@ REJECTED = "scheduler trace rejected: 9 switch-ins traced, 10 counted by the ker
 DUE: dict[str, Callable[[], RunResult]] = {
     "too-few-runs": lambda: sample.result([qe(i) for i in range(5)]),
     "unsteady-wall": lambda: sample.result(run_of([55.0, 55.1] * 5, [60.0, 90.0] * 5)),
+    "unsteady-cpu": lambda: sample.result(run_of([55.0, 63.0, 54.0, 70.0, 58.0] * 2)),
     "cache-not-reached": lambda: sample.result([qe(i) for i in range(10)], asked=Asked(10, CacheState.COLD)),
     "cache-unproved": lambda: sample.result(
         [qe(i, residence=None) for i in range(10)], asked=Asked(10, CacheState.COLD)
@@ -111,6 +112,12 @@ def test_the_busiest_neighbour_is_named_and_it_is_not_tare() -> None:
     qes = run_of([55.0, 55.1] * 5, [60.0, 90.0] * 5, processes=(process(), *noise))
     evidence = next(w.evidence for w in sample.result(qes).warnings if w.type == "unsteady-wall")
     assert "rustc" in evidence
+
+
+def test_cpu_time_that_differs_with_the_cache_is_no_matter_of_the_core() -> None:
+    qes = run_of([55.0, 63.0, 54.0, 70.0, 58.0] * 2)
+    cold = sample.result(qes, asked=Asked(10, CacheState.COLD))
+    assert "unsteady-cpu" not in types(cold)
 
 
 def test_a_cold_first_run_that_stands_out_is_no_matter_of_the_dbms() -> None:
