@@ -10,7 +10,7 @@ import pytest
 from tare.dbms.base import Session
 from tare.dbms.registry import find
 from tare.errors import ForeignTable, NoSuchCardinality, StatementFailed, TableDiffers
-from tare.experiment.ledger import exists, rows
+from tare.experiment.ledger import Ledger, exists, rows
 from tare.experiment.rows import chunks
 from tare.experiment.specification import ColumnSpec, TableSpec
 from tare.experiment.tables import Tables
@@ -63,6 +63,29 @@ def test_tables_hold_the_generated_rows_in_their_order(tables: Tables, writer: S
     tables.settle(2_000)
     assert rows(writer, "SELECT * FROM ft_HT1") == generated(VARIABLE, 2_000)
     assert rows(writer, "SELECT * FROM ft_HT2") == generated(PLAIN, 3_000)
+
+
+def test_a_table_of_ours_is_in_the_ledger_after_every_statement(
+    tables: Tables, writer: Session, empty: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Else a crash between two of them would make it somebody else's, whom Tare refuses to touch."""
+    tables.settle(2_000)
+    beside = find(empty).connect(empty, allow_writes=True) if not empty.startswith("duckdb") else writer
+    run, looks = writer.run, 0
+
+    def looked_after(sql: str) -> None:
+        nonlocal looks
+        run(sql)
+        for name in ("ft_HT1", "ft_HT2"):
+            if exists(beside, name):
+                looks += 1
+                assert Ledger(beside).entry(name) is not None, sql
+
+    monkeypatch.setattr(writer, "run", looked_after)
+    tables.settle(3_000)
+    assert looks > 3
+    if beside is not writer:
+        beside.close()
 
 
 def test_a_cardinality_made_again_is_identical_in_rows_order_and_bytes(tables: Tables) -> None:

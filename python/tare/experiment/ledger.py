@@ -36,12 +36,18 @@ class Ledger:
         return Entry(str(found[0][0]), int(str(found[0][1])), str(found[0][2])) if found else None
 
     def enter(self, table: str, entry: Entry) -> None:
-        self.strike(table)
-        self._session.run(
-            f"INSERT INTO {_TABLES} VALUES ('{table}', '{entry.digest}', {entry.cardinality}, '{entry.content}')"
-        )
+        """In one statement, so that a table of ours is entered at every moment. One run at a time has a database."""
+        if self.entry(table) is None:
+            values = f"'{table}', '{entry.digest}', {entry.cardinality}, '{entry.content}'"
+            self._session.run(f"INSERT INTO {_TABLES} VALUES ({values})")
+        else:
+            self._session.run(
+                f"UPDATE {_TABLES} SET digest = '{entry.digest}', cardinality = {entry.cardinality}, "
+                f"content = '{entry.content}' WHERE name = '{table}'"
+            )
 
     def strike(self, table: str) -> None:
+        """Once the table is dropped."""
         self._open()
         self._session.run(f"DELETE FROM {_TABLES} WHERE name = '{table}'")
 
