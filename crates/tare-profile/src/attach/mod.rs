@@ -18,17 +18,20 @@ mod batch;
 mod cookie;
 mod event;
 mod maps;
+mod memory;
+mod message;
 mod object;
 mod plan;
 mod segments;
 mod site;
+mod slots;
 mod stream;
 #[cfg(test)]
 mod tests;
 mod tier;
 mod watch;
 
-use libbpf_rs::{Link, MapCore, MapFlags, MapHandle};
+use libbpf_rs::{Link, MapCore, MapFlags, MapHandle, num_possible_cpus};
 use tare_probe::bpf::load::{Plain, attach, from_bytes, map, refusal};
 use tare_probe::clock::monotonic_ns;
 use tare_probe::{ProbeError, Result};
@@ -36,13 +39,14 @@ use tare_rings::{Kind, Record};
 
 use self::batch::Prober;
 use self::plan::Plan;
+use self::slots::Slots;
 use self::stream::{Stream, Threads};
 use self::tier::{Spot, Tier};
-use self::watch::Roots;
+use self::watch::{Roots, Watched};
 use crate::backend::{Backend, FunctionId, Mode, Probe, Refused, Taken, Target};
 
-/// Bytes of the ring between kernel and profiler: 1.6 million events.
-const RING_BYTES: u32 = 64 << 20;
+/// Events that the rings between kernel and profiler have room for in all: 84 MB.
+const EVENTS: u32 = 1 << 21;
 
 /// What would do where the kernel refuses.
 const PRIVILEGE: &str =
@@ -64,6 +68,7 @@ pub struct Attach {
     stream: Stream,
     maps: Maps,
     roots: Roots,
+    watched: Watched,
     follow_children: bool,
     functions: usize,
     /// Of them, those whose first instruction the kernel does not emulate.
@@ -85,7 +90,6 @@ struct Counted {
 }
 
 struct Maps {
-    watched: MapHandle,
     losses: MapHandle,
     tallies: MapHandle,
     calls: MapHandle,
@@ -96,7 +100,6 @@ struct Maps {
 enum Tally {
     Untold,
     Deep,
-    Unwatched,
 }
 
 /// `struct loss` of attach.bpf.c.
@@ -114,12 +117,11 @@ impl Attach {
     /// Watches these processes and, if asked for, all that come of them, those that run already too. No probe is set
     /// yet. Needs root, or CAP_BPF, CAP_PERFMON and CAP_SYS_PTRACE.
     pub fn open(pids: &[i32], follow_children: bool) -> Result<Self> {
-        Self::with(pids, follow_children, RING_BYTES, &Tier::ALL)
+        Self::with(pids, follow_children, EVENTS, &Tier::ALL)
     }
 
-    /// The same in the first of these ways that works, with a ring of so many bytes: a power of two and at least a
-    /// page; an event takes 40.
-    fn with(pids: &[i32], follow_children: bool, ring_bytes: u32, tiers: &[Tier]) -> Result<Self> {
+    /// The same in the first of these ways that works, with room for so many events, a part of it for each CPU.
+    fn with(pids: &[i32], follow_children: bool, events: u32, tiers: &[Tier]) -> Result<Self> {
         if !cfg!(target_arch = "x86_64") {
             return Err(ProbeError::new(
                 "probes on running processes know x86-64's registers only",
@@ -127,18 +129,22 @@ impl Attach {
             ));
         }
         let roots = Roots::open(pids)?;
-        let mut prober = prober(&roots.pids, follow_children, ring_bytes, tiers)?;
+        let cpus = num_possible_cpus().map_err(|e| refusal(&e))?;
+        let plan = slots::Plan::new(cpus as u32, events);
+        let sizes = [("ends", plan.cpus), ("slots", plan.slots())];
+        let mut prober = prober(&roots.pids, follow_children, &sizes, tiers)?;
         let maps = Maps {
-            watched: map(&prober.object, "watched")?,
             losses: map(&prober.object, "losses")?,
             tallies: map(&prober.object, "tallies")?,
             calls: map(&prober.object, "calls")?,
         };
-        let stream = Stream::open(&map(&prober.object, "ring")?)?;
+        let slots = Slots::open(&map(&prober.object, "ends")?, &map(&prober.object, "slots")?, plan)?;
+        let stream = Stream::open(slots, &map(&prober.object, "messages")?)?;
+        let watched = Watched::open(&map(&prober.object, "watched")?)?;
         let followed: &[&str] = if follow_children { &["on_fork"] } else { &[] };
         let lives = ["on_exec", "on_end"].iter().chain(followed);
         let lives = lives.map(|name| attach(&mut prober.object, name)).collect::<Result<_>>()?;
-        watch::enlist(&maps.watched, &roots.pids, follow_children)?;
+        watched.enlist(&roots.pids, follow_children);
         Ok(Self {
             probes: Vec::new(),
             lives,
@@ -147,6 +153,7 @@ impl Attach {
             stream,
             maps,
             roots,
+            watched,
             follow_children,
             functions: 0,
             stepped: 0,
@@ -187,7 +194,7 @@ impl Attach {
 }
 
 /// Loads the programs in the best way that a trial shows to work; none where a probe would end a process.
-fn prober(pids: &[i32], follow_children: bool, ring_bytes: u32, tiers: &[Tier]) -> Result<Prober> {
+fn prober(pids: &[i32], follow_children: bool, sizes: &[(&str, u32)], tiers: &[Tier]) -> Result<Prober> {
     // Any place in the program's text does for a trial that reaches no process.
     let program = std::path::PathBuf::from(format!("/proc/{}/exe", pids[0]));
     let object = object::find(&program, pids).map_err(|mut e| {
@@ -202,7 +209,7 @@ fn prober(pids: &[i32], follow_children: bool, ring_bytes: u32, tiers: &[Tier]) 
     let trial = Spot { offset, semaphore: 0, cookie: 0 };
     let mut first = None;
     for &tier in tiers {
-        match tier.load(ring_bytes, &program, trial) {
+        match tier.load(sizes, &program, trial) {
             Ok(object) => return Ok(Prober::new(object, tier, tier.only(pids, follow_children))),
             Err(e) => first = first.or(Some(e)),
         }
@@ -239,10 +246,6 @@ impl Backend for Attach {
         if deep > 0 {
             says += &format!("; {deep} calls below 64 watched frames were not recorded");
         }
-        let unwatched = self.tally(Tally::Unwatched);
-        if unwatched > 0 {
-            says += &format!("; {unwatched} children were too many to be watched");
-        }
         says
     }
 
@@ -257,7 +260,7 @@ impl Backend for Attach {
         if self.switches.is_none() && probes.iter().any(|probe| probe.cpu) {
             self.switches = Some(attach(&mut self.prober.object, "on_switch")?);
         }
-        let pids = watch::listed(&self.maps.watched);
+        let pids = self.watched.list();
         let known = |path: &std::path::Path, offset| self.prober.refused(path, offset).map(str::to_owned);
         let mut plan = Plan::make(targets, probes, mode, &pids, known);
         let mut counted = Vec::new();

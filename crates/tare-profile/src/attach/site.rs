@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use super::maps;
+use super::message::Life;
 use super::segments::Segments;
 
 /// How long a process's mappings hold before an unknown address makes them be read again.
@@ -49,19 +50,24 @@ impl Sites {
         self.spaces.get(&pid).and_then(|space| space.site(address)).unwrap_or(0)
     }
 
+    /// What became of a watched process.
+    pub(super) fn heed(&mut self, life: Life) {
+        match life {
+            Life::Forked { parent, child } => self.forked(parent, child),
+            Life::Replaced(pid) | Life::Ended(pid) => {
+                self.spaces.remove(&pid);
+            }
+        }
+    }
+
     /// A child has its parent's memory; it may be gone before it can be asked.
-    pub(super) fn forked(&mut self, parent: i32, child: i32) {
+    fn forked(&mut self, parent: i32, child: i32) {
         if !self.spaces.contains_key(&parent) {
             self.learn(parent);
         }
         if let Some(space) = self.spaces.get(&parent).cloned() {
             self.spaces.insert(child, space);
         }
-    }
-
-    /// A process that ended or runs another program.
-    pub(super) fn forget(&mut self, pid: i32) {
-        self.spaces.remove(&pid);
     }
 
     fn learn(&mut self, pid: i32) {
@@ -127,7 +133,7 @@ mod tests {
         sites.forked(me, nobody);
         assert_eq!(sites.site(nobody, here), sites.site(me, here));
         assert_ne!(sites.site(nobody, here), 0);
-        sites.forget(nobody);
+        sites.heed(Life::Ended(nobody));
         assert_eq!(sites.site(nobody, here), 0);
     }
 }

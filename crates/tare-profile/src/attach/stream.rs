@@ -1,6 +1,7 @@
-//! The ring's events as records of threads.
+//! The kernel's events as records of threads.
 
 use std::collections::{HashMap, HashSet};
+use std::mem;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use libbpf_rs::{MapHandle, RingBuffer, RingBufferBuilder};
@@ -8,63 +9,93 @@ use tare_probe::Result;
 use tare_probe::bpf::load::refusal;
 use tare_rings::{Kind, Record};
 
-use super::event::{ENTER_FROM, Event, Raw};
+use super::event::{ENTER_FROM, Event};
+use super::message::{Life, Message};
 use super::site::Sites;
+use super::slots::Slots;
 use crate::backend::ThreadRecords;
 
-/// Most events at once, so that a call ends though more keep coming.
-const AT_ONCE: usize = 1 << 21;
+/// Most messages at once, so that a call ends though more keep coming.
+const AT_ONCE: usize = 1 << 16;
 
-/// Empties the ring when it is told to.
+/// Empties the rings when it is told to.
 pub(super) struct Stream {
-    ring: RingBuffer<'static>,
-    inbox: Arc<Mutex<Vec<Raw>>>,
+    slots: Slots,
+    messages: RingBuffer<'static>,
+    inbox: Arc<Mutex<Vec<Message>>>,
+    /// Taken, and not handed on yet: an earlier one of the same thread may be to come.
+    events: Vec<Event>,
+    /// With their times.
+    lives: Vec<(u64, Life)>,
     sites: Sites,
     /// Texts that were handed on: the kernel forgets which it sent when there are many.
     texts: HashSet<u32>,
 }
 
 impl Stream {
-    pub(super) fn open(map: &MapHandle) -> Result<Self> {
-        let inbox: Arc<Mutex<Vec<Raw>>> = Arc::default();
+    pub(super) fn open(slots: Slots, messages: &MapHandle) -> Result<Self> {
+        let inbox: Arc<Mutex<Vec<Message>>> = Arc::default();
         let into = Arc::clone(&inbox);
         let mut builder = RingBufferBuilder::new();
         let take = move |bytes: &[u8]| {
-            if let Some(raw) = Raw::read(bytes) {
-                into.lock().unwrap_or_else(PoisonError::into_inner).push(raw);
+            if let Some(message) = Message::read(bytes) {
+                into.lock().unwrap_or_else(PoisonError::into_inner).push(message);
             }
             0
         };
-        builder.add(map, take).map_err(|e| refusal(&e))?;
-        let ring = builder.build().map_err(|e| refusal(&e))?;
-        Ok(Self { ring, inbox, sites: Sites::default(), texts: HashSet::new() })
+        builder.add(messages, take).map_err(|e| refusal(&e))?;
+        let messages = builder.build().map_err(|e| refusal(&e))?;
+        Ok(Self {
+            slots,
+            messages,
+            inbox,
+            events: Vec::new(),
+            lives: Vec::new(),
+            sites: Sites::default(),
+            texts: HashSet::new(),
+        })
     }
 
-    /// All that was handed over before the call, and texts that are new.
+    /// All that was written before the call, and texts that are new.
     pub(super) fn take(&mut self) -> (Threads, Vec<(u32, String)>) {
-        // Our callback never fails, and neither does consuming then.
-        self.ring.consume_raw_n(AT_ONCE);
-        let raw = std::mem::take(&mut *self.inbox.lock().unwrap_or_else(PoisonError::into_inner));
+        let until = self.slots.take(&mut self.events);
+        // After them: what an event needs to be understood was told ahead of it.
+        let texts = self.listen();
+        let events = ripe(&mut self.events, until, |event| event.time);
+        let mut lives = ripe(&mut self.lives, until, |(time, _)| *time).into_iter().peekable();
         let mut threads = Threads::default();
-        let mut texts = Vec::new();
-        for raw in raw {
-            match raw {
-                Raw::Event(event, cpu) => {
-                    let record = self.record(&event);
-                    let records = threads.of(event.tgid, event.tid);
-                    if event.lost > 0 {
-                        records.push(Record::new(event.time, Kind::Lost, 0, event.lost));
-                    }
-                    records.push(record);
-                    records.extend(cpu.map(|cpu| Record::with_id(event.time, Kind::Cpu, cpu)));
-                }
-                Raw::Text(hash, text) if self.texts.insert(hash) => texts.push((hash, text.into())),
-                Raw::Text(..) => {}
-                Raw::Forked { parent, child } => self.sites.forked(parent, child),
-                Raw::Replaced(pid) | Raw::Ended(pid) => self.sites.forget(pid),
+        for event in events {
+            while let Some((_, life)) = lives.next_if(|(time, _)| *time <= event.time) {
+                self.sites.heed(life);
+            }
+            let record = self.record(&event);
+            let records = threads.of(event.tgid, event.tid);
+            if event.lost > 0 {
+                records.push(Record::new(event.time, Kind::Lost, 0, event.lost));
+            }
+            records.push(record);
+            if event.cpu > 0 {
+                records.push(Record::with_id(event.time, Kind::Cpu, event.cpu));
             }
         }
+        lives.for_each(|(_, life)| self.sites.heed(life));
         (threads, texts)
+    }
+
+    /// Hears the messages; returns texts that are new.
+    fn listen(&mut self) -> Vec<(u32, String)> {
+        // Our callback never fails, and neither does consuming then.
+        self.messages.consume_raw_n(AT_ONCE);
+        let heard = mem::take(&mut *self.inbox.lock().unwrap_or_else(PoisonError::into_inner));
+        let mut texts = Vec::new();
+        for message in heard {
+            match message {
+                Message::Text(hash, text) if self.texts.insert(hash) => texts.push((hash, text)),
+                Message::Text(..) => {}
+                Message::Life(time, life) => self.lives.push((time, life)),
+            }
+        }
+        texts
     }
 
     fn record(&mut self, event: &Event) -> Record {
@@ -75,6 +106,13 @@ impl Stream {
         }
         record
     }
+}
+
+/// Takes those up to this time out, in the order of their times.
+pub(super) fn ripe<T>(all: &mut Vec<T>, until: u64, time: impl Fn(&T) -> u64) -> Vec<T> {
+    all.sort_by_key(&time);
+    let later = all.split_off(all.partition_point(|one| time(one) <= until));
+    mem::replace(all, later)
 }
 
 /// Records by thread, in the order in which threads appear.

@@ -71,11 +71,11 @@ impl Tier {
         }
     }
 
-    /// Loads its programs, with a ring of so many bytes. Tries it at `spot` of the file at `path`, in no process but
+    /// Loads its programs, with maps of these sizes. Tries it at `spot` of the file at `path`, in no process but
     /// this one, which does not run that file: nobody's memory is changed.
-    pub(super) fn load(self, ring: u32, path: &Path, spot: Spot) -> Result<Object> {
+    pub(super) fn load(self, sizes: &[(&str, u32)], path: &Path, spot: Spot) -> Result<Object> {
         let wanted = |name: &str| LIVES.contains(&name) || self.programs().contains(&name);
-        let mut object = load_sized(object!("attach"), wanted, &[("ring", ring)])?;
+        let mut object = load_sized(object!("attach"), wanted, sizes)?;
         let me = std::process::id().cast_signed();
         match self.put(&mut object, Purpose::Call, me, path, &[spot]) {
             Ok(_) => Ok(object),

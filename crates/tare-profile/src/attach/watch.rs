@@ -2,10 +2,13 @@
 
 use std::io;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+use std::sync::atomic::{AtomicU8, Ordering};
 
-use libbpf_rs::{MapCore, MapFlags, MapHandle};
-use tare_probe::bpf::load::refusal;
+use libbpf_rs::MapHandle;
+use memmap2::MmapRaw;
 use tare_probe::{ProbeError, Result};
+
+use super::memory::mapped;
 
 /// The kernel's first namespace of process numbers (PROC_PID_INIT_INO): BPF programs see numbers of that one.
 const FIRST_NAMESPACE: &str = "pid:[4026531836]";
@@ -60,32 +63,47 @@ fn descriptor(pid: i32) -> Result<OwnedFd> {
     Ok(unsafe { OwnedFd::from_raw_fd(fd as i32) })
 }
 
-/// Enters processes into the list that the programs heed. With `follow_children` also those that came of them before;
-/// later ones the kernel's own programs enter.
-pub(super) fn enlist(list: &MapHandle, pids: &[i32], follow_children: bool) -> Result<()> {
-    let mut known: Vec<i32> = Vec::new();
-    let mut new = pids.to_vec();
-    while !new.is_empty() {
-        for pid in &new {
-            list.update(&pid.to_ne_bytes(), &1u32.to_ne_bytes(), MapFlags::ANY).map_err(|e| refusal(&e))?;
-        }
-        known.append(&mut new);
-        if follow_children {
-            // A child born since its parent was entered is in the list by the kernel's doing, one born before is in
-            // /proc by now.
-            new = parents()
-                .into_iter()
-                .filter(|(pid, parent)| known.contains(parent) && !known.contains(pid))
-                .map(|(pid, _)| pid)
-                .collect();
+/// The list that the kernel's programs heed: a byte for each number that a process may have.
+pub(super) struct Watched(MmapRaw);
+
+impl Watched {
+    /// From the map `watched`.
+    pub(super) fn open(map: &MapHandle) -> Result<Self> {
+        Ok(Self(mapped::<[u8; 64]>(map)?))
+    }
+
+    fn marks(&self) -> &[AtomicU8] {
+        // SAFETY: the whole mapping; bytes may be written from elsewhere.
+        unsafe { std::slice::from_raw_parts(self.0.as_ptr().cast(), self.0.len()) }
+    }
+
+    /// Enters processes. With `follow_children` also those that came of them before; later ones the kernel's own
+    /// programs enter.
+    pub(super) fn enlist(&self, pids: &[i32], follow_children: bool) {
+        let mut known: Vec<i32> = Vec::new();
+        let mut new = pids.to_vec();
+        while !new.is_empty() {
+            for pid in &new {
+                self.marks()[*pid as usize].store(1, Ordering::Relaxed);
+            }
+            known.append(&mut new);
+            if follow_children {
+                // A child born since its parent was entered is in the list by the kernel's doing, one born before is
+                // in /proc by now.
+                new = parents()
+                    .into_iter()
+                    .filter(|(pid, parent)| known.contains(parent) && !known.contains(pid))
+                    .map(|(pid, _)| pid)
+                    .collect();
+            }
         }
     }
-    Ok(())
-}
 
-/// Those in the list now.
-pub(super) fn listed(list: &MapHandle) -> Vec<i32> {
-    list.keys().filter_map(|key| key.try_into().ok()).map(i32::from_ne_bytes).collect()
+    /// Those in the list now.
+    pub(super) fn list(&self) -> Vec<i32> {
+        let marked = |mark: &AtomicU8| mark.load(Ordering::Relaxed) != 0;
+        self.marks().iter().zip(0..).filter(|(mark, _)| marked(mark)).map(|(_, pid)| pid).collect()
+    }
 }
 
 /// Each process and its parent.

@@ -7,18 +7,23 @@
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
 
-#define RING_BYTES (64 << 20)
-#define MAX_PROCESSES 16384
+#define MESSAGE_BYTES (4 << 20)
+/* Above the greatest number of a process that Linux gives (its PID_MAX_LIMIT). */
+#define PROCESSES (4 << 20)
+#define LINE 64
 #define MAX_THREADS 16384
 #define MAX_COUNTED 65536
 #define MAX_TEXTS 16384
 #define TEXT_BYTES 120
 #define TEXT_SEED 0xcbf29ce484222325ULL
 #define TEXT_SPREAD 0x9e3779b97f4a7c15ULL
+/* Another thread may come between on this CPU, and take the slot. */
+#define CLAIMS 8
 /* Frames of one thread whose return the kernel watches at the same time (its MAX_URETPROBE_DEPTH). */
 #define MAX_DEPTH 64
 
 enum { BPF_MAP_TYPE_LRU_HASH = 9 };
+enum { BPF_F_MMAPABLE = 1 << 10 };
 enum { false, true };
 
 /* Kinds of records, as in tare-rings. ENTER_FROM is an ENTER whose value is a return address. */
@@ -37,20 +42,17 @@ enum { SITE, ARGUMENT, ARGUMENT_AND_TEXT, MARK };
 /* The programs of a session return this where the return is not to be watched. */
 enum { WATCH_RETURN, LET_GO };
 
-/* Events are told apart by their size; see event.rs. */
+/* See event.rs. */
 struct event {
 	__u64 time;
 	__u64 value;
+	__u64 cpu; /* time that the thread had had, ns; 0: not asked for */
 	__u32 tgid, tid;
-	__u32 word;
+	__u32 word; /* 0: not written yet */
 	__u32 lost; /* records of this thread that found no room just before */
 };
 
-struct timed_event {
-	struct event event;
-	__u64 cpu;
-};
-
+/* Messages are told apart by their size; see message.rs. */
 struct text {
 	__u32 hash;
 	__u32 unused;
@@ -60,21 +62,52 @@ struct text {
 enum { FORKED, REPLACED, ENDED };
 
 struct life {
+	__u64 time;
 	__u32 what;
 	__u32 tgid, parent;
 	__u32 unused;
 };
 
+/*
+ * Each CPU has a ring of slots for events. The profiler has both maps in its memory, says how many slots a ring has, a
+ * power of two, and counts those that it took; here those are counted that were claimed. See slots.rs.
+ */
+struct end {
+	__u64 claimed;
+	__u64 unused[LINE / 8 - 1];
+	__u64 taken, size;
+	__u64 unused_too[LINE / 8 - 2];
+};
+
+/* How many entries these two have the profiler says. */
 struct {
-	__uint(type, BPF_MAP_TYPE_RINGBUF);
-	__uint(max_entries, RING_BYTES);
-} ring SEC(".maps");
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct end);
+} ends SEC(".maps");
 
 struct {
-	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(max_entries, MAX_PROCESSES);
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, 1);
 	__type(key, __u32);
-	__type(value, __u32);
+	__type(value, struct event);
+} slots SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_RINGBUF);
+	__uint(max_entries, MESSAGE_BYTES);
+} messages SEC(".maps");
+
+/* A byte for each number that a process may have: 1 where it is watched. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, PROCESSES / LINE);
+	__type(key, __u32);
+	__type(value, __u8[LINE]);
 } watched SEC(".maps");
 
 struct loss {
@@ -93,7 +126,7 @@ struct {
 static volatile __u32 losers;
 
 /* UNTOLD: lost records that are in no thread's stream. DEEP: calls let go since MAX_DEPTH frames are watched. */
-enum { UNTOLD, DEEP, UNWATCHED, TALLIES };
+enum { UNTOLD, DEEP, TALLIES };
 
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
@@ -151,17 +184,29 @@ static __always_inline void tally(__u32 which, __u64 count)
 		__sync_fetch_and_add(value, count);
 }
 
-static __always_inline bool ours(void)
+static __always_inline __u8 *mark_of(__u32 tgid)
 {
-	__u32 tgid = bpf_get_current_pid_tgid() >> 32;
+	__u32 line = tgid / LINE;
+	__u8 *bytes = bpf_map_lookup_elem(&watched, &line);
 
-	return bpf_map_lookup_elem(&watched, &tgid) != NULL;
+	return bytes ? &bytes[tgid % LINE] : NULL;
 }
 
-static __always_inline void lose(__u64 who, __u32 count)
+static __always_inline bool is_watched(__u32 tgid)
 {
-	__u32 tid = who;
-	struct loss *loss = bpf_map_lookup_elem(&losses, &tid), first = { .tgid = who >> 32, .count = count };
+	__u8 *mark = mark_of(tgid);
+
+	return mark && *mark;
+}
+
+static __always_inline bool ours(void)
+{
+	return is_watched(bpf_get_current_task_btf()->tgid);
+}
+
+static __always_inline void lose(__u32 tgid, __u32 tid, __u32 count)
+{
+	struct loss *loss = bpf_map_lookup_elem(&losses, &tid), first = { .tgid = tgid, .count = count };
 
 	if (loss) {
 		loss->count = loss->count + count < count ? ~0U : loss->count + count;
@@ -215,36 +260,47 @@ static __always_inline __u64 cpu_time(void)
 	return booked;
 }
 
+/* The next slot of this CPU's ring; NULL where there is none. */
+static __always_inline struct event *claim(void)
+{
+	__u32 cpu = bpf_get_smp_processor_id(), at;
+	struct end *end = bpf_map_lookup_elem(&ends, &cpu);
+	__u64 claimed, size;
+
+	if (!end)
+		return NULL;
+	size = end->size;
+	for (int tries = 0; tries < CLAIMS; tries++) {
+		claimed = *(volatile __u64 *)&end->claimed;
+		if (claimed - *(volatile __u64 *)&end->taken >= size)
+			return NULL;
+		if (__sync_val_compare_and_swap(&end->claimed, claimed, claimed + 1) != claimed)
+			continue;
+		at = cpu * size + (claimed & (size - 1));
+		return bpf_map_lookup_elem(&slots, &at);
+	}
+	return NULL;
+}
+
 /* False where there was no room; `more` records will then be missing besides this one. */
 static __always_inline bool record(__u64 time, __u32 word, __u64 value, bool cpu, __u32 more)
 {
-	__u64 who = bpf_get_current_pid_tgid();
-	struct timed_event *timed;
-	struct event *e;
+	struct task_struct *task = bpf_get_current_task_btf();
+	struct event *e = claim();
 
-	if (cpu) {
-		timed = bpf_ringbuf_reserve(&ring, sizeof(*timed), 0);
-		if (!timed) {
-			lose(who, 2 + more);
-			return false;
-		}
-		timed->cpu = cpu_time();
-		e = &timed->event;
-	} else {
-		e = bpf_ringbuf_reserve(&ring, sizeof(*e), 0);
-		if (!e) {
-			lose(who, 1 + more);
-			return false;
-		}
+	if (!e) {
+		lose(task->tgid, task->pid, 1 + cpu + more);
+		return false;
 	}
 	e->time = time;
 	e->value = value;
-	e->tgid = who >> 32;
-	e->tid = who;
-	e->word = word;
-	e->lost = lost_before(who);
-	/* The reader comes by itself every few ms. */
-	bpf_ringbuf_submit(e, BPF_RB_NO_WAKEUP);
+	e->cpu = cpu ? cpu_time() : 0;
+	e->tgid = task->tgid;
+	e->tid = task->pid;
+	e->lost = lost_before(task->pid);
+	/* Last, and x86-64 keeps the order of its writes: the profiler takes a slot that has a word. */
+	barrier();
+	*(volatile __u32 *)&e->word = word;
 	return true;
 }
 
@@ -275,7 +331,7 @@ static __noinline __u32 text_hash(__u64 address)
 		return short_hash;
 	read.text.hash = short_hash;
 	/* One that found no room is handed over the next time. */
-	if (!bpf_ringbuf_output(&ring, &read.text, sizeof(read.text), BPF_RB_NO_WAKEUP))
+	if (!bpf_ringbuf_output(&messages, &read.text, sizeof(read.text), BPF_RB_NO_WAKEUP))
 		bpf_map_update_elem(&texts, &short_hash, &one, 0);
 	return short_hash;
 }
@@ -426,22 +482,21 @@ int on_switch(void *ctx)
 /* Where it finds no room the reader asks /proc. */
 static __always_inline void tell(__u32 what, __u32 tgid, __u32 parent)
 {
-	struct life life = { .what = what, .tgid = tgid, .parent = parent };
+	struct life life = { .time = bpf_ktime_get_ns(), .what = what, .tgid = tgid, .parent = parent };
 
-	bpf_ringbuf_output(&ring, &life, sizeof(life), BPF_RB_NO_WAKEUP);
+	bpf_ringbuf_output(&messages, &life, sizeof(life), BPF_RB_NO_WAKEUP);
 }
 
 SEC("tp_btf/sched_process_fork")
 int BPF_PROG(on_fork, struct task_struct *parent, struct task_struct *child)
 {
-	__u32 tgid = child->tgid, from = parent->tgid, one = 1;
+	__u32 tgid = child->tgid, from = parent->tgid;
+	__u8 *mark = mark_of(tgid);
 
-	if (tgid == from || !bpf_map_lookup_elem(&watched, &from))
+	if (tgid == from || !mark || !is_watched(from))
 		return 0;
-	if (bpf_map_update_elem(&watched, &tgid, &one, 0))
-		tally(UNWATCHED, 1);
-	else
-		tell(FORKED, tgid, from);
+	*mark = 1;
+	tell(FORKED, tgid, from);
 	return 0;
 }
 
@@ -449,10 +504,8 @@ int BPF_PROG(on_fork, struct task_struct *parent, struct task_struct *child)
 SEC("tp_btf/sched_process_exec")
 int BPF_PROG(on_exec, struct task_struct *task)
 {
-	__u32 tgid = task->tgid;
-
-	if (bpf_map_lookup_elem(&watched, &tgid))
-		tell(REPLACED, tgid, 0);
+	if (is_watched(task->tgid))
+		tell(REPLACED, task->tgid, 0);
 	return 0;
 }
 
@@ -460,9 +513,11 @@ int BPF_PROG(on_exec, struct task_struct *task)
 SEC("tp_btf/sched_process_exit")
 int BPF_PROG(on_end, struct task_struct *task)
 {
-	__u32 tgid = task->tgid;
+	__u8 *mark = mark_of(task->tgid);
 
-	if (task->signal->live.counter == 0 && !bpf_map_delete_elem(&watched, &tgid))
-		tell(ENDED, tgid, 0);
+	if (task->signal->live.counter || !mark || !*mark)
+		return 0;
+	*mark = 0;
+	tell(ENDED, task->tgid, 0);
 	return 0;
 }

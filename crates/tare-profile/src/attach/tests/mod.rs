@@ -80,6 +80,20 @@ impl Program {
         self.child.id().cast_signed()
     }
 
+    /// Its events all go to one CPU's ring.
+    fn stay_on_one_cpu(&self) {
+        // SAFETY: a set that is filled by the call, and one that is made of zeros.
+        unsafe {
+            let mut allowed: libc::cpu_set_t = std::mem::zeroed();
+            let size = size_of_val(&allowed);
+            assert_eq!(libc::sched_getaffinity(0, size, &raw mut allowed), 0);
+            let first = (0..libc::CPU_SETSIZE as usize).find(|cpu| libc::CPU_ISSET(*cpu, &allowed)).unwrap();
+            let mut one: libc::cpu_set_t = std::mem::zeroed();
+            libc::CPU_SET(first, &mut one);
+            assert_eq!(libc::sched_setaffinity(self.pid(), size, &raw const one), 0);
+        }
+    }
+
     /// Functions by name, numbered from 1.
     fn targets(&self, names: &[&str]) -> Vec<Target> {
         let target = |(number, name): (usize, &&str)| {

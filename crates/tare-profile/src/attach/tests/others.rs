@@ -138,5 +138,5 @@ fn a_watched_process_that_ends_is_noticed() {
     program.child.wait().unwrap();
     assert!(!attach.alive());
     assert_eq!(signs(&only(attach.take().unwrap())), "+1 -1");
-    assert_eq!(watch::listed(&attach.maps.watched), Vec::<i32>::new());
+    assert_eq!(attach.watched.list(), Vec::<i32>::new());
 }

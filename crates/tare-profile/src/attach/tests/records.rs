@@ -40,7 +40,7 @@ fn nested_calls_come_in_their_order_and_from_their_sites() {
 fn every_tier_tells_the_same() {
     let mut program = Program::start("tiers", NESTED);
     for tier in Tier::ALL {
-        let Some(mut attach) = allowed(Attach::with(&[program.pid()], false, 1 << 16, &[tier])) else {
+        let Some(mut attach) = allowed(Attach::with(&[program.pid()], false, 1 << 12, &[tier])) else {
             return;
         };
         assert!(attach.says().contains(tier.says()));
@@ -166,13 +166,22 @@ static long work(void) { for (int i = 0; i < 1000; i++) outer(); return 0; }",
 #[test]
 fn records_that_found_no_room_are_told_in_their_thread() {
     const CALLS: u64 = 5000;
+    const ROOM: u32 = 64;
     let mut program = Program::start(
         "lost",
         r"
 FUNCTION void leaf(void) { }
 static long work(void) { for (int i = 0; i < 5000; i++) leaf(); return 0; }",
     );
-    let Some(mut attach) = allowed(Attach::with(&[program.pid()], false, 4096, &Tier::ALL)) else { return };
+    program.stay_on_one_cpu();
+    let Some(mut attach) = allowed(Attach::with(
+        &[program.pid()],
+        false,
+        ROOM * num_possible_cpus().unwrap() as u32,
+        &Tier::ALL,
+    )) else {
+        return;
+    };
     time(&mut attach, &program, &["leaf"]);
     program.work();
     let first = only(attach.take().unwrap());
@@ -183,7 +192,7 @@ static long work(void) { for (int i = 0; i < 5000; i++) leaf(); return 0; }",
         thread.records.iter().filter(|record| record.kind() == Some(kind)).count() as u64
     };
     let room = count(&first, Kind::Enter) + count(&first, Kind::Exit);
-    assert!(room > 50 && room <= 4096 / 40, "{room}");
+    assert_eq!(room, u64::from(ROOM));
     assert_eq!(count(&first, Kind::Lost), 0, "nothing of the thread came after the loss");
     // The first record that finds room says what was lost, and the last ones are told of at the end.
     let lost: Vec<_> = second.records.iter().filter(|r| r.kind() == Some(Kind::Lost)).collect();
