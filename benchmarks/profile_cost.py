@@ -2,9 +2,14 @@
 -finstrument-functions, and bpftrace.
 
 An almost empty function is called in bursts, each short enough that what it records finds room; the cost is a call's
-time less that of a call in the same program, built and started without any profiler, in the same round. Cases take
-turns. Functions whose first instruction the kernel emulates under a uprobe (push) and single-steps (mov) are told
-apart where that matters.
+time less that of a call in the same program, built and started without any profiler. Cases take turns. Functions
+whose first instruction the kernel emulates under a uprobe (push) and single-steps (mov) are told apart where that
+matters.
+
+All callers stand on one CPU. Another guest's thread on the same core slows such code by up to a half and no counter
+tells, so before and after each burst a millisecond of work that can use the whole core is timed there (`tare doctor`:
+own core). A figure is of the bursts beside which that work took its least time, to 5%: when the core was alone. That of
+all bursts stands beside it, and how many they were.
 """
 
 from __future__ import annotations
@@ -20,17 +25,21 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from statistics import median
+from statistics import median, quantiles
 from types import TracebackType
 
 from benchmarks.common import Figure, arguments, report
 from benchmarks.planted.build import COST, cost_with_hooks
 from benchmarks.profile_ways import BACKENDS, Way, missing, recording, settle, targets, timed
+from tare._probe import core_share
 
 FUNCTIONS = {"push": "push_first", "mov": "mov_first"}
 BARS = {"agent": 60.0, "xray": 40.0, "attach": 2000.0}
-PAUSE_US = 30_000  # between bursts: a recorder fetches every 10 ms
+PAUSE_S = 0.03  # between bursts: a recorder fetches every 10 ms
 BPFTRACE_READY_S = 20.0
+CPU = min(os.sched_getaffinity(0))
+ALONE = 1.05  # times the least that work beside a burst took
+FEWEST = 5  # bursts with the core alone that make a figure
 
 
 class Caller:
@@ -40,6 +49,7 @@ class Caller:
         self.process = subprocess.Popen(
             [program], env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
         )
+        os.sched_setaffinity(self.process.pid, {CPU})
 
     def __enter__(self) -> Caller:
         return self
@@ -51,12 +61,30 @@ class Caller:
         self.process.stdin.close()
         self.process.wait()
 
-    def ns(self, first: str, calls: int, bursts: int) -> float:
-        """Of one call, median over the bursts."""
+    def ns(self, first: str, calls: int) -> float:
+        """Of one call, in one burst."""
         assert self.process.stdin is not None
         assert self.process.stdout is not None
-        print(first, calls, bursts, PAUSE_US, file=self.process.stdin, flush=True)
-        return median(map(float, self.process.stdout.readline().split()))
+        print(first, calls, 1, 0, file=self.process.stdin, flush=True)
+        return float(self.process.stdout.readline())
+
+    def bursts(self, first: str, calls: int, count: int) -> list[Burst]:
+        found = []
+        for _ in range(count):
+            time.sleep(PAUSE_S)
+            before, ns, after = wide_ns(), self.ns(first, calls), wide_ns()
+            found.append(Burst(ns, max(before, after)))
+        return found
+
+
+@dataclass(frozen=True)
+class Burst:
+    ns: float  # of a call
+    wide_ns: int  # what the same work took beside it: the longer of before and after
+
+
+def wide_ns() -> int:
+    return core_share(CPU, 1)[0][1]
 
 
 @dataclass(frozen=True)
@@ -69,10 +97,10 @@ class Case:
     after: Callable[[], None] = lambda: None
     bar: float = math.inf
 
-    def ns(self, bursts: int) -> float:
+    def bursts(self, count: int) -> list[Burst]:
         self.before()
         try:
-            return self.caller.ns(self.first, self.calls, bursts)
+            return self.caller.bursts(self.first, self.calls, count)
         finally:
             self.after()
 
@@ -121,9 +149,9 @@ def bpftrace(program: Path, caller: Caller) -> Iterator[None]:
     )
     with subprocess.Popen(["bpftrace", "-e", script], stdout=subprocess.PIPE, text=True) as process:
         try:
-            before = caller.ns("push", 1000, 3)
+            before = caller.ns("push", 1000)
             until = time.monotonic() + BPFTRACE_READY_S
-            while caller.ns("push", 1000, 3) < 50 * before:
+            while caller.ns("push", 1000) < 50 * before:
                 if time.monotonic() > until or process.poll() is not None:
                     raise SystemExit("bpftrace did not come to trace")
                 time.sleep(0.1)
@@ -147,22 +175,32 @@ def beside(stack: ExitStack, folder: Path, size: Size) -> Iterator[Case]:
     yield Case("bpftrace, push_first", caller, "push", size.kernel_calls)
 
 
-def measure(cases: Sequence[Case], plain: Caller, size: Size) -> dict[str, list[float]]:
-    """By case the cost in each round, ns."""
-    found: dict[str, list[float]] = defaultdict(list)
+def measure(cases: Sequence[Case], plain: Caller, size: Size) -> dict[str, list[Burst]]:
+    """By case, and by function called without any profiler."""
+    found: dict[str, list[Burst]] = defaultdict(list)
     for turn in range(size.rounds):
-        bare = {first: plain.ns(first, size.calls, size.bursts) for first in FUNCTIONS}
+        for first in FUNCTIONS:
+            found[first] += plain.bursts(first, size.calls, size.bursts)
         for case in [*cases[turn % len(cases) :], *cases[: turn % len(cases)]]:
-            found[case.name].append(case.ns(size.bursts) - bare[case.first])
-        found["a call itself"].append(bare["push"])
+            found[case.name] += case.bursts(size.bursts)
     return found
 
 
+def figure(name: str, some: Sequence[Burst], bare_ns: float, least_ns: int, bar: float) -> Figure:
+    alone = [burst.ns - bare_ns for burst in some if burst.wide_ns <= ALONE * least_ns]
+    every = [burst.ns - bare_ns for burst in some]
+    if len(alone) < FEWEST:
+        told = f"the core was alone in {len(alone)} of {len(some)} bursts, too few: of all"
+        return Figure(name, median(every), "ns", bar, spread=f"{told}, {_quartiles(every)}")
+    beside = f"{len(alone)} of {len(some)} bursts, {_quartiles(alone)}; of all {median(every):.4g}, {_quartiles(every)}"
+    return Figure(name, median(alone), "ns", bar, spread=beside)
+
+
 def main() -> None:
-    asked = arguments(__doc__ or "", rounds=15, bursts=10)
-    size = Size(asked.rounds, asked.bursts, 10_000, 2_000)
+    asked = arguments(__doc__ or "", rounds=15, bursts=30)
+    size = Size(asked.rounds, asked.bursts, 10_000, 400)
     if asked.small:
-        size = Size(3, 3, 2_000, 500)
+        size = Size(3, 3, 2_000, 400)
     with ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="tare-cost-")))
         folders = {name: folder / name for name in BACKENDS}
@@ -179,19 +217,23 @@ def main() -> None:
             for case in watched(stack, stack.enter_context(Way(name, folders[name])), size)
         ]
         cases += beside(stack, folder, size)
-        costs = measure(cases, plain, size)
-        bars = {case.name: case.bar for case in cases}
+        found = measure(cases, plain, size)
+    least = min(burst.wide_ns for some in found.values() for burst in some)
+    calls = {
+        first: figure(f"a call itself, {first}", found[first], 0.0, least, math.inf) for first in FUNCTIONS
+    }
     report(
         [
-            Figure(name, median(some), "ns", bars.get(name, math.inf), spread=_range(some))
-            for name, some in costs.items()
+            *(figure(one.name, found[one.name], calls[one.first].value, least, one.bar) for one in cases),
+            calls["push"],
         ],
         asked.json,
     )
 
 
-def _range(some: Sequence[float]) -> str:
-    return f"{len(some)} rounds, {min(some):.4g}–{max(some):.4g}"
+def _quartiles(some: Sequence[float]) -> str:
+    low, _, high = quantiles(some, n=4)
+    return f"quartiles {low:.4g}–{high:.4g}"
 
 
 if __name__ == "__main__":
