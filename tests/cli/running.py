@@ -12,6 +12,8 @@ from typing import Any
 
 import psycopg
 
+from tests.cli.forks import Forks
+
 
 @dataclass(frozen=True)
 class Said:
@@ -28,7 +30,13 @@ def environment(**more: str) -> dict[str, str]:
     return {**os.environ, "COLUMNS": "100", "NO_COLOR": "1", **more}
 
 
+_FORKS = Forks(environment())
+
+
 def tare(*words: str, timeout: float = 120, **more: str) -> Said:
+    """In a fork where that shows the same, which is most of the time."""
+    if _FORKS.serves(environment(**more)):
+        return Said(*_FORKS.run(words, environment(**more), timeout))
     done = subprocess.run(
         [sys.executable, "-m", "tare", *words],
         capture_output=True,

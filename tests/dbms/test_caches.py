@@ -6,6 +6,7 @@ import pytest
 
 from tare._probe import evict, residency
 from tare.dbms.base import Session
+from tare.dbms.mariadb import caches
 from tare.dbms.registry import find
 from tare.errors import CacheNotCleared, StatementFailed
 
@@ -26,6 +27,28 @@ def test_after_a_flush_the_page_cache_lets_the_files_go(writing: Session) -> Non
     evict(paths)
     left = residency(paths)
     assert sum(file.resident for file in left) <= 0.02 * sum(file.pages for file in left)
+
+
+@pytest.mark.mariadb
+@pytest.mark.parametrize("way", ["innodb_log_checkpoint_now", "no_such_variable"])
+def test_innodb_writes_a_load_out_and_its_settings_are_put_back(
+    way: str, mariadb_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By a checkpoint, and as servers do that have none to ask for."""
+    monkeypatch.setattr(caches, "_CHECKPOINT", way)
+    settings = "SHOW GLOBAL VARIABLES LIKE 'innodb%'"
+    dirty = "SHOW GLOBAL STATUS LIKE 'Innodb_buffer_pool_pages_dirty'"
+    session = find(mariadb_url).connect(mariadb_url, allow_writes=True)
+    before = session.rows(settings)
+    session.run("CREATE TABLE large AS SELECT seq, repeat('x', 1000) FROM seq_1_to_40000")
+    try:
+        assert int(session.rows(dirty)[0][1]) > 2_000
+        session.flush()
+        assert int(session.rows(dirty)[0][1]) < 200, "what the server itself does in the background"
+        assert session.rows(settings) == before
+    finally:
+        session.run("DROP TABLE large")
+        session.close()
 
 
 def test_cleared_buffers_leave_a_usable_session_with_the_same_answer(session: Session) -> None:

@@ -1,0 +1,170 @@
+"""`tare` without its start: one process loads the modules, and becomes the command once for each request, in a fork.
+
+To start Python and load Tare takes some 0.6 s of CPU a command, and the tests give more than a thousand. A fork has
+arguments, environment, folder and standard streams of its own, and ends as a program does. What it does not show is
+the start itself (tests/cli/test_start.py) and a module that nobody loads: the command finds all of them loaded.
+
+Run as a program it serves the socket that is its standard input, until that is closed.
+"""
+
+from __future__ import annotations
+
+import atexit
+import json
+import os
+import runpy
+import select
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import traceback
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+LOADED = (
+    *("alembic.command", "duckdb", "ibis.backends.duckdb", "numpy", "psycopg", "pyarrow.parquet"),
+    *("scipy.special", "sqlalchemy.dialects.sqlite", "tare.protocol", "tare.lab"),
+)
+# numpy's and pyarrow's libraries start threads when they are loaded, and forks would lack them.
+NO_THREADS = {"OPENBLAS_NUM_THREADS": "1", "JE_ARROW_MALLOC_CONF": "background_thread:false"}
+MESSAGE = 1 << 20  # bytes, at most
+
+
+class Forks:
+    """A process that serves, started at the first request. It ends with this one."""
+
+    def __init__(self, environment: Mapping[str, str]) -> None:
+        self._environment = dict(environment)
+        self._ours: socket.socket | None = None
+        self._starting = threading.Lock()
+
+    def serves(self, environment: Mapping[str, str]) -> bool:
+        """Modules read some variables when they are loaded: others than the first ones need a real start."""
+        return {**environment, "PYTEST_CURRENT_TEST": ""} == {**self._environment, "PYTEST_CURRENT_TEST": ""}
+
+    def run(
+        self, words: Sequence[str], environment: Mapping[str, str], timeout: float
+    ) -> tuple[int, str, str]:
+        """Exit code, standard output and error. Raises subprocess.TimeoutExpired, the command killed."""
+        request = {"words": list(words), "environment": dict(environment), "folder": str(Path.cwd())}
+        mine, reply = socket.socketpair(socket.AF_UNIX, socket.SOCK_STREAM)
+        out, err = (os.memfd_create(name) for name in ("out", "err"))
+        try:
+            socket.send_fds(self._served(), [json.dumps(request).encode()], [0, out, err, reply.fileno()])
+            reply.close()
+            answers = mine.makefile()
+            pid = int(answers.readline() or 0)
+            assert pid, "tests.cli.forks has ended: it said why on standard error"
+            if not select.select([mine], [], [], timeout)[0]:
+                os.kill(pid, signal.SIGKILL)
+                raise subprocess.TimeoutExpired(list(words), timeout, _text(out), _text(err))
+            return int(answers.readline()), _text(out), _text(err)
+        finally:
+            for one in (out, err):
+                os.close(one)
+            mine.close()
+
+    def _served(self) -> socket.socket:
+        with self._starting:
+            if self._ours is None:
+                self._ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+                self._ours.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, MESSAGE)
+                subprocess.Popen(
+                    [sys.executable, "-m", "tests.cli.forks"],
+                    stdin=theirs,
+                    stdout=subprocess.DEVNULL,
+                    cwd=Path(__file__).parents[2],
+                    env=self._environment | NO_THREADS,
+                )
+                theirs.close()
+            return self._ours
+
+
+def _text(file: int) -> str:
+    with open(file, closefd=False) as stream:
+        stream.seek(0)
+        return stream.read()
+
+
+def _serve() -> None:
+    """Returns in a fork that is to be the command, and never in the process that serves."""
+    control = socket.socket(fileno=os.dup(0))
+    running: dict[
+        int, tuple[int, socket.socket]
+    ] = {}  # by the descriptor that tells of the end: process, its asker
+    while True:
+        ready, _, _ = select.select([control, *running], [], [])
+        for ended in (one for one in ready if one in running):
+            pid, asker = running.pop(ended)
+            _, status = os.waitpid(pid, 0)
+            asker.send(f"{os.waitstatus_to_exitcode(status)}\n".encode())
+            asker.close()
+            os.close(ended)
+        if control in ready:
+            message, descriptors, _, _ = socket.recv_fds(control, MESSAGE, 4)
+            if not message:
+                os._exit(0)
+            pid = os.fork()
+            if pid == 0:
+                _become(json.loads(message), descriptors)
+                for other in (control.detach(), *running):
+                    os.close(other)
+                return
+            asker = socket.socket(fileno=descriptors.pop())
+            asker.send(f"{pid}\n".encode())
+            running[os.pidfd_open(pid)] = pid, asker
+            for descriptor in descriptors:
+                os.close(descriptor)
+
+
+def _become(request: dict[str, object], descriptors: list[int]) -> None:
+    for number, descriptor in enumerate(descriptors[:3]):
+        os.dup2(descriptor, number)
+    for descriptor in descriptors:
+        os.close(descriptor)
+    os.chdir(str(request["folder"]))
+    environment = request["environment"]
+    assert isinstance(environment, dict)
+    os.environ.clear()
+    os.environ.update(environment)
+    words = request["words"]
+    assert isinstance(words, list)
+    sys.argv = ["tare", *words]
+
+
+def main() -> None:
+    import gc
+    import importlib
+    import pkgutil
+
+    import tare.cli
+
+    for name in LOADED:
+        importlib.import_module(name)
+    for module in pkgutil.iter_modules(tare.cli.__path__):
+        importlib.import_module(f"tare.cli.{module.name}")
+    if threading.active_count() > 1 or len(list(Path("/proc/self/task").iterdir())) > 1:
+        raise SystemExit("tests.cli.forks: a module started a thread when it was loaded: forks would lack it")
+    gc.freeze()
+    _serve()
+    code: object = 1
+    try:
+        runpy.run_module("tare", run_name="__main__", alter_sys=True)
+        code = 0
+    except SystemExit as done:
+        code = done.code
+        if isinstance(code, str):
+            print(code, file=sys.stderr)
+    except BaseException:
+        traceback.print_exc()
+    threading._shutdown()  # type: ignore[attr-defined]
+    atexit._run_exitfuncs()
+    sys.stdout.flush()
+    # Not the interpreter's own end, which would touch, and so copy, every page of what is loaded.
+    os._exit(code if isinstance(code, int) else 0 if code is None else 1)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,54 @@
+"""The commands of these tests run in forks of a process that has Tare loaded: they say what a real start says."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tests.cli.forks import Forks
+from tests.cli.running import environment, tare
+
+
+@pytest.fixture
+def forks() -> Forks:
+    return Forks(environment())
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["--version"],
+        ["lab", "--help"],
+        ["no-such-command"],
+        ["experiment", "status", "1", "--lab", "/nonexistent/lab.db"],
+        ["time", "SELECT 1", "--db", "sqlite:///nonexistent/x.db"],
+    ],
+)
+def test_a_fork_says_and_ends_as_a_program_does(words: list[str], forks: Forks) -> None:
+    started = tare(*words, TARE_LAB="another")  # an environment of its own is a start of its own
+    assert forks.run(words, environment(), 60) == (started.code, started.out, started.err)
+
+
+def test_a_fork_works_in_the_folder_of_its_caller(
+    forks: Forks, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    code, _, err = forks.run(["data", "wisconsin", "--rows", "1000", "--to", "here"], environment(), 60)
+    assert code == 0, err
+    assert (tmp_path / "here").is_dir()
+
+
+def test_what_takes_too_long_is_killed(forks: Forks, sqlite_url: str) -> None:
+    endless = "WITH RECURSIVE s(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM s) SELECT count(*) FROM s"
+    with pytest.raises(subprocess.TimeoutExpired):
+        forks.run(["time", endless, "--db", sqlite_url], environment(), 2)
+
+
+def test_another_environment_needs_a_start_of_its_own(forks: Forks) -> None:
+    assert forks.serves(environment())
+    assert forks.serves({**environment(), "PYTEST_CURRENT_TEST": "another"})
+    assert not forks.serves(environment(COLUMNS="60"))
+    assert not forks.serves({name: value for name, value in os.environ.items() if name != "PATH"})
