@@ -177,10 +177,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--comparisons", type=int, default=COMPARISONS)
     parser.add_argument("--runs", type=int, default=RUNS)
     parser.add_argument("--until", type=Stop.parse, default=Stop.parse("ci=1%"))
-    parser.add_argument("--small", action="store_true", help="20 comparisons: does it work, not what is it")
+    parser.add_argument("--small", action="store_true", help="10 comparisons: does it work, not what is it")
     chosen = parser.parse_args(arguments)
     if chosen.small:
-        chosen.comparisons = 20
+        chosen.comparisons = 10
     missed = 0
     print(f"{chosen.comparisons} comparisons each; share called different (%)")
     print(

@@ -43,7 +43,7 @@ def weighed(tare: Rig, one: Query) -> float:
 
 def main() -> None:
     asked = arguments(__doc__ or "", comparisons=200)
-    comparisons = 10 if asked.small else asked.comparisons
+    comparisons = 4 if asked.small else asked.comparisons
     figures = []
     with postgresql() as url, rig(url) as tare:
         for name, rows, bar in (("A/A called different", ROWS, FALSE_POSITIVES), ("+5% found", None, FOUND)):

@@ -18,7 +18,7 @@ EXAMPLES = Path(__file__).parent.parent / "examples"
 SPECIFICATIONS = ("twenty_postgresql.toml", "twenty_mariadb.toml")
 SMALL = (
     (r"(?m)^cardinality = \d{4}$", "cardinality = 500"),
-    (r"(?m)^cardinality = \d{5,}$", "cardinality = 20000"),
+    (r"(?m)^cardinality = \d{5,}$", "cardinality = 10000"),
     (r"(?m)^step = .*$", "step = 10000"),
     (r"(?m)^minimum = .*$", "minimum = 10000"),
     (r"(?m)^count = .*$", "count = 3"),

@@ -22,7 +22,7 @@ QUERY = Query(
 
 def main() -> None:
     asked = arguments(__doc__ or "", pairs=200)
-    pairs = 20 if asked.small else asked.pairs
+    pairs = 6 if asked.small else asked.pairs
     draw = random.Random(1)
     ratios, bare_ms, own_cpu, own_rss = [], [], [], 0
     with postgresql() as url, rig(url) as tare:

@@ -23,7 +23,7 @@ from benchmarks.synthetic import QATCS, chunks, write_lab, write_parquet
 
 ALL = ("ttp1", "ttp2", "exact", "model:ttp1", "model:ttp2")
 PARTS = (100, 10, 1)  # of the whole lab
-SMALL_QATCS = 600
+SMALL_QATCS = 200
 TTP2_S, ALL_S, RSS_GB = 10.0, 60.0, 2.0
 
 
@@ -37,13 +37,14 @@ def main() -> None:
 
 
 def measure(folder: Path, qatcs: int, rounds: int) -> list[Figure]:
-    labs = {part: folder / f"{part}.db" for part in PARTS}
+    parts = PARTS if qatcs > SMALL_QATCS else PARTS[1:]
+    labs = {part: folder / f"{part}.db" for part in parts}
     for part, file in labs.items():
         write_lab(file, chunks(max(1, qatcs // part)))
     export = folder / "export"
     write_parquet(export, chunks(qatcs))
 
-    from_lab: dict[int, list[dict[str, Any]]] = {part: [] for part in PARTS}
+    from_lab: dict[int, list[dict[str, Any]]] = {part: [] for part in parts}
     from_export: list[dict[str, Any]] = []
     for _ in range(rounds):
         for part, file in labs.items():
@@ -115,10 +116,10 @@ def _growth(runs: dict[int, list[dict[str, Any]]], qatcs: int) -> Figure:
     """The exponent of the cost over the size: of the steepest of the steps, in CPU time, which other programs
     on the machine disturb less than wall time."""
     cost = {part: statistics.median(one["cpu_s"] for one in some) for part, some in runs.items()}
-    sizes = {part: math.log(max(1, qatcs // part)) for part in PARTS}
+    sizes = {part: math.log(max(1, qatcs // part)) for part in runs}
     steps = [
         (math.log(cost[to]) - math.log(cost[of])) / (sizes[to] - sizes[of])
-        for of, to in itertools.pairwise(PARTS)
+        for of, to in itertools.pairwise(runs)
     ]
     fitted = statistics.linear_regression(
         list(sizes.values()), [math.log(seconds) for seconds in cost.values()]

@@ -31,7 +31,10 @@ LARGE = (
     "--qes",
     "6",
 )
-SMALL = ("--db", "sqlite", "--db", "duckdb", "--query", "aggregate", "--query", "update", "--qes", "6")
+SMALL = (
+    *("--db", "sqlite", "--db", "duckdb", "--generation", "1993", "--rows", "1000"),
+    *("--query", "aggregate", "--query", "update", "--qes", "6"),
+)
 OUTPUTS = Path("target")
 MINUTES = 15.0
 

@@ -111,7 +111,7 @@ def main() -> None:
         warmup=10,
     )  # fmt: skip
     if asked.small:
-        asked.seconds, asked.warmup = 4, 1
+        asked.seconds, asked.warmup = 2, 1
     load_before = os.getloadavg()[0]
     with start_postgresql(settings=SETTINGS) as server:
         load(server.url, asked.warehouses)

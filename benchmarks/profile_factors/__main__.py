@@ -130,7 +130,7 @@ def main() -> None:
     with ExitStack() as stack:
         kept = asked.profiles or Path(stack.enter_context(tempfile.TemporaryDirectory()))
         if asked.small:
-            names, works, seconds = NAMES[:1], (Work("pgbench, scale 1", False, 1, 4, "simple-update"),), 10
+            names, works, seconds = NAMES[:1], (Work("pgbench, scale 1", False, 1, 4, "simple-update"),), 5
         every = list(measure(names, works, seconds, kept))
     made = page([(one.dbms, one.work, one.told) for one in every], seconds, load_before)
     if asked.markdown:

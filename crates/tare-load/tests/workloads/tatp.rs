@@ -129,7 +129,7 @@ fn each_transaction_succeeds_as_often_as_the_rules_of_the_population_have_it() {
             ("delete_call_forwarding", 0.3125),
             ("get_new_destination", 0.1479),
         ] {
-            let seen = server.success(&*tatp, kind, 6000);
+            let seen = server.success(&*tatp, kind, 4000);
             assert!(
                 if due == 1.0 { seen == due } else { (seen - due).abs() < 0.025 },
                 "{kind}: {seen}, due {due}"
