@@ -6,6 +6,8 @@
 
 use std::ptr;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::thread::sleep;
+use std::time::Duration;
 
 use libbpf_rs::MapHandle;
 use memmap2::MmapRaw;
@@ -14,6 +16,9 @@ use tare_probe::clock::monotonic_ns;
 
 use super::event::Event;
 use super::memory::mapped;
+
+/// Longer than a processor keeps what it has written to itself; up to half a microsecond was seen.
+const HANDED_ON: Duration = Duration::from_micros(10);
 
 /// `struct end`. What each side writes has a cache line of its own.
 #[repr(C, align(64))]
@@ -88,10 +93,12 @@ impl Slots {
     /// another may be out of theirs. Returns a time: of events up to it no thread has an earlier one that was not taken
     /// now or before. Events after it are to be kept until the next call says the same of them.
     ///
-    /// A thread's events are written one after the other. Had it written one by the time when this begins, all of its
-    /// earlier ones are there; whether they are taken depends on what stands before them in their ring.
+    /// A thread's events are written one after the other. If one is of the time when this begins or before, all of its
+    /// earlier ones are written, and soon there for us: a processor reads the clock while it still has writes of before
+    /// to hand on. Whether they are taken depends on what stands before them in their ring.
     pub(super) fn take(&mut self, into: &mut Vec<Event>) -> u64 {
         let mut until = monotonic_ns();
+        sleep(HANDED_ON);
         for cpu in 0..self.plan.cpus {
             let claimed = self.end(cpu).claimed.load(Ordering::Acquire);
             let mut count = self.end(cpu).taken.load(Ordering::Relaxed);
@@ -238,7 +245,7 @@ mod tests {
                     }
                 };
                 if chance >> 56 == 0 {
-                    std::thread::sleep(std::time::Duration::from_micros(50));
+                    sleep(Duration::from_micros(50));
                 }
                 kernels.write(cpu, claimed, time, tid);
             }
