@@ -19,7 +19,7 @@ build: $(STAMP)/built ## Install Tare into .venv (BPF tier included where clang 
 
 test: $(STAMP)/built-for-tests ## Install what tests need where allowed, then run every test
 	cargo test --release --quiet --workspace $$(scripts/cargo-features)
-	$(PY) -m pytest --numprocesses 2 --dist loadfile --no-loadscope-reorder $(addprefix --ignore=,$(ALONE))
+	$(PY) -m pytest --numprocesses 3 --dist loadfile --no-loadscope-reorder $(addprefix --ignore=,$(ALONE))
 	$(PY) -m pytest $(ALONE)
 
 lint: $(STAMP)/built-for-tests ## Formatting, clippy, ruff, mypy, stubtest
