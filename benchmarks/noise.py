@@ -164,7 +164,7 @@ def cpu_of(qes: Sequence[QE]) -> list[float]:
 
 def main() -> None:
     asked = arguments(__doc__ or "", runs=10, attempts=1)
-    runs = 4 if asked.small else asked.runs
+    runs = 3 if asked.small else asked.runs
     quiet, busy = quiet_and_busy()
     with postgresql() as url, rig(url) as tare, tempfile.NamedTemporaryFile(dir=".") as file:
         Path(file.name).write_bytes(os.urandom(1 << 20) * 64)

@@ -33,7 +33,7 @@ LARGE = (
 )
 SMALL = (
     *("--db", "sqlite", "--db", "duckdb", "--generation", "1993", "--rows", "1000"),
-    *("--query", "aggregate", "--query", "update", "--qes", "6"),
+    *("--query", "aggregate", "--qes", "6"),
 )
 OUTPUTS = Path("target")
 MINUTES = 15.0

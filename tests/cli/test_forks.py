@@ -12,7 +12,7 @@ from tests.cli.forks import Forks
 from tests.cli.running import environment, tare
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def forks() -> Forks:
     return Forks(environment())
 
