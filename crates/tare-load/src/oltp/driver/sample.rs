@@ -110,12 +110,12 @@ mod tests {
 
     #[test]
     fn a_record_stands_in_the_file_as_its_layout_says() {
-        let path = std::env::temp_dir().join(format!("tare-samples-{}", std::process::id()));
-        let mut samples = Samples::create(&path).unwrap();
+        let file = tempfile::NamedTempFile::new().unwrap();
+        let mut samples = Samples::create(file.path()).unwrap();
         samples.add(&record(9, End::Deadlock));
         samples.add(&record(10, End::Shed));
         assert_eq!((samples.finish(), samples.failed()), (2, None));
-        let bytes = std::fs::read(&path).unwrap();
+        let bytes = std::fs::read(file.path()).unwrap();
         let number = |at: usize| i64::from_le_bytes(bytes[at..at + 8].try_into().unwrap());
         assert_eq!(bytes.len(), 2 * RECORD_BYTES);
         assert_eq!(bytes[..8], [3, 0, 2, 2, 17, 0, 0, 0]);

@@ -155,14 +155,18 @@ mod tests {
     }
 
     fn all(schedule: &Schedule) -> Vec<i64> {
-        let mut walk = schedule.walk().unwrap();
+        to_the_end(schedule.walk().unwrap())
+    }
+
+    fn to_the_end(mut walk: Arrivals) -> Vec<i64> {
         std::iter::from_fn(|| walk.next().unwrap()).collect()
     }
 
-    fn traced(name: &str, text: &str) -> Schedule {
-        let path = std::env::temp_dir().join(format!("tare-trace-{name}-{}", std::process::id()));
-        std::fs::File::create(&path).unwrap().write_all(text.as_bytes()).unwrap();
-        Schedule::trace(path, &[Phase { rate: None, duration_s: 10.0 }])
+    /// Once it is open the file may go.
+    fn traced(text: &str) -> Arrivals {
+        let mut file = tempfile::NamedTempFile::new().unwrap();
+        file.write_all(text.as_bytes()).unwrap();
+        Schedule::trace(file.path().into(), &[Phase { rate: None, duration_s: 10.0 }]).walk().unwrap()
     }
 
     #[test]
@@ -218,21 +222,21 @@ mod tests {
     #[test]
     fn a_trace_is_followed_up_to_the_runs_end() {
         assert_eq!(
-            all(&traced("good", "0\n0.5\n0.5\n9.999\n10\n11\n")),
+            to_the_end(traced("0\n0.5\n0.5\n9.999\n10\n11\n")),
             [0, SECOND / 2, SECOND / 2, 9_999_000_000]
         );
     }
 
     #[test]
     fn a_trace_is_refused_at_the_line_that_is_no_number_or_falls() {
-        for (name, text, line, why) in [
-            ("falls", "1\n2\n1.5\n", "line 3", "1.5 comes before the arrival above it"),
-            ("word", "1\nsoon\n", "line 2", "`soon` is no number of seconds from the start"),
-            ("negative", "-1\n", "line 1", "`-1` is no number"),
-            ("nan", "NaN\n", "line 1", "is no number"),
-            ("gap", "1\n\n2\n", "line 2", "`` is no number"),
+        for (text, line, why) in [
+            ("1\n2\n1.5\n", "line 3", "1.5 comes before the arrival above it"),
+            ("1\nsoon\n", "line 2", "`soon` is no number of seconds from the start"),
+            ("-1\n", "line 1", "`-1` is no number"),
+            ("NaN\n", "line 1", "is no number"),
+            ("1\n\n2\n", "line 2", "`` is no number"),
         ] {
-            let mut walk = traced(name, text).walk().unwrap();
+            let mut walk = traced(text);
             let error = std::iter::from_fn(|| walk.next().transpose()).find_map(Result::err).unwrap();
             assert!(error.contains(line) && error.contains(why), "{error}");
         }

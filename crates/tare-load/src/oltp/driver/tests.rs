@@ -287,12 +287,12 @@ fn phases_follow_one_another_and_each_second_knows_its_own() {
 
 #[test]
 fn samples_hold_every_arrival_also_those_that_were_never_sent() {
-    let path = std::env::temp_dir().join(format!("tare-oltp-samples-{}", std::process::id()));
+    let file = tempfile::NamedTempFile::new().unwrap();
     let slow = Server::steady(Duration::from_millis(20));
-    let asked = Run { drain_s: 0.2, samples: Some(path.clone()), ..asked(200.0, 2, 1.0) };
+    let asked = Run { drain_s: 0.2, samples: Some(file.path().into()), ..asked(200.0, 2, 1.0) };
     let heard = ran(&slow, asked);
     let counts = adds_up(&heard);
-    let bytes = std::fs::read(&path).unwrap();
+    let bytes = std::fs::read(file.path()).unwrap();
     assert_eq!((bytes.len() / RECORD_BYTES, heard.outcome().samples), (200, 200));
     let records: Vec<&[u8]> = bytes.chunks(RECORD_BYTES).collect();
     let number = |record: &[u8], at: usize| i64::from_le_bytes(record[at..at + 8].try_into().unwrap());
