@@ -8,6 +8,8 @@ use tare_rings::record::text_hash;
 use tare_rings::{Kind, Record};
 use watched::{Running, compile, symbols};
 
+const STATE: Detail = Detail::State { word: 0, text: 1, until: 4 };
+
 #[test]
 fn arguments_texts_sites_and_cpu_time_are_as_they_were() {
     let program = compile("details.c", &[]);
@@ -51,14 +53,9 @@ fn arguments_texts_sites_and_cpu_time_are_as_they_were() {
 
 #[test]
 fn cpu_time_is_told_when_work_begins_and_when_it_is_through_and_not_in_its_midst() {
-    let ended = compile("details.c", &[])
+    let ended = compile("details.c", &["-DNO_TEXT=0"])
         .start(&["state"], Mode::Timing, |_, probe| {
-            *probe = Probe {
-                detail: Detail::State { word: 0, text: 1, until: 4 },
-                cpu: true,
-                entry_only: true,
-                ..*probe
-            };
+            *probe = Probe { detail: STATE, cpu: true, entry_only: true, ..*probe };
         })
         .end();
     let kinds: Vec<Kind> = ended.well().all().filter_map(|record| record.kind()).take(8).collect();
@@ -69,6 +66,20 @@ fn cpu_time_is_told_when_work_begins_and_when_it_is_through_and_not_in_its_midst
         "states 3 2 1 4, and 5 anew"
     );
     assert!(ended.taken.texts.iter().any(|(_, text)| text == "COMMIT"), "texts are told of each");
+}
+
+#[test]
+fn a_text_is_read_to_its_end_and_no_page_further() {
+    for detail in [STATE, Detail::WordAndText { word: 0, text: 1 }] {
+        let ended = compile("texts.c", &[])
+            .start(&["state"], Mode::Timing, |_, probe| *probe = Probe { detail, entry_only: true, ..*probe })
+            .end();
+        let told: Vec<u32> = ended.well().all().map(|record| record.detail >> 4).collect();
+        let text =
+            |length: usize| (0..length).map(|place| (1 + (length + place) % 255) as u8).collect::<Vec<_>>();
+        let expected: Vec<u32> = (0..=140).flat_map(|length| [text_hash(&text(length)); 2]).collect();
+        assert_eq!(told, expected);
+    }
 }
 
 #[test]

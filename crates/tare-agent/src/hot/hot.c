@@ -291,7 +291,7 @@ void tare_leave_sled(uint32_t id, const uint64_t *slot) {
 uint32_t tare_text(const char *pointer) {
     struct thread *thread = ready((uint64_t)__builtin_frame_address(0));
     if (!thread) return 0;
-    uint32_t hash = text((uint64_t)pointer);
+    uint32_t hash = text(thread, (uint64_t)pointer, 0);
     done(thread);
     return hash;
 }

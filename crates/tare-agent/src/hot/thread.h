@@ -5,6 +5,7 @@
 
 #define FRAMES 4096
 #define GRAVES 256
+#define KNOWN 64
 #define SUBJECT 0x0fffffffu
 #define OTHERS 4096 /* records between looks at whether the profiler listens */
 #define STALE_NS 2000000000ll
@@ -39,6 +40,7 @@ struct thread {
     volatile uint64_t doing; /* see `doing`; of something earlier if its slot is not `busy` */
     volatile uint32_t depth;
     uint32_t graves;
+    uint32_t known[KNOWN]; /* hashes of texts that are kept: all of a transaction's in few lines of cache */
     struct frame frames[FRAMES];
     struct frame graveyard[GRAVES]; /* frames taken for gone; in case one returns all the same (other stacks) */
 };

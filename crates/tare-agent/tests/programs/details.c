@@ -11,6 +11,10 @@ WATCHED long spin(long n) {
     return sum;
 }
 
+#ifndef NO_TEXT
+#define NO_TEXT 16 /* and no string either */
+#endif
+
 int main(void) {
     begin();
     void (*mark)(uint32_t, uint64_t, const char *) = (void (*)(uint32_t, uint64_t, const char *))dlsym(RTLD_DEFAULT, "tare_agent_mark");
@@ -18,7 +22,7 @@ int main(void) {
     state(2, 0);
     state(1, "SELECT 1");
     state(4, "COMMIT");
-    state(5, (const char *)16); /* no text at all */
+    state(5, (const char *)NO_TEXT);
     site(1, 0x123456789, 3);
     spin(20000000);
     mark(4, 0x123456789abcdef, 0);
