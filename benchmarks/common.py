@@ -19,6 +19,7 @@ from pathlib import Path
 from tare.dbms.registry import find
 from tare.dbms.servers import start_postgresql
 from tare.measure.choices import CacheState, Tier
+from tare.measure.machine.interrupts import read
 from tare.measure.machine.settings import MachineSettings, delay_accounting_on
 from tare.measure.qe import time_single_qe
 from tare.measure.query import Query
@@ -51,6 +52,13 @@ class Figure:
         sign = "≤" if self.at_most else "≥"
         verdict = "met" if self.met else "MISSED"
         return f"{self.name}: {self.value:.4g} {self.unit}  bar {sign} {self.bar:g} {self.unit}  {verdict}{spread}"
+
+
+def quiet_and_busy() -> tuple[int, int]:
+    """The CPUs that take the smallest and the largest share of device interrupts."""
+    seen = read()
+    ranked = sorted(os.sched_getaffinity(0), key=lambda cpu: (seen.share({cpu}), -cpu))
+    return ranked[0], ranked[-1]
 
 
 def arguments(description: str, *, files: Sequence[str] = (), **defaults: int | str) -> argparse.Namespace:

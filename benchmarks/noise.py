@@ -27,8 +27,7 @@ from contextlib import ExitStack, contextmanager
 from multiprocessing import Process
 from pathlib import Path
 
-from benchmarks.common import Figure, arguments, postgresql, report, rig, rsd, weigh_once
-from tare.measure.machine.interrupts import read
+from benchmarks.common import Figure, arguments, postgresql, quiet_and_busy, report, rig, rsd, weigh_once
 from tare.measure.query import Query
 from tare.measure.records import QE, Elapsed
 from tare.measure.rig import Rig
@@ -86,13 +85,6 @@ def ttp2_ms(qe: QE) -> float:
     """The query process's user + system ticks: the query does no I/O."""
     query = [p for p in qe.processes if p.role == "query"]
     return float(sum(p.user_ticks + p.system_ticks for p in query) * 1000 / os.sysconf("SC_CLK_TCK"))
-
-
-def quiet_and_busy() -> tuple[int, int]:
-    """The CPUs that take the smallest and the largest share of device interrupts."""
-    seen = read()
-    ranked = sorted(os.sched_getaffinity(0), key=lambda cpu: (seen.share({cpu}), -cpu))
-    return ranked[0], ranked[-1]
 
 
 def weigh_cases(tare: Rig, query: Query, file: str, cpu: int, rounds: int) -> dict[str, list[QE]]:
