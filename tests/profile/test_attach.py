@@ -20,6 +20,7 @@ from tests.servers import own_server
 
 pytestmark = pytest.mark.usefixtures("attach_works")
 
+BUDGET = "20%"  # of a tenth of a millisecond, where a disk syncs in as much; 5% is for two events then
 SHORT = ("--duration", "10s", "--rounds", "2")
 
 
@@ -60,7 +61,7 @@ def test_a_postgresql_under_updates_is_taken_apart(
     server: RunningServer = request.getfixturevalue(which)
     with load(server.url) as ended:
         before = ended()
-        found = report(server.url, tmp_path)
+        found = report(server.url, tmp_path, "--budget", BUDGET)
         assert ended() > before
     assert found["valid"], found["warnings"]
     assert found["transactions"] > 200
@@ -69,7 +70,7 @@ def test_a_postgresql_under_updates_is_taken_apart(
     assert {"XLogFlush", "LWLockAcquireOrWait"} & watched(found)
     assert found["overhead"]["latency"] is not None
     assert found["rounds"][0]["reason"]
-    assert all(one["predicted"] <= 0.05 + 1e-9 for one in found["rounds"])
+    assert all(one["predicted"] <= 0.2 + 1e-9 for one in found["rounds"])
 
 
 def test_transactions_are_as_many_as_the_server_made(postgresql: RunningServer, tmp_path: Path) -> None:

@@ -189,6 +189,8 @@ def _server(run: OltpRun) -> Iterator[str]:
         yield f"{who}: {', '.join(parts)}"
     if own is not None:
         yield f"watching took {percent(own)} of a CPU; stolen from the machine: {percent(steal or 0)} of a CPU"
+    if (calls := mean("machine_reschedules")) is not None:
+        yield f"CPUs called each other to their queues of tasks {calls:,.0f} times a second"
 
 
 def _troubles(run: OltpRun) -> Iterator[str]:

@@ -75,14 +75,15 @@ class Refinement:
         self.met: set[int] = set()  # functions in which call sites were seen
 
     def first(self, count: Count) -> Step:
-        """Seeds before all else, then what the transaction's root calls, as far as the budget goes."""
+        """Known waits before all else, then known phases, then what the transaction's root calls, as far as the budget
+        goes: where it is for one call, that is to be the log's flush."""
         if self._begin_with:
             asked_for = [one for one in self._begin_with if self._functions[one].returns]
             return self._among([asked_for], count, "functions that were asked for")
         return self._among(
-            [self._of.seeds, self._top()],
+            [self._of.waits, self._of.seeds, self._top()],
             count,
-            "known phases and waits, and what the transaction's root calls",
+            "known waits and phases, and what the transaction's root calls",
         )
 
     def next(self, findings: Findings, watched: Sequence[int], count: Count) -> Step:
@@ -158,7 +159,11 @@ class Refinement:
         tops = [one for one in self._of.tops if self._functions[one].returns]
         phases = [callee.id for one in self._of.tops for callee in self._functions.children(one)]
         marking = self._of.marking
-        return [one for one in dict.fromkeys((*self._of.seeds, *tops, *phases)) if one not in marking]
+        return [
+            one
+            for one in dict.fromkeys((*self._of.waits, *self._of.seeds, *tops, *phases))
+            if one not in marking
+        ]
 
     def _graph(self, callees: Mapping[int, Collection[int]]) -> CallGraph:
         named = {one for below in callees.values() for one in below} | {one for one in callees if one >= 0}

@@ -27,6 +27,7 @@ class Transactions:
     markers: tuple[Probe, ...]  # on in every window
     tops: tuple[int, ...]  # functions whose static children are phases of it
     seeds: tuple[int, ...]  # to begin with, most telling first
+    waits: tuple[int, ...] = ()  # before these
 
     @property
     def marking(self) -> frozenset[int]:
@@ -62,6 +63,7 @@ def _known_to(found: Transactions, dbms: str | None, functions: Functions) -> Tr
         found,
         tops=tuple(one.id for preset in known for one in functions.present(preset.tops)),
         seeds=tuple(one.id for preset in known for one in functions.present(preset.seeds)),
+        waits=tuple(one.id for preset in known for one in functions.present(preset.waits)),
     )
 
 
@@ -129,6 +131,7 @@ def _of_preset(chosen: Preset, major: int, functions: Functions) -> Transactions
         markers=tuple(probes),
         tops=tuple(one.id for one in tops),
         seeds=tuple(one.id for one in functions.present(chosen.seeds)),
+        waits=tuple(one.id for one in functions.present(chosen.waits)),
     )
 
 

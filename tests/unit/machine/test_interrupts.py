@@ -9,7 +9,7 @@ import pytest
 from tare.measure.machine import cpus, interrupts
 from tare.measure.machine.doctor import Status
 from tare.measure.machine.doctor.interrupting import judge
-from tare.measure.machine.interrupts import Burden, Interrupts, parse
+from tare.measure.machine.interrupts import Burden, Interrupts, parse, parse_rescheduling
 from tests.unit.machine import interrupt_texts as texts
 
 
@@ -24,6 +24,13 @@ def test_devices_are_counted_and_what_is_local_to_each_cpu_is_not() -> None:
     assert found.share([1]) == pytest.approx(0.99763, abs=1e-5)
     busiest = found.busiest(1)[0]
     assert (busiest.number, busiest.name, busiest.counts) == (36, "virtio1-req.0", {0: 0, 1: 1147561})
+
+
+def test_calls_between_cpus_are_added_up_where_the_kernel_tells_them() -> None:
+    assert parse_rescheduling(texts.VIRTUAL_MACHINE) == 187495 + 95855
+    assert parse_rescheduling(texts.ARM) == 4 * 123456
+    assert parse_rescheduling(texts.HYPER_V) is None
+    assert parse_rescheduling("") is None
 
 
 def test_columns_belong_to_the_cpus_that_are_online() -> None:

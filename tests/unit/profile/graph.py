@@ -57,7 +57,11 @@ class Program:
         return 1 + max((self.height(one) for one in tops), default=0)
 
     def transactions(
-        self, tops: Sequence[str] = (), seeds: Sequence[str] = (), marker: str = ""
+        self,
+        tops: Sequence[str] = (),
+        seeds: Sequence[str] = (),
+        marker: str = "",
+        waits: Sequence[str] = (),
     ) -> Transactions:
         return Transactions(
             txn="commit",
@@ -66,6 +70,7 @@ class Program:
             markers=((self.numbers[marker], "site", True, False),) if marker else (),
             tops=tuple(self.numbers[one] for one in tops),
             seeds=tuple(self.numbers[one] for one in seeds),
+            waits=tuple(self.numbers[one] for one in waits),
         )
 
     def found(self, *paths: tuple[str, float, str]) -> Findings:

@@ -38,10 +38,12 @@ class Counter:
         return Costs(calls, PAIR_NS, MEAN_NS)
 
 
-def refinement(seeds: Sequence[str] = ("sleep",), begin_with: Sequence[str] = ()) -> Refinement:
+def refinement(
+    seeds: Sequence[str] = ("sleep",), begin_with: Sequence[str] = (), waits: Sequence[str] = ()
+) -> Refinement:
     return Refinement(
         SERVER,  # type: ignore[arg-type]
-        SERVER.transactions(["main"], seeds, marker="main"),
+        SERVER.transactions(["main"], seeds, marker="main", waits=waits),
         BUDGET,
         begin_with=[SERVER.numbers[one] for one in begin_with],
     )
@@ -58,6 +60,13 @@ def numbers(*names: str) -> tuple[int, ...]:
 def test_the_first_round_watches_known_waits_and_what_the_root_calls() -> None:
     step = refinement().first(Counter())
     assert names(step.watch) == {"sleep", "parse", "execute", "commit"}
+
+
+def test_where_the_budget_is_for_one_call_the_known_wait_has_it() -> None:
+    calls = {"parse": 30.0, "execute": 30.0, "sleep": 40.0}
+    step = refinement(seeds=["parse", "execute"], waits=["sleep"]).first(Counter(calls))
+    assert names(step.watch) == {"sleep", "commit"}
+    assert {"parse", "execute"} <= names(step.too_hot)
 
 
 def test_markers_and_what_never_returns_are_not_watched() -> None:

@@ -15,10 +15,13 @@ from pathlib import Path
 
 PROC_INTERRUPTS = Path("/proc/interrupts")
 _COUNTER = 1 << 32  # the kernel counts in unsigned int, and wraps
+_RESCHEDULING = "Rescheduling interrupts"  # x86's row RES, ARM's IPI0
 _TELLING = 500.0  # interrupts a second; fewer take less than 1% of a CPU at 20 µs each
 _TRIGGER = re.compile(r"\d*-?(\d+ +)?(edge|level|fasteoi)", re.IGNORECASE)
 # Private to each CPU although numbered: ARM's PPIs (hardware numbers below 32), Xen, RISC-V.
 _PER_CPU = re.compile(r"GIC\S*\s+(\d|[12]\d|3[01])\s|xen-percpu|RISC-V INTC")
+
+_Row = tuple[str, dict[int, int], str]  # label, counts by CPU, and the text after them
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,9 +112,7 @@ class Burden:
 
 def parse(text: str) -> Interrupts:
     """The text of /proc/interrupts, of any architecture. What is not understood is left out."""
-    head, _, body = text.partition("\n")
-    cpus = tuple(int(number) for number in re.findall(r"CPU(\d+)", head))
-    rows = [row for row in (_row(line, cpus) for line in body.splitlines()) if row is not None]
+    cpus, rows = _table(text)
     labels = {label for label, _, _ in rows}
     sources = []
     for label, counts, what in rows:
@@ -125,8 +126,21 @@ def parse(text: str) -> Interrupts:
     return Interrupts(cpus, tuple(sources))
 
 
-def _row(line: str, cpus: tuple[int, ...]) -> tuple[str, dict[int, int], str] | None:
-    """Label, counts by CPU, and the text after them; None where a CPU's count is missing."""
+def parse_rescheduling(text: str) -> int | None:
+    """How often one CPU called another to look at its queue of tasks, all together. None: the text does not tell."""
+    _, rows = _table(text)
+    return next((sum(counts.values()) for _, counts, what in rows if what == _RESCHEDULING), None)
+
+
+def _table(text: str) -> tuple[tuple[int, ...], list[_Row]]:
+    """The CPUs that are online, and the rows."""
+    head, _, body = text.partition("\n")
+    cpus = tuple(int(number) for number in re.findall(r"CPU(\d+)", head))
+    return cpus, [row for row in (_row(line, cpus) for line in body.splitlines()) if row is not None]
+
+
+def _row(line: str, cpus: tuple[int, ...]) -> _Row | None:
+    """None where a CPU's count is missing."""
     label, _, rest = line.partition(":")
     fields = rest.split(None, len(cpus))
     counts = fields[: len(cpus)]
@@ -146,6 +160,11 @@ def _device(what: str) -> str:
 def read() -> Interrupts:
     """Since boot. Raises OSError where the file is missing."""
     return parse(PROC_INTERRUPTS.read_text(errors="replace"))
+
+
+def rescheduling() -> int | None:
+    """As `parse_rescheduling`, since boot. Raises OSError where the file is missing."""
+    return parse_rescheduling(PROC_INTERRUPTS.read_text(errors="replace"))
 
 
 def watch(seconds: float) -> Burden:

@@ -36,4 +36,7 @@ class Preset:
     markers: Mapping[str, Marker]  # by the role that `rules` knows them under
     rules: Callable[[Mapping[str, int], int], Rules]  # from functions by role, and the server's major version
     tops: tuple[str, ...]  # functions whose static children are phases of a transaction
-    seeds: tuple[str, ...]  # phases and waits to begin with; those that a binary lacks are passed over
+    seeds: tuple[str, ...]  # phases to begin with; those that a binary lacks are passed over
+    waits: tuple[
+        str, ...
+    ] = ()  # where its threads wait: before the phases, since variance is most often there

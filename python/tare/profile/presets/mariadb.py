@@ -105,7 +105,8 @@ COMMIT = Preset(
     },
     rules=_by_dispatch,
     tops=_TOPS,
-    seeds=(*_WAITS, *_PHASES, *_WORK),
+    seeds=(*_PHASES, *_WORK),
+    waits=_WAITS,
 )
 
 STATEMENT = Preset(
@@ -115,5 +116,6 @@ STATEMENT = Preset(
     markers={"root": Marker(_DISPATCH, cpu=True)},
     rules=_by_root,
     tops=_TOPS,
-    seeds=(*_WAITS, *_PHASES, *_WORK),
+    seeds=(*_PHASES, *_WORK),
+    waits=_WAITS,
 )

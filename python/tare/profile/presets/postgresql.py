@@ -121,7 +121,8 @@ COMMIT = Preset(
     },
     rules=_by_state,
     tops=_TOPS,
-    seeds=(*_WAITS, *_PHASES, *_WORK),
+    seeds=(*_PHASES, *_WORK),
+    waits=_WAITS,
 )
 
 STATEMENT = Preset(
@@ -131,5 +132,6 @@ STATEMENT = Preset(
     markers={"root": Marker(("exec_simple_query", "PortalRun"), cpu=True)},
     rules=_by_root,
     tops=_TOPS,
-    seeds=(*_WAITS, *_PHASES, *_WORK),
+    seeds=(*_PHASES, *_WORK),
+    waits=_WAITS,
 )

@@ -7,8 +7,11 @@ from collections.abc import Sequence
 
 from tare.report.profile import words
 from tare.report.profile.document import Factor, Next, Node
-from tare.report.words import joined
+from tare.report.words import counted, joined
 
+_HIDDEN = 0.5  # of Var(T): a transaction's own share from which most of what varies was not looked at
+_LARGER = 4  # times the budget
+_NAMED = 3
 _LEAST = 0.05  # of Var(T): an own share below it is not worth a round
 
 
@@ -20,14 +23,27 @@ def next_step(
     nodes: Sequence[Node],
     enough: int | None,
     valid: bool,
+    left_out: Sequence[str] = (),
+    budget: float | None = None,
+    attached: bool = False,
 ) -> Next:
-    """`command`: that made the profile. `refine`: as for `build`."""
+    """`command`: that made the profile. `refine`: as for `build`. `left_out`: functions too hot for the budget."""
     if not nodes or not valid:
         return Next(
             says="Profile again, with fewer functions or a lower rate of transactions.", command=command
         )
     if enough is not None:
         return Next(says="Profile for longer, until there are enough transactions.", command=command)
+    own = max((_own(one) for one in nodes if one.parent is None), default=0.0)
+    if not refine and own >= _HIDDEN and left_out and budget is not None:
+        hot = [words.middle(one, 60) for one in left_out[:_NAMED]]
+        others = [counted(len(left_out) - _NAMED, "other")] if len(left_out) > _NAMED else []
+        agent = " The agent (tare profile run) takes a small part of what attaching does." if attached else ""
+        return Next(
+            says=f"Give it a larger budget: {own:.0%} of the variance is the transaction's own, and "
+            f"{joined([*hot, *others])} found no room in {words.percent(budget)} of its time.{agent}",
+            command=_with_budget(command, _LARGER * budget),
+        )
     chosen = [one.names[0] for one in _divisible(factors, nodes)[:1]] if refine is None else refine
     if chosen:
         named = ",".join(shlex.quote(one) for one in chosen)
@@ -49,6 +65,13 @@ def next_step(
     )
 
 
+def _with_budget(command: str, budget: float) -> str:
+    given = shlex.split(command)
+    if "--budget" in given[:-1]:
+        del given[(place := given.index("--budget")) : place + 2]
+    return shlex.join([*given, "--budget", f"{100 * budget:.0f}%"])
+
+
 def _divisible(factors: Sequence[Factor], nodes: Sequence[Node]) -> list[Factor]:
     """Functions that may call others, none of which was watched; by own share times specificity."""
     divided = {one.function for one in nodes if one.children}
@@ -61,5 +84,5 @@ def _divisible(factors: Sequence[Factor], nodes: Sequence[Node]) -> list[Factor]
     return sorted(found, key=lambda one: -one.specificity * _own(one))
 
 
-def _own(of: Factor) -> float:
+def _own(of: Factor | Node) -> float:
     return of.own_covariance.value if of.own_covariance else 0.0

@@ -17,6 +17,7 @@ from tare.report.profile import html, markdown, text
 from tare.report.profile import json as as_json
 from tare.report.profile.build import Built, build
 from tare.report.profile.document import Node, ProfileReport
+from tare.report.profile.next import next_step
 from tare.report.profile.schema import main, schema_text
 from tare.report.profile.write import deliver
 from tests.unit.report.profile import sample
@@ -100,7 +101,7 @@ def test_a_profile_of_the_transaction_alone_has_a_report() -> None:
         own_ns=of.duration_ns.copy(),
         cell_path=of.cell_path[of.cell_path == 0],
     )
-    found = sample.report(alone)
+    found = sample.report(alone, sample.ABOUT.model_copy(update={"left_out": ()}))
     assert len(found.report.nodes) == 1
     assert "Nothing but the transaction itself was watched" in found.report.headline[0]
     assert "tare profile refine pg-tpcb FUNCTION" in text.render(found.report)
@@ -180,6 +181,26 @@ def test_what_refinement_would_divide_is_the_next_command() -> None:
 
 def test_a_function_with_no_watched_callee_is_divided_next(built: Built) -> None:
     assert built.report.next.command == "tare profile refine pg-tpcb LWLockAcquireOrWait"
+
+
+def test_where_most_is_hidden_in_what_was_too_hot_a_larger_budget_is_next(built: Built) -> None:
+    root, *others = built.report.nodes
+    assert root.own_covariance is not None
+    hiding = root.model_copy(
+        update={"own_covariance": root.own_covariance.model_copy(update={"value": 0.98})}
+    )
+    hot = ["LWLockAcquireOrWait", "XLogFlush", "GetSnapshotData", "standard_ExecutorEnd"]
+    for command, expected in (
+        ("tare profile attach --budget 5% --db x", "tare profile attach --db x --budget 20%"),
+        ("tare profile attach --db 'a b'", "tare profile attach --db 'a b' --budget 20%"),
+    ):
+        found = next_step("run", command, (), [], [hiding, *others], None, True, hot, 0.05, attached=True)
+        assert found.says == (
+            "Give it a larger budget: 98% of the variance is the transaction's own, and LWLockAcquireOrWait, "
+            "XLogFlush, GetSnapshotData and one other found no room in 5.0% of its time. "
+            "The agent (tare profile run) takes a small part of what attaching does."
+        )
+        assert found.command == expected
 
 
 def test_where_nothing_is_left_to_divide_the_source_is_to_be_read() -> None:

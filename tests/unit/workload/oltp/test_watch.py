@@ -40,7 +40,15 @@ def test_a_busy_server_is_seen_in_every_second(dbms: str, request: pytest.Fixtur
     found = watch.measures(start_ns)
     assert watch.unmeasured.keys() <= {"server_block_io"}  # where delay accounting is off
     assert {one.name for one in found} <= NAMES.keys()
-    for name in ("server_cpu", "commits", "wal_bytes", "sessions_active", "machine_cpu", "tare_cpu"):
+    for name in (
+        "server_cpu",
+        "commits",
+        "wal_bytes",
+        "sessions_active",
+        "machine_cpu",
+        "machine_reschedules",
+        "tare_cpu",
+    ):
         assert {0, 1, 2} <= {one.second for one in found if one.name == name}, name
     busy = [one.value for one in found if one.name == "server_cpu" and one.second in (0, 1, 2)]
     assert sum(busy) > 0.05, "more than a server at rest takes, also on a machine that others keep busy"

@@ -8,6 +8,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 
 from tare._probe import TICK_NS, Probe, Process, read_process
+from tare.measure.machine.interrupts import rescheduling
 
 _S = 1e9  # ns
 _COUNTERS = {
@@ -79,7 +80,11 @@ def machine(probe: Probe) -> dict[str, float]:
     total = probe.machine().total
     busy = total.user + total.nice + total.system + total.irq + total.softirq  # guests are in user and nice
     ticks = {"machine_cpu": busy, "machine_iowait": total.iowait, "machine_steal": total.steal}
-    return {name: value * TICK_NS / _S for name, value in ticks.items()}
+    values = {name: value * TICK_NS / _S for name, value in ticks.items()}
+    with suppress(OSError):  # hidden in some containers
+        if (calls := rescheduling()) is not None:
+            values["machine_reschedules"] = float(calls)
+    return values
 
 
 def tare(crew: Crew | None) -> dict[str, float]:
