@@ -47,6 +47,9 @@ def data_of(version: str, tmp_path: Path) -> ServerRecord:
 
 BRIEF = ("--duration", "8s", "--no-auto")
 
+BUDGET = "20%"
+"""Enough for known waits on a host of any speed: where a commit takes 0.1 ms, 5% is for a dozen calls."""
+
 
 def command(of: ServerRecord, out: Path, *more: str) -> list[str]:
     user = ["--user", "postgres"] if os.geteuid() == 0 else []
@@ -70,7 +73,8 @@ def runs(of: ServerRecord) -> bool:
 @pytest.mark.parametrize("version", ["18", "15"])
 def test_an_unmodified_postgresql_is_taken_apart_from_within(version: str, tmp_path: Path) -> None:
     stopped = data_of(version, tmp_path)
-    run = start(*command(stopped, tmp_path / "p", "--duration", "16s", "--rounds", "2", "--json", "-"))
+    how = ("--duration", "16s", "--rounds", "2", "--budget", BUDGET, "--json", "-")
+    run = start(*command(stopped, tmp_path / "p", *how))
     wait_for(stopped.url)
     with load(stopped.url):
         out, err = run.communicate(timeout=150)
@@ -78,8 +82,8 @@ def test_an_unmodified_postgresql_is_taken_apart_from_within(version: str, tmp_p
     found = json.loads(out)
     assert found["transactions"] > 200
     assert abs(found["equation"]["own_sum"] - 1) < 1e-9
-    names = {node["name"] for node in found["nodes"]}
-    assert {"XLogFlush", "LWLockAcquireOrWait", "CommitTransactionCommand"} <= names
+    assert {"XLogFlush", "LWLockAcquireOrWait"} <= {node["name"] for node in found["nodes"]}
+    assert all(one["predicted"] <= 0.2 + 1e-9 for one in found["rounds"])
     assert not runs(stopped), "what it started has ended with it"
 
 
