@@ -3,10 +3,12 @@
 
 mod watched;
 
+use std::collections::HashMap;
+
 use tare_profile::backend::{Backend, Detail, Mode, Probe};
 use tare_rings::record::text_hash;
 use tare_rings::{Kind, Record};
-use watched::{Running, compile, symbols};
+use watched::{Running, comes_to_be, compile, symbols};
 
 const STATE: Detail = Detail::State { word: 0, text: 1, until: 4 };
 
@@ -80,6 +82,44 @@ fn a_text_is_read_to_its_end_and_no_page_further() {
         let expected: Vec<u32> = (0..=140).flat_map(|length| [text_hash(&text(length)); 2]).collect();
         assert_eq!(told, expected);
     }
+}
+
+#[test]
+fn statements_without_number_are_all_told_if_the_profiler_looks_in_between() {
+    const ROUND: usize = 500;
+    const ROUNDS: usize = 20;
+    let mut running = compile("statements.c", &[]).start(&["state"], Mode::Timing, |_, probe| {
+        *probe = Probe { detail: STATE, entry_only: true, ..*probe };
+    });
+    for round in 1..ROUNDS {
+        running.go_on();
+        comes_to_be("a round is over", || {
+            running.take();
+            running.taken.threads.first().is_some_and(|thread| thread.records.len() >= 2 * ROUND * round)
+        });
+    }
+    let ended = running.end(); // with one more
+    let told: HashMap<u32, String> = ended.taken.texts.iter().cloned().collect();
+    assert_eq!(told.len(), ended.taken.texts.len(), "each once");
+    let said: Vec<&str> =
+        ended.well().all().filter_map(|record| told.get(&(record.detail >> 4))).map(String::as_str).collect();
+    let expected: Vec<String> = (0..ROUNDS * ROUND).map(|number| format!("SELECT {number}")).collect();
+    assert_eq!(said, expected, "what is bound and executed is told when it is bound");
+}
+
+#[test]
+fn a_profiler_that_comes_later_is_told_the_texts_that_an_earlier_one_knew() {
+    let state = |_: &str, probe: &mut Probe| *probe = Probe { detail: STATE, entry_only: true, ..*probe };
+    let mut running = compile("repeats.c", &[]).start(&["state"], Mode::Timing, state);
+    running.go_on();
+    comes_to_be("the other thread has ended", || {
+        running.take();
+        running.taken.texts.len() == 3_001
+    });
+    running.changes_hands(state);
+    running.until_entered("state");
+    assert!(running.taken.texts.contains(&(text_hash(b"SELECT again"), "SELECT again".to_owned())));
+    running.end().well();
 }
 
 #[test]

@@ -12,7 +12,7 @@ mod program;
 mod slots;
 mod table;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
@@ -75,8 +75,9 @@ pub struct Agent {
     /// Counts of slots that are free again, and those at the time the probes were set.
     counted: Vec<u64>,
     counted_before: Vec<u64>,
-    /// Texts handed over already, by place.
-    told: Vec<bool>,
+    /// Hashes of texts handed over already, and how many had been kept when they were looked at.
+    told: HashSet<u32>,
+    kept: Option<u32>,
     unplaced: u64,
     looked: Instant,
 }
@@ -128,7 +129,8 @@ impl Agent {
             threads: Threads::new(&shared),
             counted: vec![0; functions],
             counted_before: vec![0; functions],
-            told: vec![false; shared.plan().texts as usize],
+            told: HashSet::new(),
+            kept: None,
             unplaced: shared.header().unplaced.load(Ordering::Relaxed),
             looked: Instant::now(),
             shared,

@@ -44,7 +44,8 @@ pub enum Detail {
     },
     /// As `WordAndText`, of a function that says what state its thread comes to: `until` is the state in which work is
     /// through. The text is a C string that the function reads itself, or none: a backend in its process may read it without
-    /// care. A backend for which a reading of CPU time is dear may tell it only when work begins and when it is through.
+    /// care. A backend for which a reading of CPU time is dear may tell it only when work begins and when it is through,
+    /// and one may leave out a state that says what the thread's last one said.
     State {
         /// Which argument is the word.
         word: u8,

@@ -7,7 +7,7 @@ use crate::record::{Record, TEXT_BYTES};
 /// The first 8 bytes of the file.
 pub const MAGIC: u64 = u64::from_le_bytes(*b"tarering");
 /// Of this layout; both sides must have the same.
-pub const VERSION: u32 = 2;
+pub const VERSION: u32 = 3;
 /// Ways of watching a function, at most: a switch is one byte, and 0 is off.
 pub const MODES: usize = 256;
 const PAGE: usize = 4096;
@@ -99,6 +99,8 @@ pub struct Header {
     pub applied: AtomicU32,
     /// A process whose functions could not be patched when they came to be wanted: it has more than one thread.
     pub threaded: AtomicU32,
+    /// How often a thread has kept a text.
+    pub kept: AtomicU32,
 }
 
 /// A file with functions in it.
@@ -132,7 +134,7 @@ pub struct Function {
     pub trigger: AtomicU32,
 }
 
-/// A text, once.
+/// A text. The profiler frees its place when room is short: a thread may then keep it again.
 #[repr(C)]
 #[derive(Debug)]
 pub struct Text {

@@ -66,16 +66,19 @@ static inline uint32_t hash_text(const uint64_t *words, uint32_t length) {
     return folded ? folded : 1;
 }
 
-/* 0: there is no room. */
+/* 0: there is no room until the profiler has looked. */
 static __attribute__((noinline)) int keep_text(uint32_t hash, const char *text, uint32_t length) {
-    for (uint32_t try = 0; try < 64; try++) {
-        struct text *place = &tare_runtime.texts[(hash + try) % tare_runtime.text_count];
+    uint32_t at = hash;
+    for (uint32_t try = 0; try < 32; try++, at += hash >> 14 | 1) {
+        struct text *place = &tare_runtime.texts[at % tare_runtime.text_count];
         uint32_t there = __atomic_load_n(&place->hash, __ATOMIC_ACQUIRE);
         if (there == hash) return 1;
         if (there == 0 &&
             __atomic_compare_exchange_n(&place->hash, &there, hash, 0, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
             for (uint32_t byte = 0; byte < length; byte++) place->text[byte] = text[byte];
+            if (length < sizeof place->text) place->text[length] = 0; /* there may have been a longer one */
             __atomic_store_n(&place->ready, 1, __ATOMIC_RELEASE);
+            __atomic_fetch_add(tare_runtime.kept, 1, __ATOMIC_RELEASE);
             return 1;
         }
         if (there == hash) return 1;
@@ -83,27 +86,51 @@ static __attribute__((noinline)) int keep_text(uint32_t hash, const char *text, 
     return 0;
 }
 
+/* A profiler that comes later has heard no text yet; the first thing it does is to change switches or marks. */
+static __attribute__((noinline)) void forget(struct thread *thread, uint32_t generation) {
+    for (uint32_t place = 0; place < KNOWN; place++) thread->known[place] = 0;
+    thread->view.known_at = generation;
+}
+
 static inline uint32_t text(struct thread *thread, uint64_t pointer, int sure) {
     uint64_t words[TEXT_WORDS];
     if (!pointer) return 0;
+    uint32_t generation = __atomic_load_n(tare_runtime.generation, __ATOMIC_RELAXED);
+    if (unlikely(thread->view.known_at != generation)) forget(thread, generation);
     uint32_t length = read_text(pointer, words, sure), hash = hash_text(words, length);
     uint32_t *known = &thread->known[hash % KNOWN];
     if (unlikely(*known != hash) && keep_text(hash, (const char *)words, length)) *known = hash;
     return hash;
 }
 
-enum { MODE_CPU = 1 << 12 };
+enum { MODE_CPU = 1 << 12, MODE_ENTRY_ONLY = 1 << 13 };
 
-/* The detail of an entry that tells arguments. Of a state in the midst of work, `mode` loses the reading of CPU time: a
-   transaction of many statements would pay for it (0.7 us) at both ends of each. Its text is one that the function reads. */
-static __attribute__((noinline)) uint32_t words(struct thread *thread, uint32_t *mode, const uint64_t *saved) {
+/* Whether a state is the one told last with the same text, as a server says it that binds a statement and then executes it.
+   Where another text has come to the same place, it begins otherwise. */
+static inline int again(struct view *view, uint32_t word, uint64_t text) {
+    uint64_t begins = text && (text & 4095) <= 4088 ? *(volatile const loose *)text : 0;
+    if (text && text == view->said && begins == view->begins && word == view->word) return 1;
+    view->said = text;
+    view->begins = begins;
+    view->word = word;
+    return 0;
+}
+
+/* The detail of an entry that tells arguments. 0: there is nothing new in it, and it is not told. Of a state in the midst of
+   work, `mode` loses the reading of CPU time: a transaction of many statements would pay for it (0.7 us) at both ends of
+   each. Its text is one that the function reads. */
+static __attribute__((noinline)) int words(struct thread *thread, uint32_t *mode, const uint64_t *saved, uint32_t *detail) {
     uint32_t kind = *mode & 3, word = (uint32_t)argument(saved, *mode >> 4);
-    if (kind == 1) return word;
+    *detail = word;
+    if (kind == 1) return 1;
     word &= 15;
+    uint64_t pointer = argument(saved, *mode >> 8);
     if (kind == 3) {
         uint32_t through = word == (*mode >> 16 & 15);
+        if (*mode & MODE_ENTRY_ONLY && again(&thread->view, word, pointer)) return 0;
         if (thread->view.working && !through) *mode &= ~(uint32_t)MODE_CPU;
         thread->view.working = !through;
     }
-    return word | text(thread, argument(saved, *mode >> 8), kind == 3) << 4;
+    *detail = word | text(thread, pointer, kind == 3) << 4;
+    return 1;
 }

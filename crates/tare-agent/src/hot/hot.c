@@ -14,7 +14,7 @@
 #include "details.h"
 #include "thread.h"
 
-enum { MODE_ENTRY_ONLY = 1 << 13, MODE_COUNTING = 1 << 14, MODE_APPLIES = 1 << 20, MODE_UNTOLD = 1 << 21 };
+enum { MODE_COUNTING = 1 << 14, MODE_APPLIES = 1 << 20, MODE_UNTOLD = 1 << 21 };
 #define MODE_PLAIN (1u << 31) /* used, and nothing else: both ends, with the call site */
 enum { HOOK_UNWINDS = 1, HOOK_CAUGHT = 2 };
 
@@ -106,7 +106,13 @@ long tare_enter(uint64_t *slot, uint32_t function, const uint64_t *saved) {
         if (unlikely(top->slot <= (uint64_t)slot || top->bare)) settle(thread, (uint64_t)slot);
     }
     uint64_t original = *slot;
-    uint32_t detail = likely((mode & 3) == 0) ? site(original) : words(thread, &mode, saved);
+    uint32_t detail;
+    if (likely((mode & 3) == 0)) {
+        detail = site(original);
+    } else if (!words(thread, &mode, saved, &detail)) {
+        done(thread);
+        return 0;
+    }
     long watched = 0;
     uint32_t depth = thread->depth;
     if (!(mode & MODE_ENTRY_ONLY)) {
@@ -248,13 +254,13 @@ static __attribute__((noinline)) void enter_sled(uint32_t function, uint32_t mod
     struct thread *thread = mode ? ready((uint64_t)slot) : 0;
     if (!thread) return;
     uint64_t now = ticks();
-    if (mode & MODE_COUNTING) {
-        count(thread, function);
-    } else {
-        uint32_t detail = (mode & 3) == 0 ? site(*slot) : words(thread, &mode, saved);
-        put(thread, now, ENTER | function, detail);
-    }
-    if (mode & MODE_CPU) put_cpu(thread, now);
+    uint32_t detail = 0;
+    int told = !(mode & MODE_COUNTING);
+    if (!told) count(thread, function);
+    else if ((mode & 3) == 0) detail = site(*slot);
+    else told = words(thread, &mode, saved, &detail);
+    if (told) put(thread, now, ENTER | function, detail);
+    if (told && mode & MODE_CPU) put_cpu(thread, now);
     done(thread);
 }
 

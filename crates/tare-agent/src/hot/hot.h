@@ -34,7 +34,7 @@ struct runtime {
     struct text *texts;
     const uint64_t *sites; /* by function: where it returns to while it is watched */
     const struct object *objects;
-    uint32_t *marks, *stopped, *used, *claims;
+    uint32_t *marks, *stopped, *used, *claims, *kept;
     uint64_t *heartbeat, *unplaced;
     const uint32_t *generation;
     void *apply; /* patches what is wanted by now; 0: everything is patched for good */

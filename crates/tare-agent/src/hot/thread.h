@@ -30,7 +30,10 @@ struct view {
     uint32_t *counts;
     uint64_t lost;
     uint32_t pid, tries;
-    uint32_t working; /* its last state was not the one at which work is through */
+    uint32_t working;  /* its last state was not the one at which work is through */
+    uint32_t known_at; /* the generation that `known` is of */
+    uint32_t word;     /* of its last state, */
+    uint64_t said, begins; /* its text, by its place and its beginning */
 };
 
 struct thread {

@@ -162,15 +162,7 @@ impl Program {
             .spawn()
             .unwrap();
         let mut agent = Agent::open(&self.folder.join("rings")).unwrap();
-        let probes: Vec<Probe> = targets
-            .iter()
-            .map(|target| {
-                let mut probe =
-                    Probe { function: target.id, detail: Detail::Site, cpu: false, entry_only: false };
-                change(&target.name, &mut probe);
-                probe
-            })
-            .collect();
+        let probes = probes(&targets, change);
         let begun = Instant::now();
         let refused = loop {
             match agent.set(&targets, &probes, mode) {
@@ -190,6 +182,16 @@ impl Program {
     pub fn run(self, names: &[&str]) -> Ended {
         self.start(names, Mode::Timing, |_, _| {}).end()
     }
+}
+
+/// On each plainly, unless `change` does something about it.
+fn probes(targets: &[Target], change: impl Fn(&str, &mut Probe)) -> Vec<Probe> {
+    let probe = |target: &Target| {
+        let mut probe = Probe { function: target.id, detail: Detail::Site, cpu: false, entry_only: false };
+        change(&target.name, &mut probe);
+        probe
+    };
+    targets.iter().map(probe).collect()
 }
 
 impl Running {
@@ -215,14 +217,15 @@ impl Running {
 
     /// Watches exactly these, plainly.
     pub fn agent_set(&mut self, targets: &[Target]) {
-        let probe = |target: &Target| Probe {
-            function: target.id,
-            detail: Detail::Site,
-            cpu: false,
-            entry_only: false,
-        };
-        let probes: Vec<Probe> = targets.iter().map(probe).collect();
-        self.agent.set(targets, &probes, Mode::Timing).unwrap();
+        self.agent.set(targets, &probes(targets, |_, _| {}), Mode::Timing).unwrap();
+    }
+
+    /// Another profiler takes over, and watches what it was started with.
+    pub fn changes_hands(&mut self, change: impl Fn(&str, &mut Probe)) {
+        self.agent.finish().unwrap();
+        self.agent = Agent::open(&self.rings).unwrap();
+        self.taken = Taken::default();
+        self.agent.set(&self.targets, &probes(&self.targets, change), Mode::Timing).unwrap();
     }
 
     /// Takes what there is.
@@ -246,15 +249,20 @@ impl Running {
     /// Takes what there is, until a function has been entered once more than it was when this was asked.
     pub fn until_entered(&mut self, name: &str) {
         let id = self.targets.iter().find(|target| target.name == name).expect("it was started with it").id;
-        let entered = |taken: &Taken| {
-            let records = taken.threads.iter().flat_map(|thread| &thread.records);
-            records.filter(|record| record.kind() == Some(Kind::Enter) && record.subject() == id).count()
-        };
         self.take();
-        let before = entered(&self.taken);
+        let before: HashMap<(i32, i32), usize> = self
+            .taken
+            .threads
+            .iter()
+            .map(|thread| ((thread.pid, thread.tid), thread.records.len()))
+            .collect();
         comes_to_be(&format!("{name} is entered"), || {
             self.take();
-            entered(&self.taken) > before
+            self.taken.threads.iter().any(|thread| {
+                let known = before.get(&(thread.pid, thread.tid)).copied().unwrap_or(0);
+                let entered = |record: &Record| record.kind() == Some(Kind::Enter) && record.subject() == id;
+                thread.records[known..].iter().any(entered)
+            })
         });
     }
 

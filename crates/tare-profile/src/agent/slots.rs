@@ -2,7 +2,7 @@
 
 use std::sync::atomic::Ordering;
 
-use tare_rings::layout::state;
+use tare_rings::layout::{Text, state};
 use tare_rings::{Kind, Record};
 
 use super::{Agent, NOBODY};
@@ -65,16 +65,25 @@ impl Agent {
         });
     }
 
+    /// Frees the places of texts once half of them are taken: statements with their literals in them are without number.
     pub(super) fn new_texts(&mut self) -> Vec<(u32, String)> {
+        let kept = self.shared.header().kept.load(Ordering::Acquire);
+        if self.kept.replace(kept) == Some(kept) {
+            return Vec::new();
+        }
+        let ready = |text: &&Text| text.ready.load(Ordering::Acquire) == 1;
+        let all = self.shared.texts();
+        let scarce = all.iter().filter(ready).count() > all.len() / 2;
         let mut texts = Vec::new();
-        for (told, text) in self.told.iter_mut().zip(self.shared.texts()) {
-            if !*told && text.ready.load(Ordering::Acquire) == 1 {
-                *told = true;
+        for text in all.iter().filter(ready) {
+            let hash = text.hash.load(Ordering::Relaxed);
+            if self.told.insert(hash) {
                 let end = text.text.iter().position(|byte| *byte == 0).unwrap_or(text.text.len());
-                texts.push((
-                    text.hash.load(Ordering::Relaxed),
-                    String::from_utf8_lossy(&text.text[..end]).into_owned(),
-                ));
+                texts.push((hash, String::from_utf8_lossy(&text.text[..end]).into_owned()));
+            }
+            if scarce {
+                text.ready.store(0, Ordering::Relaxed);
+                text.hash.store(0, Ordering::Release);
             }
         }
         texts

@@ -12,10 +12,11 @@ use super::{Agent, Tier, program};
 use crate::backend::{FunctionId, Target};
 use crate::{ProbeError, Result};
 
-/// Threads with a ring at one time, records in each (1 MiB; pages are used as they are needed), texts kept.
+/// Threads with a ring at one time, records in each (1 MiB; pages are used as they are needed), texts kept
+/// between two looks of the profiler.
 const SLOTS: u32 = 512;
 const RING: u32 = 65_536;
-const TEXTS: u32 = 512;
+const TEXTS: u32 = 4_096;
 
 impl Agent {
     /// Makes the table in `folder` (made if it is not there; best on a tmpfs such as /dev/shm, where nothing is written to a

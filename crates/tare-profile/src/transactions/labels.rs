@@ -16,6 +16,9 @@ use crate::recording::Recording;
 /// Of a statement whose literals were replaced: what follows was cut off at another place each time.
 const FIRM_CHARS: usize = 72;
 
+/// Instead of a statement whose text the backend had no room for.
+const UNKNOWN: &str = "(statements that were not kept)";
+
 /// How much a text says, least first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub(super) enum Rank {
@@ -63,12 +66,12 @@ impl Labels {
         Ok(labels)
     }
 
-    /// What the text with this hash says; a text that was lost says as much as a statement.
+    /// What the text with this hash says; one that was lost is taken for a statement.
     pub(super) fn of(&self, hash: u32) -> Candidate {
         match self.by_text.get(&hash) {
             Some(found) => *found,
             None if hash == 0 => Candidate::default(),
-            None => Candidate { rank: Rank::Statement, label: hash },
+            None => Candidate { rank: Rank::Statement, label: text_hash(UNKNOWN.as_bytes()) },
         }
     }
 }
@@ -76,6 +79,10 @@ impl Labels {
 /// The names of labels, those that are known.
 pub(super) fn names(recording: &Recording, labels: &HashSet<u32>) -> Result<Vec<(u32, String)>> {
     let mut names = BTreeMap::new();
+    let unknown = text_hash(UNKNOWN.as_bytes());
+    if labels.contains(&unknown) {
+        names.insert(unknown, UNKNOWN.to_owned());
+    }
     recording.texts(|hash, text| {
         let (_, name) = judge(text);
         let label = text_hash(name.as_bytes());

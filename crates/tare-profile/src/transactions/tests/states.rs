@@ -121,6 +121,20 @@ fn a_transaction_is_named_by_what_says_most() {
 }
 
 #[test]
+fn statements_whose_texts_were_lost_are_one_type() {
+    let reports = [
+        (10, RUNNING, "SELECT 1"),
+        (11, IDLE, ""),
+        (12, RUNNING, "UPDATE 1"),
+        (13, IDLE, ""),
+        (14, RUNNING, "UPDATE 2"),
+        (15, IDLE, ""),
+    ];
+    let lost = "(statements that were not kept)";
+    assert_eq!(labels(&profile(thread(&reports), &["SELECT 1"])), ["SELECT ?", lost, lost]);
+}
+
+#[test]
 fn a_pause_over_a_change_of_probes_is_a_change() {
     let thread = thread(&[(10, RUNNING, ""), (12, IN_TRANSACTION, ""), (120, RUNNING, ""), (125, IDLE, "")]);
     let mut script = script([thread.enter_with(130, MARKER, RUNNING).enter_with(131, MARKER, IDLE)]);
