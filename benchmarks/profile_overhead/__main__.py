@@ -3,10 +3,10 @@
 Two servers with the same data: one as it comes, one started with the agent in it. The load runs on one of them at a
 time, in short windows: TPC-C, as in the paper, or pgbench's TPC-B-like transaction, which is so short that each call of
 a function counts for more. What a window came to is told by what sends it. Each window of a case has one on the
-untouched server beside it, now before it, now after it; cases come in an order by lot. The case that the bar is about,
-and the agent's server with nothing on, have more pairs than others. First unthrottled, then, whatever can keep up, at
-half of the rate that the untouched server managed. Attaching to the untouched server stands beside it as the curve of
-a tracer that traps (the paper's DTrace).
+untouched server beside it, now before it, now after it; cases come in an order by lot. Before each round the servers
+are started anew, with each other's data. The case that the bar is about, and the agent's server with nothing on, have
+more pairs than others. First unthrottled, then, whatever can keep up, at half of the rate that the untouched server
+managed. Attaching to the untouched server stands beside it as the curve of a tracer that traps (the paper's DTrace).
 
 Servers, clients and Tare share one CPU, so that whatever Tare takes is taken from the load. On two, windows come out
 in two ways, a third apart, by where the kernel has client and server wake each other.
@@ -35,7 +35,7 @@ from benchmarks.page import put, table
 from benchmarks.profile_overhead.bed import BARE, COUNTS, UNTOUCHED, VERSION, Bed, Case, bed
 from benchmarks.profile_overhead.choice import chosen, counted, near
 from benchmarks.profile_overhead.loads import Load
-from benchmarks.profile_overhead.pairs import Change, change
+from benchmarks.profile_overhead.pairs import Change, change_over
 from benchmarks.profile_overhead.upkeep import SAYS, keep_up
 from benchmarks.profile_ways import MEMORY
 from tare.profile.starting import targets_of
@@ -43,6 +43,7 @@ from tare.profile.starting import targets_of
 PAPER = 0.06
 HALF = 0.5
 SEED = 5
+FILLS_S = 2  # after a start a server's buffers are empty
 DISK = "disk"
 STORAGES = {DISK: None, "tmpfs": MEMORY}
 """Where the servers' data are: in memory nothing waits for a disk, so that the server computes all the time."""
@@ -52,6 +53,8 @@ SCALES = {"tpcc": 8, "tpcb": 20}
 
 Pair = tuple[Load, Load]
 """A window on the untouched server, and one of a case."""
+
+Rounds = Sequence[Sequence[Pair]]
 
 
 @dataclass(frozen=True)
@@ -67,27 +70,33 @@ class Measured:
     load: str  # "unthrottled", or the rate
     case: Case
     events: float  # pairs of entry and exit a transaction, markers left out
-    pairs: Sequence[Pair]  # none: it cannot keep up
+    rounds: Rounds  # none: it cannot keep up
+
+    @property
+    def pairs(self) -> int:
+        return sum(len(pairs) for pairs in self.rounds)
 
     @property
     def lost(self) -> Change:
         """Of the throughput."""
-        found = change(throughputs(self.pairs))
+        found = throughput(self.rounds)
         return Change(-found.value, -found.high, -found.low)
 
     @property
     def added(self) -> Change:
         """To the mean latency."""
-        return change([probed.mean_ms / plain.mean_ms for plain, probed in self.pairs])
+        return change_over(
+            [[probed.mean_ms / plain.mean_ms for plain, probed in pairs] for pairs in self.rounds]
+        )
 
     def lines(self) -> list[str]:
         return [
             self.load,
             str(self.case),
             f"{self.events:.1f}",
-            str(len(self.pairs)),
-            str(self.lost) if self.pairs else "cannot keep up",
-            str(self.added) if self.pairs else "–",
+            str(self.pairs),
+            str(self.lost) if self.rounds else "cannot keep up",
+            str(self.added) if self.rounds else "–",
         ]
 
 
@@ -113,10 +122,10 @@ def measure(made: Bed, size: Size) -> tuple[list[Measured], Load]:
         cases.append(Case(way, tuple(busier), near=True))
     rate = HALF * first.rate
     unthrottled = paired(made, size, cases, None)
-    able = [case for case in cases if change(throughputs(unthrottled[case])).value > HALF - 1]
+    able = [case for case in cases if throughput(unthrottled[case]).value > HALF - 1]
     return [
-        Measured(load, case, sum(calls[number] for number in case.watch), pairs.get(case, ()))
-        for load, pairs in (
+        Measured(load, case, sum(calls[number] for number in case.watch), rounds.get(case, ()))
+        for load, rounds in (
             ("unthrottled", unthrottled),
             (f"{rate:.0f}/s", paired(made, size, able, rate)),
         )
@@ -124,32 +133,46 @@ def measure(made: Bed, size: Size) -> tuple[list[Measured], Load]:
     ], first
 
 
-def paired(made: Bed, size: Size, cases: Sequence[Case], rate: float | None) -> dict[Case, list[Pair]]:
+def paired(made: Bed, size: Size, cases: Sequence[Case], rate: float | None) -> dict[Case, list[list[Pair]]]:
     lot = random.Random(SEED)
-    often = [case for case in cases for _ in range(size.at_bar if case.at_bar or not case.on else 1)]
-    pairs: dict[Case, list[Pair]] = defaultdict(list)
-    for _ in range(size.rounds):
+    rounds: dict[Case, list[list[Pair]]] = defaultdict(list)
+    for number in range(size.rounds):
+        made.exchange()
+        for way in (BARE, "agent"):
+            made.load(way, FILLS_S)
         keep_up({made.urls[BARE], made.urls["agent"]})
-        for case in lot.sample(often, len(often)):
-            order = (UNTOUCHED, case) if len(pairs[case]) % 2 else (case, UNTOUCHED)
-            done = {one: made.window(one, size.seconds, rate) for one in order}
-            pairs[case].append((done[UNTOUCHED], done[case]))
-    return pairs
+        # One pair of each other case in two rounds of four, so that each server has either data in one of them.
+        often = {case: size.at_bar if case.at_bar or not case.on else int(number % 4 < 2) for case in cases}
+        order = lot.sample(list(often), sum(often.values()), counts=list(often.values()))
+        done: dict[Case, list[Pair]] = defaultdict(list)
+        for case in order:
+            done[case].append(
+                pair(made, size.seconds, case, rate, first=(number // 4 + len(done[case])) % 2 == 0)
+            )
+        for case, pairs in done.items():
+            rounds[case].append(pairs)
+    return rounds
 
 
-def throughputs(pairs: Sequence[Pair]) -> list[float]:
-    return [probed.rate / plain.rate for plain, probed in pairs]
+def pair(made: Bed, seconds: int, case: Case, rate: float | None, *, first: bool) -> Pair:
+    order = (case, UNTOUCHED) if first else (UNTOUCHED, case)
+    done = {one: made.window(one, seconds, rate) for one in order}
+    return done[UNTOUCHED], done[case]
+
+
+def throughput(rounds: Rounds) -> Change:
+    return change_over([[probed.rate / plain.rate for plain, probed in pairs] for pairs in rounds])
 
 
 def figures(every: Sequence[Measured]) -> Iterator[Figure]:
-    for one in filter(lambda one: one.pairs, every):
+    for one in filter(lambda one: one.rounds, every):
         for what, found in (("throughput lost", one.lost), ("latency added", one.added)):
             yield Figure(
                 f"{one.load}: {one.case}: {what}",
                 100 * found.value,
                 "%",
                 100 * PAPER if one.case.at_bar else math.inf,
-                spread=f"{found} in {len(one.pairs)} pairs, {one.events:.0f} calls a transaction",
+                spread=f"{found} in {one.pairs} pairs, {one.events:.0f} calls a transaction",
             )
 
 
@@ -168,7 +191,7 @@ def page(every: Sequence[Measured], words: str) -> str:
 
 def main() -> None:
     asked = arguments(
-        __doc__ or "", files=("markdown",), load="tpcc", scale=0, seconds=1, rounds=6, at_bar=6, storage=DISK
+        __doc__ or "", files=("markdown",), load="tpcc", scale=0, seconds=1, rounds=12, at_bar=5, storage=DISK
     )
     if asked.storage not in STORAGES:
         raise SystemExit(f"--storage is {' or '.join(STORAGES)}")

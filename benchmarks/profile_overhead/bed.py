@@ -23,6 +23,8 @@ from tare.profile.transactions import Transactions, transactions
 
 VERSION = "18"
 BARE = "as it comes"
+BARE_COPY, AGENT_COPY = "bare", "agent"
+"""Folders of copied programs: each server's own."""
 COUNTS = (1, 10, 50, 100)
 """How many functions are watched; the bar is about the most."""
 
@@ -57,16 +59,62 @@ class Case:
 UNTOUCHED = Case(BARE, on=False)
 
 
-@dataclass(frozen=True)
 class Bed:
-    """Both servers, loaded alike. They run one binary, so that a function has one number in both."""
+    """Both servers, loaded alike. They run copies of one binary, so that a function has one number in both."""
 
-    sender: Sender
-    urls: Mapping[str, str]  # by way
-    recorders: Mapping[str, ProfileRecorder]
-    programs: Mapping[str, str]  # by way: files of their own
-    functions: Functions
-    of: Transactions
+    def __init__(
+        self,
+        sender: Sender,
+        pair: Sequence[RunningServer],
+        agent: Way,
+        folder: Path,
+        functions: Functions,
+        of: Transactions,
+    ) -> None:
+        self.sender = sender
+        self.functions = functions
+        self.of = of
+        self._pair = tuple(pair)
+        self._agent = agent
+        self._folder = folder
+        self._stack = ExitStack()
+        self._exchanges = 0
+        self._as_root = os.geteuid() == 0
+        self.recorders: dict[str, ProfileRecorder] = {}  # by way
+        self._open()
+
+    def close(self) -> None:
+        self._stack.close()
+
+    @property
+    def urls(self) -> Mapping[str, str]:
+        """By way."""
+        bare, other = (server.url for server in self._pair)
+        return {BARE: bare, "attach": bare, "agent": other}
+
+    def exchange(self) -> None:
+        """The data of the one server become the other's. Where files lie and how a process's memory is laid out makes a
+        server faster or slower than its like by some percent, for as long as it runs."""
+        self.close()
+        self._pair = self._pair[::-1]
+        self._exchanges += 1
+        self._open()
+
+    def _open(self) -> None:
+        bare, other = self._pair
+        for server, name in ((bare, BARE_COPY), (other, AGENT_COPY)):
+            record.write(replace(server.record, binaries=self._folder / name / "bin"))
+        restart(bare.record)
+        with self._agent.in_children():
+            restart(other.record)
+        self._record(self._agent, other)
+        if self._as_root:
+            self._record(self._stack.enter_context(Way("attach", self._folder)), bare)
+
+    def _record(self, way: Way, server: RunningServer) -> None:
+        file = self._folder / f"{way.name}-{self._exchanges}.tare"
+        self._stack.callback(file.unlink, missing_ok=True)
+        self.recorders[way.name] = self._stack.enter_context(recording(way, server.pid, file))
 
     def load(self, way: str, seconds: int, rate: float | None = None) -> Load:
         return self.sender.window(self.urls[way], seconds, rate)
@@ -83,7 +131,13 @@ class Bed:
 
     def target(self, way: str, number: int) -> Target:
         number, name, _, address, size = self.functions[number].target()
-        return number, name, self.programs[way], address, size
+        return (
+            number,
+            name,
+            str(program(self._folder, AGENT_COPY if way == "agent" else BARE_COPY)),
+            address,
+            size,
+        )
 
     def _on(self, recorder: ProfileRecorder, watch: Sequence[int]) -> None:
         targets = [self.target(recorder.name, number) for number in (*sorted(self.of.marking), *watch)]
@@ -97,39 +151,32 @@ class Bed:
 @contextmanager
 def bed(load: str, scale: int, folder: Path, data: Path) -> Iterator[Bed]:
     with ExitStack() as stack:
-        bare = stack.enter_context(start_postgresql(data / "bare", version=VERSION))
-        other = stack.enter_context(start_postgresql(data / "other", version=VERSION))
-        sender = TpcC(scale) if load == "tpcc" else TpcB(Pgbench(bare.record.binaries), scale)
-        for server, name in ((bare, "bare"), (other, "other")):
+        pair = [
+            stack.enter_context(start_postgresql(data / name, version=VERSION)) for name in ("one", "other")
+        ]
+        sender = TpcC(scale) if load == "tpcc" else TpcB(Pgbench(pair[0].record.binaries), scale)
+        for server, name in zip(pair, (BARE_COPY, AGENT_COPY), strict=True):
             sender.prepare(server)
             by_hand(server.url)
-            own_copy(server, folder / name)
-        restart(bare.record)
-        functions = functions_of(of_process(bare.pid))
+            # A uprobe is put on every process of a file, and what it puts back in the end is the file's first byte: not
+            # what the agent has made of it.
+            shutil.copytree(server.record.binaries.parent, folder / name, symlinks=True)
+        functions = functions_of(of_process(pair[0].pid))
         of = transactions("commit", "postgresql", int(VERSION), functions)
         agent = stack.enter_context(Way("agent", folder))
-        program = folder / "other/bin/postgres"
+        started = program(folder, AGENT_COPY)
         # those of `tare profile run`, not only the ones that will be watched
         targets = [
-            (number, name, str(program), address, size)
+            (number, name, str(started), address, size)
             for number, name, _, address, size in targets_of(functions, "agent")
         ]
-        agent.prepare(program, targets, of.triggers, owner_of(other.directory))
-        with agent.in_children():
-            restart(other.record)
-        recorders = {"agent": stack.enter_context(recording(agent, other.pid, folder / "agent.tare"))}
-        if os.geteuid() == 0:
-            attach = stack.enter_context(Way("attach", folder))
-            recorders["attach"] = stack.enter_context(recording(attach, bare.pid, folder / "attach.tare"))
-        else:
+        agent.prepare(started, targets, of.triggers, owner_of(pair[1].directory))
+        if os.geteuid() != 0:
             print("NOT MEASURED: attach: it needs root", flush=True)
-        urls = {BARE: bare.url, "attach": bare.url, "agent": other.url}
-        programs = {"agent": str(program), "attach": functions.program.path}
-        yield Bed(sender, urls, recorders, programs, functions, of)
+        made = Bed(sender, pair, agent, folder, functions, of)
+        stack.callback(made.close)
+        yield made
 
 
-def own_copy(server: RunningServer, place: Path) -> None:
-    """Lets a server run copied programs from its next start on. A uprobe is put on every process of a file, and what it
-    puts back in the end is the file's first byte: not what the agent has made of it."""
-    shutil.copytree(server.record.binaries.parent, place, symlinks=True)
-    record.write(replace(server.record, binaries=place / "bin"))
+def program(folder: Path, copy: str) -> Path:
+    return folder / copy / "bin/postgres"

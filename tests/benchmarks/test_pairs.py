@@ -6,7 +6,7 @@ import math
 from random import Random
 
 import pytest
-from benchmarks.profile_overhead.pairs import change
+from benchmarks.profile_overhead.pairs import change, change_over
 from scipy.stats import wilcoxon
 
 
@@ -48,3 +48,13 @@ def test_too_few_pairs_give_a_value_and_no_interval() -> None:
     assert (found.low, found.high) == (-1.0, math.inf)
     assert str(found) == f"{100 * found.value:.1f}%"
     assert not math.isinf(change(ratios(6, seed=2)).high)
+
+
+def test_an_interval_over_rounds_holds_what_differs_from_round_to_round() -> None:
+    def rounds(seed: int) -> list[list[float]]:
+        chance = Random(seed)
+        places = [math.exp(chance.gauss(0, 0.05)) for _ in range(12)]
+        return [[place * one for one in ratios(5, seed * 100 + at)] for at, place in enumerate(places)]
+
+    held = [change_over(rounds(seed)) for seed in range(400)]
+    assert 0.92 * 400 < sum(one.low <= 0.05 <= one.high for one in held) < 0.98 * 400
