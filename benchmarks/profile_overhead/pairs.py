@@ -7,11 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
-Floats = npt.NDArray[np.float64]
-
-Z = 1.96  # of 95%
+from tare.protocol.signed_ranks import centre, interval
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,26 +26,15 @@ class Change:
 
 
 def change(ratios: Sequence[float]) -> Change:
-    """Hodges-Lehmann's estimate of one sample, of the ratios' logarithms: the median of the means of any two, and the
-    interval that Wilcoxon's signed ranks give (normal approximation). Some server stands still for a tenth of a second
-    now and then, and at half of the rate that is all of its window's mean latency."""
-    number = len(ratios)
-    means = _means(ratios)
-    outside = number * (number + 1) / 4 - Z * math.sqrt(number * (number + 1) * (2 * number + 1) / 24)
-    if outside < 1:
-        return Change(math.expm1(np.median(means)), -1.0, math.inf)
-    low, high = math.floor(outside) - 1, len(means) - math.floor(outside)
-    value, low_end, high_end = (math.expm1(log) for log in (np.median(means), means[low], means[high]))
-    return Change(value, low_end, high_end)
+    """By signed ranks of the ratios' logarithms: some server stands still for a tenth of a second now and then, and at
+    half of the rate that is all of its window's mean latency."""
+    logs = np.log(ratios)
+    found = interval(logs)
+    low, high = (found.low, found.high) if found else (-math.inf, math.inf)
+    return Change(math.expm1(centre(logs)), math.expm1(low), math.expm1(high))
 
 
 def change_over(rounds: Sequence[Sequence[float]]) -> Change:
     """Of what each round's ratios come to, in the same way: what differs from round to round, such as which server has
     which data, is in the interval then."""
-    return change([math.exp(np.median(_means(ratios))) for ratios in rounds])
-
-
-def _means(ratios: Sequence[float]) -> Floats:
-    """Of the logarithms of any two, and of each; sorted."""
-    logs = np.log(ratios)
-    return np.sort(((logs[:, None] + logs) / 2)[np.triu_indices(len(ratios))])
+    return change([math.exp(centre(np.log(ratios))) for ratios in rounds])

@@ -7,7 +7,6 @@ from random import Random
 
 import pytest
 from benchmarks.profile_overhead.pairs import change, change_over
-from scipy.stats import wilcoxon
 
 
 def ratios(number: int, seed: int, true: float = 1.05) -> list[float]:
@@ -20,27 +19,6 @@ def test_one_window_in_which_the_server_stood_still_moves_nothing() -> None:
     before, after = change(taken), change([*taken[1:], 300.0])
     assert after.value == pytest.approx(before.value, abs=0.003)
     assert after.high == pytest.approx(before.high, abs=0.005)
-
-
-def test_the_interval_ends_where_the_signed_ranks_would_no_longer_reject() -> None:
-    for seed in range(5):
-        taken = ratios(30, seed)
-        found = change(taken)
-        for end, step in ((found.low, -1), (found.high, 1)):
-            inside, outside = (
-                wilcoxon(
-                    [math.log(one / ((1 + end) * math.exp(by))) for one in taken], method="approx"
-                ).pvalue
-                for by in (-step * 1e-3, step * 1e-3)
-            )
-            assert outside < 0.06
-            assert inside > 0.04
-
-
-def test_the_interval_holds_the_true_change_as_often_as_it_says() -> None:
-    held = [change(ratios(36, seed)) for seed in range(400)]
-    inside = sum(one.low <= 0.05 <= one.high for one in held)
-    assert 0.92 * 400 < inside < 0.98 * 400
 
 
 def test_too_few_pairs_give_a_value_and_no_interval() -> None:

@@ -1,10 +1,11 @@
 """What profiling itself caused: windows with all probes and windows with the transactions' markers only, taking turns.
 
 Windows that follow each other make a pair, so that what drifts meets both alike. Of each pair the logarithms of the
-ratios of mean durations and of transactions per second are taken; the interval is Student's over the pairs (a paired
-t interval of the mean logarithm, turned back). It holds if pairs are alike but for chance. A transaction that a change
-of probes cut counts for the throughput of the window in which it began, and in no mean duration: so means come out
-right where windows are long beside transactions.
+ratios of mean durations and of transactions per second are taken. From six pairs on their centre and its interval are
+told by signed ranks (`tare.protocol.signed_ranks`), since a server that stands still for a moment makes one window many
+times as slow; with fewer by their mean and Student's t. Both hold if pairs are alike but for chance. A transaction that
+a change of probes cut counts for the throughput of the window in which it began, and in no mean duration: so means come
+out right where windows are long beside transactions.
 """
 
 from __future__ import annotations
@@ -18,12 +19,13 @@ import pyarrow as pa
 
 from tare.protocol.profile.found import Estimate, Overhead
 from tare.protocol.profile.measured import Window
+from tare.protocol.signed_ranks import centre, interval
+from tare.protocol.statistics import CONFIDENCE
 
 PROBED = "probed"
 MARKERS = "markers"
 """Purposes of windows, as they begin."""
 
-CONFIDENCE = 0.95
 FEWEST_PAIRS = 2
 
 _CUT = ("changed", "unfinished")
@@ -110,12 +112,16 @@ def _pairs(taken: Sequence[Turn]) -> Iterator[tuple[Turn, Turn]]:
 
 
 def _ratio(ratios: Sequence[float]) -> Estimate | None:
-    """Geometric mean. None: too few pairs for an interval."""
+    """None: too few pairs for an interval."""
     if len(ratios) < FEWEST_PAIRS:
         return None
-    from scipy.special import stdtrit
-
     logs = np.log(ratios)
-    half = stdtrit(len(logs) - 1, (1 + CONFIDENCE) / 2) * logs.std(ddof=1) / math.sqrt(len(logs))
-    mean = float(logs.mean())
-    return Estimate(math.exp(mean), math.exp(mean - half), math.exp(min(mean + half, 700.0)))
+    if (found := interval(logs)) is not None:
+        value, low, high = centre(logs), found.low, found.high
+    else:
+        from scipy.special import stdtrit
+
+        half = stdtrit(len(logs) - 1, (1 + CONFIDENCE) / 2) * logs.std(ddof=1) / math.sqrt(len(logs))
+        value = float(logs.mean())
+        low, high = value - half, value + half
+    return Estimate(math.exp(value), math.exp(low), math.exp(min(high, 700.0)))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -60,6 +61,17 @@ def test_of_intervals_where_probes_cost_nothing_some_95_of_100_hold_nothing() ->
         assert latency is not None
         held += latency.low <= 0 <= latency.high
     assert held >= 88
+
+
+def test_a_window_in_which_the_server_stood_still_moves_nothing() -> None:
+    quiet = taken(0.05)
+    still = next(place for place, turn in enumerate(quiet) if turn.probed)
+    stood = [replace(turn, mean_ns=200e6) if place == still else turn for place, turn in enumerate(quiet)]
+    found, beside = (overhead(of, events=1, pair_ns=50, marker_events=1).latency for of in (quiet, stood))
+    assert found is not None
+    assert beside is not None
+    assert beside.value == pytest.approx(found.value, abs=0.005)
+    assert beside.high - beside.low < 2 * (found.high - found.low)
 
 
 def test_one_pair_has_no_interval_and_so_no_figure() -> None:
