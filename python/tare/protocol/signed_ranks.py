@@ -19,14 +19,14 @@ from tare.protocol.statistics import CONFIDENCE, Interval
 Floats = npt.NDArray[np.float64]
 
 
-def centre(values: Sequence[float]) -> float:
+def centre(values: Sequence[float] | Floats) -> float:
     """Raises ValueError for none."""
     if not len(values):
         raise ValueError("no value has no centre")
     return float(np.median(walsh_averages(values)))
 
 
-def interval(values: Sequence[float], confidence: float = CONFIDENCE) -> Interval | None:
+def interval(values: Sequence[float] | Floats, confidence: float = CONFIDENCE) -> Interval | None:
     """Of the centre, at least as sure as asked. None: for so few values there is none."""
     found = beyond_ranks(len(values), confidence)
     if found is None:
@@ -36,7 +36,7 @@ def interval(values: Sequence[float], confidence: float = CONFIDENCE) -> Interva
     return Interval(float(averages[beyond]), float(averages[-1 - beyond]), coverage)
 
 
-def walsh_averages(values: Sequence[float]) -> Floats:
+def walsh_averages(values: Sequence[float] | Floats) -> Floats:
     taken = np.asarray(values, dtype=float)
     averages: Floats = ((taken[:, None] + taken) / 2)[np.triu_indices(len(taken))]
     return averages
