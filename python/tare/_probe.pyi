@@ -326,7 +326,7 @@ def prepare_agent(
 
 @final
 class ProfileRecorder:
-    """Records what probes in a server see, window by window, into a new file every 10 ms.
+    """Records what probes in a server see, window by window, into a new file some 20 to 500 times a second.
     What keeps it from recording (a full disk) takes the probes off, and is raised by whatever is called next."""
 
     name: str  # "attach", "agent", "xray" or "annotation"

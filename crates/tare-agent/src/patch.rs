@@ -42,7 +42,8 @@ pub(crate) fn all(shared: &'static Shared, before: &[Mapped]) -> Result<(), Refu
     let objects = objects::mapped();
     let mut sites = vec![0u64; shared.functions().len()];
     let mut work: Vec<(&Mapped, Vec<Detour>)> = Vec::new();
-    for (number, object) in objects.iter().enumerate() {
+    // The unwinder's libraries before the program: a watched function without them would end in the first exception.
+    for (number, object) in objects.iter().enumerate().rev() {
         let entries = entries(shared, object, number == 0, &hooks);
         let inside = |hook: &&Hook| {
             object.code.iter().any(|(begin, end)| (*begin..*end).contains(&(hook.address as usize)))
@@ -59,8 +60,7 @@ pub(crate) fn all(shared: &'static Shared, before: &[Mapped]) -> Result<(), Refu
         }
     }
     runtime::set_sites(sites);
-    // The unwinder's libraries before the program: a watched function without them would end in the first exception.
-    let work = work.into_iter().rev().flat_map(|(object, detours)| later::codes(object, &detours)).collect();
+    let work = work.into_iter().flat_map(|(object, detours)| later::codes(object, &detours)).collect();
     later::start(shared, work)
 }
 
@@ -193,13 +193,17 @@ fn map_switches(shared: &Shared, at: usize) -> Result<(), Refusal> {
         libc::mmap(
             at as *mut c_void,
             length,
-            libc::PROT_READ,
+            libc::PROT_READ | libc::PROT_WRITE,
             libc::MAP_SHARED | libc::MAP_FIXED,
             shared.file().as_raw_fd(),
             from as libc::off_t,
         )
     };
-    if got == libc::MAP_FAILED { Err(Refusal::Far) } else { Ok(()) }
+    if got == libc::MAP_FAILED {
+        return Err(Refusal::Far);
+    }
+    runtime::set_switches(got.cast());
+    Ok(())
 }
 
 pub(crate) fn protect(at: usize, length: usize, protection: i32) -> Result<(), Refusal> {

@@ -15,9 +15,14 @@ struct Object {
     base: u64,
 }
 
-#[repr(C)]
+#[repr(C, align(64))]
 struct Runtime {
     switches: *const AtomicU8,
+    this: u64,
+    program: u64,
+    span: u64,
+    ticks: u32,
+    applied: u32,
     modes: *const AtomicU32,
     slots: *const Slot,
     rings: *mut u8,
@@ -41,10 +46,8 @@ struct Runtime {
     ring: u32,
     text_count: u32,
     object_count: u32,
-    ticks: u32,
     key: u32,
     has_key: u32,
-    applied: u32,
 }
 
 unsafe extern "C" {
@@ -53,6 +56,7 @@ unsafe extern "C" {
     pub(crate) safe fn tare_exit();
     pub(crate) safe fn tare_hook_entry();
     pub(crate) safe fn tare_apply();
+    safe fn tare_self_offset() -> u64;
     fn tare_thread_ends(value: *mut c_void);
     safe fn tare_put(word: u32, detail: u32) -> i32;
     fn tare_text(pointer: *const c_char) -> u32;
@@ -74,6 +78,12 @@ pub(crate) fn start(shared: &'static Shared, mapped: &[Mapped]) {
     let (header, plan) = (shared.header(), shared.plan());
     let runtime = Runtime {
         switches: shared.switches().as_ptr(),
+        this: tare_self_offset(),
+        program: mapped[0].bias as u64,
+        // Of no length, no call is a plain one.
+        span: if header.ticks == 0 { (mapped[0].span().1 - mapped[0].bias) as u64 } else { 0 },
+        ticks: header.ticks,
+        applied: 0,
         modes: header.modes.as_ptr(),
         slots: shared.slots().as_ptr(),
         rings: shared.ring(0).cast(),
@@ -97,13 +107,17 @@ pub(crate) fn start(shared: &'static Shared, mapped: &[Mapped]) {
         slot_count: plan.slots,
         ring: plan.ring,
         text_count: plan.texts,
-        ticks: header.ticks,
         key,
         has_key: u32::from(made && key < KEYS_IN_PLACE),
-        applied: 0,
     };
     // SAFETY: before any other thread, and before anything calls the C code.
     unsafe { (&raw mut tare_runtime).write(runtime) };
+}
+
+/// The switches where the program's stubs see them: what a stub has looked at is in the cache by that address.
+pub(crate) fn set_switches(switches: *const AtomicU8) {
+    // SAFETY: before any other thread, and before anything calls the C code; mapped for good.
+    unsafe { tare_runtime.switches = switches };
 }
 
 /// Where each function returns to while it is watched; before the first function is patched.

@@ -365,6 +365,7 @@ impl Backend for Agent {
             if state != state::CLAIMING {
                 let mut records = Vec::new();
                 self.shared.drain(slot, &mut records);
+                taken.fullest = taken.fullest.max(records.len() as f64 / f64::from(self.shared.plan().ring));
                 self.translate(&mut records);
                 if stopped {
                     records.push(Record::new(self.clock().0, Kind::Lost, 0, 1));

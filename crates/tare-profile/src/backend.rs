@@ -135,6 +135,8 @@ pub struct Taken {
     pub texts: Vec<(u32, String)>,
     /// Records that found no room and are in no thread's `Lost`.
     pub lost: u64,
+    /// How full the fullest of the places was where records wait, 0 to 1.
+    pub fullest: f64,
 }
 
 /// Two readings of the backend's clock beside CLOCK_MONOTONIC, far apart: they turn ticks into ns.

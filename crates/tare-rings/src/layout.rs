@@ -7,7 +7,7 @@ use crate::record::{Record, TEXT_BYTES};
 /// The first 8 bytes of the file.
 pub const MAGIC: u64 = u64::from_le_bytes(*b"tarering");
 /// Of this layout; both sides must have the same.
-pub const VERSION: u32 = 3;
+pub const VERSION: u32 = 4;
 /// Ways of watching a function, at most: a switch is one byte, and 0 is off.
 pub const MODES: usize = 256;
 const PAGE: usize = 4096;

@@ -22,6 +22,9 @@ pub const UNTOLD: u32 = 1 << 21;
 /// Always set: a mode is never 0, so that an unused one is told from the plainest.
 pub const USED: u32 = 1 << 31;
 
+/// The value of a switch whose mode is `USED` and nothing else, in every file: the agent tests for it first.
+pub const PLAIN: u8 = 1;
+
 /// Which argument the word is, from 0.
 pub const fn word(argument: u8) -> u32 {
     (argument as u32 & 7) << 4

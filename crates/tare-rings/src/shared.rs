@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU8, AtomicU32, Ordering};
 
 use crate::layout::{Function, Header, MAGIC, Object, Plan, Slot, Text, Ticks, Tier, VERSION};
+use crate::mode;
 use crate::record::Record;
 
 /// Its name in the folder.
@@ -94,8 +95,10 @@ impl Shared {
         if let Some((user, group)) = owner {
             chown(&unfinished, Some(user), Some(group))?;
         }
+        let shared = Self::map(file)?;
+        shared.header().modes[usize::from(mode::PLAIN)].store(mode::USED, Ordering::Relaxed);
         fs::rename(&unfinished, folder.join(FILE))?;
-        Self::map(file)
+        Ok(shared)
     }
 
     /// Maps the file of a folder.
@@ -267,6 +270,8 @@ mod tests {
         assert_eq!(theirs.header().tier, Tier::Trampolines as u32);
         ours.switches()[2].store(7, Ordering::Relaxed);
         assert_eq!(theirs.switches()[2].load(Ordering::Relaxed), 7);
+        let plain = usize::from(mode::PLAIN);
+        assert_eq!(theirs.header().modes[plain].load(Ordering::Relaxed), mode::USED);
         fs::remove_dir_all(folder).unwrap();
     }
 

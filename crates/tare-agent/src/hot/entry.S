@@ -39,6 +39,7 @@
 
 /* A stub has pushed the function's place and called. Above them is the return address of the function entered.
    Returns with the place popped and the carry flag set if the function is to run unwatched. */
+    .section .text.tare, "ax", @progbits
     .globl tare_entry
     .hidden tare_entry
     .type tare_entry, @function
@@ -47,11 +48,17 @@ tare_entry:
     save_all
     lea rdi, [rsp + 88]
     mov esi, [rsp + 80]
+    call tare_enter_plain
+    cmp eax, 1
+    ja 2f
+1:  restore_all
+    ret 8
+2:  lea rdi, [rsp + 88]
+    mov esi, [rsp + 80]
     mov rdx, rsp
     call_aligned tare_enter
     cmp eax, 1
-    restore_all
-    ret 8
+    jmp 1b
     .size tare_entry, . - tare_entry
 
 /* A watched function has returned to its stub, which has pushed its place where the return address was.
@@ -64,11 +71,18 @@ tare_exit:
     save_all
     lea rdi, [rsp + 72]
     mov esi, [rsp + 72]
-    call_aligned tare_leave
-    mov [rsp + 72], rax
+    call tare_leave_plain
+    test rax, rax
+    jz 2f
+1:  mov [rsp + 72], rax
     restore_all
     ret
+2:  lea rdi, [rsp + 72]
+    mov esi, [rsp + 72]
+    call_aligned tare_leave
+    jmp 1b
     .size tare_exit, . - tare_exit
+    .text
 
 /* The stub of a function of the unwinder: as tare_entry, and it always goes on. */
     .globl tare_hook_entry

@@ -15,7 +15,7 @@
 #include "thread.h"
 
 enum { MODE_COUNTING = 1 << 14, MODE_APPLIES = 1 << 20, MODE_UNTOLD = 1 << 21 };
-#define MODE_PLAIN (1u << 31) /* used, and nothing else: both ends, with the call site */
+enum { PLAIN = 1, ASK = 2 }; /* a switch's value (tare_rings::mode): both ends, with the call site; an answer */
 enum { HOOK_UNWINDS = 1, HOOK_CAUGHT = 2 };
 
 /* ---- frames that are gone, and frames without their stub ---- */
@@ -80,6 +80,61 @@ static inline void count(struct thread *thread, uint32_t function) {
     __atomic_store_n(calls, *calls + 1, __ATOMIC_RELAXED);
 }
 
+static inline int is_plain(uint32_t function) {
+    return __atomic_load_n(&tare_runtime.switches[function], __ATOMIC_RELAXED) == PLAIN;
+}
+
+/* Of code and of memory a plain call takes as few lines of cache as there can be: a server does so much between two watched
+   calls that many of them have to be fetched again. These two lie next to tare_entry and tare_exit, call nothing and need no
+   register that those have not saved. */
+#define NEAR_ENTRY __attribute__((section(".text.tare"), aligned(64)))
+
+/* tare_enter of a plain call. ASK: it is none, and nothing has been done. */
+NEAR_ENTRY long tare_enter_plain(uint64_t *slot, uint32_t function) {
+    struct thread *thread = own();
+    if (unlikely(!is_plain(function) || !thread || thread->busy)) return ASK;
+    struct view *view = &thread->view;
+    uint32_t depth = thread->depth;
+    struct frame *frame = &thread->frames[depth];
+    uint64_t original = *slot, at = original - tare_runtime.program;
+    if (unlikely(view->head == view->limit || depth == FRAMES || at >= tare_runtime.span)) return ASK;
+    if (depth && unlikely(frame[-1].slot <= (uint64_t)slot || frame[-1].bare)) return ASK;
+    thread->busy = (uint64_t)slot;
+    compiler_barrier();
+    frame->slot = (uint64_t)slot;
+    frame->original = original;
+    frame->function = function;
+    frame->bare = 0;
+    frame->plain = 1;
+    thread->doing = doing((uint64_t)slot, view->head, 0);
+    thread->depth = depth + 1;
+    compiler_barrier();
+    store(view, time_stamp(), ENTER | function, (uint32_t)at);
+    done(thread);
+    return 1;
+}
+
+/* tare_leave of a plain call. 0: it is none, and nothing has been done. */
+NEAR_ENTRY uint64_t tare_leave_plain(uint64_t *slot, uint32_t function) {
+    struct thread *thread = own();
+    if (unlikely(!thread)) return 0;
+    struct view *view = &thread->view;
+    uint32_t depth = thread->depth - 1;
+    struct frame *frame = &thread->frames[depth];
+    if (unlikely(depth >= FRAMES || frame->slot != (uint64_t)slot || frame->function != function)) return 0;
+    if (unlikely(!frame->plain || view->head == view->limit)) return 0;
+    thread->busy = (uint64_t)slot;
+    compiler_barrier();
+    uint64_t now = time_stamp(), original = frame->original;
+    thread->doing = doing((uint64_t)slot, view->head, 1);
+    compiler_barrier();
+    store(view, now, EXIT | function, 0);
+    compiler_barrier();
+    thread->depth = depth;
+    done(thread);
+    return original;
+}
+
 /* 1: the stub is to call the function and come to tare_leave after it. */
 long tare_enter(uint64_t *slot, uint32_t function, const uint64_t *saved) {
     struct thread *thread = ready((uint64_t)slot);
@@ -127,6 +182,7 @@ long tare_enter(uint64_t *slot, uint32_t function, const uint64_t *saved) {
         frame->original = original;
         frame->function = function;
         frame->bare = 0;
+        frame->plain = 0;
         watched = 1;
         thread->doing = doing((uint64_t)slot, thread->view.head, 0);
         thread->depth = depth + 1;
@@ -165,7 +221,7 @@ static __attribute__((noinline)) uint64_t leave_older(struct thread *thread, uin
 
 /* Where the function that has returned goes on. */
 uint64_t tare_leave(uint64_t *slot, uint32_t function) {
-    struct thread *thread = self;
+    struct thread *thread = own();
     if (unlikely(!thread)) astray();
     thread->busy = (uint64_t)slot;
     compiler_barrier();
@@ -203,7 +259,7 @@ uint64_t tare_leave(uint64_t *slot, uint32_t function) {
 /* Before the unwinder reads return addresses, they are put back, youngest first; when an exception is caught, what lies
    below the catcher is gone and the rest is watched again. */
 void tare_hook(uint64_t *slot, uint32_t kind) {
-    struct thread *thread = self;
+    struct thread *thread = own();
     if (!thread || !thread->depth || (uint64_t)slot < thread->busy) return;
     thread->busy = (uint64_t)slot;
     compiler_barrier();
@@ -237,10 +293,9 @@ struct sleds tare_sleds __attribute__((visibility("hidden")));
 
 static inline uint32_t function_of(uint32_t id) { return likely(id < tare_sleds.count) ? tare_sleds.places[id] : NONE; }
 
-/* The plainest case, which is most of them: no counting, no details, room in the ring, nothing else at work. */
-static inline int plain(const struct thread *thread, uint32_t mode) {
-    return likely(mode == MODE_PLAIN && thread && !thread->busy && thread->view.head != thread->view.limit &&
-                  !tare_runtime.ticks);
+/* Room in the ring, nothing else at work, and time stamps that can be used. */
+static inline int free_to_tell(const struct thread *thread) {
+    return likely(thread && !thread->busy && thread->view.head != thread->view.limit && !tare_runtime.ticks);
 }
 
 static inline void tell(struct thread *thread, uint64_t slot, uint32_t word, uint32_t detail) {
@@ -278,20 +333,18 @@ static __attribute__((noinline)) void leave_sled(uint32_t function, uint32_t mod
 void tare_enter_sled(uint32_t id, const uint64_t *slot, const uint64_t *saved) {
     uint32_t function = function_of(id);
     if (unlikely(function == NONE)) return;
-    uint32_t mode = mode_of(function);
-    struct thread *thread = self;
-    if (plain(thread, mode)) tell(thread, (uint64_t)slot, ENTER | function, site(*slot));
-    else enter_sled(function, mode, slot, saved);
+    struct thread *thread = own();
+    if (is_plain(function) && free_to_tell(thread)) tell(thread, (uint64_t)slot, ENTER | function, site(*slot));
+    else enter_sled(function, mode_of(function), slot, saved);
 }
 
 /* The same of a function left, by a return or by a tail call. */
 void tare_leave_sled(uint32_t id, const uint64_t *slot) {
     uint32_t function = function_of(id);
     if (unlikely(function == NONE)) return;
-    uint32_t mode = mode_of(function);
-    struct thread *thread = self;
-    if (plain(thread, mode)) tell(thread, (uint64_t)slot, EXIT | function, 0);
-    else leave_sled(function, mode, slot);
+    struct thread *thread = own();
+    if (is_plain(function) && free_to_tell(thread)) tell(thread, (uint64_t)slot, EXIT | function, 0);
+    else leave_sled(function, mode_of(function), slot);
 }
 
 uint32_t tare_text(const char *pointer) {
@@ -304,7 +357,7 @@ uint32_t tare_text(const char *pointer) {
 
 /* The thread ends: what was open is cut, and the slot is the profiler's to empty. */
 void tare_thread_ends(void *value) {
-    struct thread *thread = self;
+    struct thread *thread = own();
     (void)value;
     if (!thread) return;
     thread->busy = UINT64_MAX;

@@ -27,7 +27,11 @@ struct object {
 };
 
 struct runtime {
+    /* All that a plain call needs, in one line of cache. */
     uint8_t *switches;
+    uint64_t self;         /* from the thread pointer to where `struct thread *` is */
+    uint64_t program, span; /* where the program's own image is, up to the end of its code */
+    uint32_t ticks, applied; /* not 0: the processor's time stamps cannot be used; this process's generation */
     const uint32_t *modes;
     struct slot *slots;
     uint8_t *rings;
@@ -40,9 +44,8 @@ struct runtime {
     void *apply; /* patches what is wanted by now; 0: everything is patched for good */
     void *clock_gettime, *pthread_setspecific;
     uint64_t stride;
-    uint32_t functions, slot_count, ring, text_count, object_count, ticks, key, has_key;
-    uint32_t applied; /* this process's generation */
-};
+    uint32_t functions, slot_count, ring, text_count, object_count, key, has_key;
+} __attribute__((aligned(64)));
 
 extern struct runtime tare_runtime;
 

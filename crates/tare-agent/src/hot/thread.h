@@ -1,6 +1,8 @@
 /* A thread's memory, its ring in the shared file, and the clock: all that a record needs. Part of hot.c, which tells the
    invariants; system calls are made here, by no library. */
 #pragma once
+#include <stddef.h>
+
 #include "hot.h"
 
 #define FRAMES 4096
@@ -19,10 +21,11 @@ enum { FREE, CLAIMING, OWNED, LEFT };
 
 struct frame {
     uint64_t slot, original;
-    uint32_t function, bare;
-};
+    uint32_t function;
+    uint16_t bare, plain; /* plain: its exit tells the time and nothing else */
+} __attribute__((aligned(32)));
 
-/* On a page of its own, which a forked child gets empty: it needs a ring of its own. */
+/* At the end of a page of its own, which a forked child gets empty: it needs a ring of its own. */
 struct view {
     struct record *records;
     uint64_t mask, head, limit, checked;
@@ -34,23 +37,39 @@ struct view {
     uint32_t known_at; /* the generation that `known` is of */
     uint32_t word;     /* of its last state, */
     uint64_t said, begins; /* its text, by its place and its beginning */
-};
+} __attribute__((aligned(128)));
 
 struct thread {
-    struct view view __attribute__((aligned(4096)));
-    uint64_t apart[64] __attribute__((aligned(4096))); /* else loads of `view` would wait for stores of `busy` (4K aliasing) */
-    volatile uint64_t busy;
+    uint8_t unused[4096 - sizeof(struct view)];
+    struct view view;
+    volatile uint64_t busy; /* from here to the first frame: one line of cache */
     volatile uint64_t doing; /* see `doing`; of something earlier if its slot is not `busy` */
     volatile uint32_t depth;
     uint32_t graves;
-    uint32_t known[KNOWN]; /* hashes of texts that are kept: all of a transaction's in few lines of cache */
     struct frame frames[FRAMES];
     struct frame graveyard[GRAVES]; /* frames taken for gone; in case one returns all the same (other stacks) */
+    uint32_t known[KNOWN]; /* hashes of texts that are kept: a transaction's in few lines of cache */
 };
+enum { MIDDLE = offsetof(struct thread, busy) };
+_Static_assert(MIDDLE == 4096, "the page that is emptied ends before it");
 
 struct runtime tare_runtime __attribute__((visibility("hidden")));
-static __thread struct thread *self;
+/* The thread's middle: what is needed most lies so near it that instructions are short. 0: none yet. */
+static __thread uint8_t *self;
 static __thread uint32_t making;
+
+/* Where `self` lies from the thread pointer: for tare_runtime, which spares plain calls a line of the linker's table. */
+uint64_t tare_self_offset(void) {
+    uint64_t pointer;
+    __asm__("mov %%fs:0, %0" : "=r"(pointer));
+    return (uint64_t)&self - pointer;
+}
+
+static inline struct thread *own(void) {
+    uint8_t *middle;
+    __asm__ volatile("mov %%fs:(%1), %0" : "=r"(middle) : "r"(tare_runtime.self));
+    return middle ? (struct thread *)(middle - MIDDLE) : 0;
+}
 
 long tare_call_saved(void *function, uint64_t a, uint64_t b);
 
@@ -167,12 +186,12 @@ static struct thread *make_thread(void) {
     struct thread *thread = 0;
     if (at > 0 || at < -4095) {
         thread = (struct thread *)at;
-        if (system_call(SYS_MADVISE, at, sizeof(struct view), MADV_WIPEONFORK, 0, 0, 0) != 0) {
+        if (system_call(SYS_MADVISE, at, MIDDLE, MADV_WIPEONFORK, 0, 0, 0) != 0) {
             system_call(SYS_MUNMAP, at, sizeof(struct thread), 0, 0, 0, 0);
             thread = 0;
         }
     }
-    self = thread;
+    self = thread ? (uint8_t *)thread + MIDDLE : 0;
     compiler_barrier();
     making = 0;
     if (thread && tare_runtime.has_key)
@@ -241,7 +260,7 @@ static inline uint64_t doing(uint64_t slot, uint64_t head, uint64_t leaving) {
 
 /* The thread, made busy, with a slot; 0 if what happens now is not to be recorded. */
 static __attribute__((noinline)) struct thread *make_ready(uint64_t stack) {
-    struct thread *thread = self;
+    struct thread *thread = own();
     if (!thread) thread = make_thread();
     if (!thread) {
         lost_elsewhere(1);
@@ -272,7 +291,7 @@ static __attribute__((noinline)) struct thread *make_ready(uint64_t stack) {
 }
 
 static inline struct thread *ready(uint64_t stack) {
-    struct thread *thread = self;
+    struct thread *thread = own();
     if (unlikely(!thread || thread->busy || !thread->view.records)) return make_ready(stack);
     thread->busy = stack;
     compiler_barrier();

@@ -298,13 +298,13 @@ impl Backend for Attach {
     }
 
     fn take(&mut self) -> Result<Taken> {
-        let (mut threads, texts) = self.stream.take();
+        let (mut threads, texts, fullest) = self.stream.take();
         if self.finished {
             self.last_losses(&mut threads);
         }
         let untold = self.tally(Tally::Untold);
         let lost = untold - std::mem::replace(&mut self.told, untold);
-        Ok(Taken { threads: threads.list, texts, lost })
+        Ok(Taken { threads: threads.list, texts, lost, fullest })
     }
 
     fn calls(&mut self) -> Result<Vec<(FunctionId, u64)>> {

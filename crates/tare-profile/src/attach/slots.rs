@@ -90,18 +90,19 @@ impl Slots {
     }
 
     /// Adds what is there to `into`: each CPU's events in their order, so those of a thread that went from one CPU to
-    /// another may be out of theirs. Returns a time: of events up to it no thread has an earlier one that was not taken
+    /// another may be out of theirs. Returns how full the fullest ring was, and a time: of events up to it no thread has an earlier one that was not taken
     /// now or before. Events after it are to be kept until the next call says the same of them.
     ///
     /// A thread's events are written one after the other. If one is of the time when this begins or before, all of its
     /// earlier ones are written, and soon there for us: a processor reads the clock while it still has writes of before
     /// to hand on. Whether they are taken depends on what stands before them in their ring.
-    pub(super) fn take(&mut self, into: &mut Vec<Event>) -> u64 {
-        let mut until = monotonic_ns();
+    pub(super) fn take(&mut self, into: &mut Vec<Event>) -> (u64, f64) {
+        let (mut until, mut most) = (monotonic_ns(), 0);
         sleep(HANDED_ON);
         for cpu in 0..self.plan.cpus {
             let claimed = self.end(cpu).claimed.load(Ordering::Acquire);
             let mut count = self.end(cpu).taken.load(Ordering::Relaxed);
+            most = most.max(claimed - count);
             while count != claimed {
                 let (event, word) = self.slot(cpu, count);
                 if word.load(Ordering::Acquire) == 0 {
@@ -115,7 +116,7 @@ impl Slots {
             }
             self.end(cpu).taken.store(count, Ordering::Release);
         }
-        until
+        (until, most as f64 / f64::from(self.plan.size))
     }
 
     /// Just before the earliest event that is written, from this one on.
@@ -183,7 +184,7 @@ mod tests {
 
         fn times(&mut self) -> (Vec<u64>, u64) {
             let mut events = Vec::new();
-            let until = self.take(&mut events);
+            let (until, _) = self.take(&mut events);
             (events.iter().map(|event| event.time).collect(), until)
         }
     }
@@ -258,7 +259,7 @@ mod tests {
             (0..THREADS).for_each(|tid| drop(scope.spawn(move || work(tid))));
             loop {
                 let done = running.load(Ordering::Acquire) == 0;
-                let until = ours.take(&mut held);
+                let (until, _) = ours.take(&mut held);
                 for event in ripe(&mut held, until, |event| event.time) {
                     let before = std::mem::replace(&mut last[event.tid as usize], event.time);
                     swapped += u64::from(before >= event.time);

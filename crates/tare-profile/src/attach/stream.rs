@@ -56,9 +56,9 @@ impl Stream {
         })
     }
 
-    /// All that was written before the call, and texts that are new.
-    pub(super) fn take(&mut self) -> (Threads, Vec<(u32, String)>) {
-        let until = self.slots.take(&mut self.events);
+    /// All that was written before the call, texts that are new, and how full the fullest ring was.
+    pub(super) fn take(&mut self) -> (Threads, Vec<(u32, String)>, f64) {
+        let (until, fullest) = self.slots.take(&mut self.events);
         // After them: what an event needs to be understood was told ahead of it.
         let texts = self.listen();
         let events = ripe(&mut self.events, until, |event| event.time);
@@ -79,7 +79,7 @@ impl Stream {
             }
         }
         lives.for_each(|(_, life)| self.sites.heed(life));
-        (threads, texts)
+        (threads, texts, fullest)
     }
 
     /// Hears the messages; returns texts that are new.

@@ -18,6 +18,10 @@ const MOST: usize = 1 + 4 + 8 + 4;
 
 const SUBJECT_BITS: u32 = 28;
 const LENGTHS: [usize; 4] = [2, 3, 4, 8];
+/// Which of them, by how many bytes a number has.
+const LENGTH_OF: [u8; 9] = [0, 0, 0, 1, 2, 3, 3, 3, 3];
+/// Records that are written into one piece of memory.
+const AT_ONCE: usize = 64;
 const PLACES: usize = 256;
 const NOTHING: u8 = 0;
 const AS_BEFORE: u8 = 1;
@@ -39,40 +43,50 @@ impl Before {
     }
 }
 
-/// Appends them.
+/// Appends them. What follows is as long as the data say, which no processor foresees: numbers are written whole, and what
+/// comes next is written over what they have too much.
 pub(super) fn encode(records: &[Record], into: &mut Vec<u8>) {
-    into.reserve(records.len() * MOST);
     let mut before = Before::new();
-    for record in records {
-        let difference = record.time.wrapping_sub(before.time);
-        before.time = record.time;
-        let length = match difference {
-            0..0x1_0000 => 0,
-            0x1_0000..0x100_0000 => 1,
-            0x100_0000..0x1_0000_0000 => 2,
-            _ => 3,
+    for some in records.chunks(AT_ONCE) {
+        let mut bytes = [0; AT_ONCE * MOST + 8];
+        let mut at = 0;
+        let mut put = |number: u64, length: usize| {
+            bytes[at..at + 8].copy_from_slice(&number.to_le_bytes());
+            at += length;
         };
-        let known = before.detail(record.word);
-        let form = match record.detail {
-            0 => NOTHING,
-            detail if *known == (record.word, detail) => AS_BEFORE,
-            _ => WHOLE,
-        };
-        if form == WHOLE {
-            *known = (record.word, record.detail);
+        for record in some {
+            let difference = record.time.wrapping_sub(before.time);
+            before.time = record.time;
+            let length = LENGTH_OF[bytes_of(difference)];
+            let known = before.detail(record.word);
+            let form = match record.detail {
+                0 => NOTHING,
+                detail if *known == (record.word, detail) => AS_BEFORE,
+                _ => WHOLE,
+            };
+            if form == WHOLE {
+                *known = (record.word, record.detail);
+            }
+            let head = (record.word >> SUBJECT_BITS) as u8 | length << 4 | form << 6;
+            let (subject, groups) = in_groups(record.word & ((1 << SUBJECT_BITS) - 1));
+            put(u64::from(head) | subject << 8, 1 + groups);
+            put(difference, LENGTHS[usize::from(length)]);
+            put(record.detail.into(), if form == WHOLE { 4 } else { 0 });
         }
-        into.push((record.word >> SUBJECT_BITS) as u8 | (length as u8) << 4 | form << 6);
-        let mut subject = record.word & ((1 << SUBJECT_BITS) - 1);
-        while subject >= 0x80 {
-            into.push(subject as u8 | 0x80);
-            subject >>= 7;
-        }
-        into.push(subject as u8);
-        into.extend_from_slice(&difference.to_le_bytes()[..LENGTHS[length]]);
-        if form == WHOLE {
-            into.extend_from_slice(&record.detail.to_le_bytes());
-        }
+        into.extend_from_slice(&bytes[..at]);
     }
+}
+
+fn bytes_of(number: u64) -> usize {
+    (u64::BITS - number.leading_zeros()).div_ceil(8) as usize
+}
+
+/// A number of 28 bits, 7 of them in a byte, and how many bytes it has.
+fn in_groups(number: u32) -> (u64, usize) {
+    let groups = (u32::BITS - (number | 1).leading_zeros()).div_ceil(7) as usize;
+    let spread =
+        number & 0x7f | (number & 0x3f80) << 1 | (number & 0x1f_c000) << 2 | (number & 0xfe0_0000) << 3;
+    (u64::from(spread | [0, 0, 0x80, 0x8080, 0x80_8080][groups]), groups)
 }
 
 /// Gives so many to `take`. `None` for bytes that `encode` never wrote.

@@ -6,6 +6,7 @@
 mod clock;
 mod coding;
 mod frame;
+mod pace;
 mod reader;
 mod recorder;
 #[cfg(test)]

@@ -1,16 +1,13 @@
 //! Records on their way from a backend to a file, by a thread of the profiler's own.
 
-use std::path::Path;
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
-use std::thread::{self, JoinHandle};
-use std::time::Duration;
-
 use super::frame::{FrameKind, Last, WindowBegin, WindowEnd};
+use super::pace::Pace;
 use super::writer::Writer;
 use crate::backend::{Backend, Detail, FunctionId, Mode, Probe, Refused, Target};
 use crate::{ProbeError, Result};
-
-const POLL: Duration = Duration::from_millis(10);
+use std::path::Path;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread::{self, JoinHandle};
 
 /// Records what a backend's probes see, window by window, until it is stopped or dropped. Either takes the probes off.
 pub struct Recorder {
@@ -36,6 +33,7 @@ struct Work {
     writer: Writer,
     window: Option<Open>,
     windows: u32,
+    pace: Pace,
     taken: u64, // ticks before the last take
     own_cpu_ns: u64,
     records: u64,
@@ -63,6 +61,7 @@ impl Recorder {
             writer,
             window: None,
             windows: 0,
+            pace: Pace::new(),
             taken,
             own_cpu_ns: 0,
             records: 0,
@@ -100,7 +99,7 @@ impl Recorder {
         purpose: &str,
         round: u32,
     ) -> Result<Vec<Refused>> {
-        self.shared.lock().guarded(|work| {
+        let set = self.shared.lock().guarded(|work| {
             work.end_window()?;
             let refused = match work.backend.set(targets, probes, mode) {
                 Ok(refused) => refused,
@@ -108,8 +107,11 @@ impl Recorder {
             };
             work.poll()?; // what came while they were set is in no window
             work.begin_window(probes, &refused, mode, purpose, round)?;
+            work.pace.changed();
             Ok(Ok(refused))
-        })?
+        })?;
+        self.shared.wake.notify_all(); // it may wait for longer than is wise now
+        set
     }
 
     /// Entries by function in this window so far, in counting mode.
@@ -149,14 +151,29 @@ impl Drop for Recorder {
     }
 }
 
+/// The calling thread no longer interrupts what runs on its CPU when it wakes up, which may be what it watches, but waits for
+/// that to pause or to have had its turn. It gets no less time by it, and nobody needs a privilege for it.
+fn give_way() {
+    // SAFETY: plain numbers, read during the call; where it is refused, the thread goes on as it was.
+    unsafe {
+        let batch = libc::sched_param { sched_priority: 0 };
+        libc::sched_setscheduler(0, libc::SCHED_BATCH, &raw const batch);
+    }
+}
+
 fn poll(shared: &Shared) {
+    give_way();
     let mut work = shared.lock();
     loop {
-        work = shared.wake.wait_timeout(work, POLL).unwrap_or_else(PoisonError::into_inner).0;
+        let pause = work.pace.pause();
+        let (woken, over) = shared.wake.wait_timeout(work, pause).unwrap_or_else(PoisonError::into_inner);
+        work = woken;
         if work.stopping || work.finished {
             return;
         }
-        let _ = work.guarded(Work::poll); // kept for the next call of the owner's
+        if over.timed_out() {
+            let _ = work.guarded(Work::poll); // kept for the next call of the owner's
+        }
     }
 }
 
@@ -200,6 +217,7 @@ impl Work {
     fn poll(&mut self) -> Result<()> {
         let begun = self.backend.clock().0;
         let taken = self.backend.take()?;
+        self.pace.looked(taken.fullest);
         if !taken.texts.is_empty() {
             self.writer.json(FrameKind::Texts, &taken.texts)?;
         }
