@@ -25,15 +25,17 @@ typedef uint64_t loose __attribute__((aligned(1), may_alias));
 
 enum { TEXT_WORDS = sizeof((struct text *)0)->text / 8 };
 
-/* A C string of this process in whole words, filled up with NULs, as tare_rings::record::text_hash takes it; its length.
-   Survives a pointer that is none, but if it is `sure`, which saves a system call for each page. No load reaches into a page
-   that the string does not. */
-static inline uint32_t read_text(uint64_t from, uint64_t *words, int sure) {
-    const uint64_t ones = 0x0101010101010101u;
-    for (uint32_t place = 0; place < TEXT_WORDS; place++, from += 8) {
+/* tare_rings::record::text_hash of a C string of this process. `words`: the string in whole words, filled up with NULs; `length`:
+   its own. Survives a pointer that is none, but if it is `sure`, which saves a system call for each page. No load reaches into a
+   page that the string does not. */
+static inline uint32_t read_text(uint64_t from, uint64_t *words, uint32_t *length, int sure) {
+    const uint64_t spread = 0x9e3779b97f4a7c15u, ones = 0x0101010101010101u;
+    uint64_t hash = 0xcbf29ce484222325u;
+    uint32_t place = 0, more = 0;
+    for (; place < TEXT_WORDS; place++, from += 8) {
         uint64_t word = 0;
         if (likely((from & 4095) <= 4088)) {
-            if (!sure && (place == 0 || (from & 4095) == 0) && !readable(from)) return place * 8;
+            if (!sure && (place == 0 || (from & 4095) == 0) && !readable(from)) break;
             word = *(volatile const loose *)from;
         } else {
             for (uint32_t byte = 0; byte < 8; byte++) {
@@ -44,24 +46,18 @@ static inline uint32_t read_text(uint64_t from, uint64_t *words, int sure) {
             }
         }
         uint64_t end = (word - ones) & ~word & ones << 7; /* its lowest bit is the first NUL's highest */
-        if (end) {
+        if (unlikely(end)) {
             uint32_t bits = (uint32_t)__builtin_ctzll(end) - 7;
-            words[place] = word & (((uint64_t)1 << bits) - 1);
-            return place * 8 + bits / 8;
+            if (!bits) break;
+            more = bits / 8;
+            word &= ((uint64_t)1 << bits) - 1;
         }
         words[place] = word;
-    }
-    return TEXT_WORDS * 8;
-}
-
-/* tare_rings::record::text_hash. */
-static inline uint32_t hash_text(const uint64_t *words, uint32_t length) {
-    const uint64_t spread = 0x9e3779b97f4a7c15u;
-    uint64_t hash = 0xcbf29ce484222325u;
-    for (uint32_t place = 0; place * 8 < length; place++) {
-        hash = (hash ^ words[place]) * spread;
+        hash = (hash ^ word) * spread;
         hash ^= hash >> 32;
+        if (unlikely(more)) break;
     }
+    *length = place * 8 + more;
     uint32_t folded = (uint32_t)(hash * spread >> 36);
     return folded ? folded : 1;
 }
@@ -88,7 +84,7 @@ static __attribute__((noinline)) int keep_text(uint32_t hash, const char *text, 
 
 /* A profiler that comes later has heard no text yet; the first thing it does is to change switches or marks. */
 static __attribute__((noinline)) void forget(struct thread *thread, uint32_t generation) {
-    for (uint32_t place = 0; place < KNOWN; place++) thread->known[place] = 0;
+    for (uint32_t place = 0; place < KNOWN * 4; place++) thread->known[place / 4][place % 4] = 0;
     thread->view.known_at = generation;
 }
 
@@ -97,9 +93,15 @@ static inline uint32_t text(struct thread *thread, uint64_t pointer, int sure) {
     if (!pointer) return 0;
     uint32_t generation = __atomic_load_n(tare_runtime.generation, __ATOMIC_RELAXED);
     if (unlikely(thread->view.known_at != generation)) forget(thread, generation);
-    uint32_t length = read_text(pointer, words, sure), hash = hash_text(words, length);
-    uint32_t *known = &thread->known[hash % KNOWN];
-    if (unlikely(*known != hash) && keep_text(hash, (const char *)words, length)) *known = hash;
+    uint32_t length, hash = read_text(pointer, words, &length, sure);
+    uint32_t *known = thread->known[hash % KNOWN];
+    if (unlikely(known[0] != hash && known[1] != hash && known[2] != hash && known[3] != hash) &&
+        keep_text(hash, (const char *)words, length)) {
+        known[3] = known[2];
+        known[2] = known[1];
+        known[1] = known[0];
+        known[0] = hash;
+    }
     return hash;
 }
 

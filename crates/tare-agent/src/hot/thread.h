@@ -7,7 +7,7 @@
 
 #define FRAMES 4096
 #define GRAVES 256
-#define KNOWN 64
+#define KNOWN 32
 #define SUBJECT 0x0fffffffu
 #define OTHERS 4096 /* records between looks at whether the profiler listens */
 #define STALE_NS 2000000000ll
@@ -48,7 +48,7 @@ struct thread {
     uint32_t graves;
     struct frame frames[FRAMES];
     struct frame graveyard[GRAVES]; /* frames taken for gone; in case one returns all the same (other stacks) */
-    uint32_t known[KNOWN]; /* hashes of texts that are kept: a transaction's in few lines of cache */
+    uint32_t known[KNOWN][4]; /* hashes of texts that are kept, the latest first: a transaction's in few lines of cache */
 };
 enum { MIDDLE = offsetof(struct thread, busy) };
 _Static_assert(MIDDLE == 4096, "the page that is emptied ends before it");
