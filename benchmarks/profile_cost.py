@@ -35,7 +35,7 @@ from tare._probe import core_share
 
 FUNCTIONS = {"push": "push_first", "mov": "mov_first"}
 BARS = {"agent": 60.0, "xray": 40.0, "attach": 2000.0}
-PAUSE_S = 0.03  # between bursts: a recorder fetches every 10 ms
+PAUSE_S = 0.03  # between bursts: a recorder fetches every 50 ms or sooner, and a ring has room for three
 BPFTRACE_READY_S = 20.0
 CPU = min(os.sched_getaffinity(0))
 ALONE = 1.05  # times the least that work beside a burst took

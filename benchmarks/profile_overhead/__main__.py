@@ -44,6 +44,7 @@ PAPER = 0.06
 HALF = 0.5
 SEED = 5
 FILLS_S = 2  # after a start a server's buffers are empty
+WARMUP_S = 2.0  # of a window, whose connections are new: each fills caches of its own, and prepares what is rare late
 DISK = "disk"
 STORAGES = {DISK: None, "tmpfs": MEMORY}
 """Where the servers' data are: in memory nothing waits for a disk, so that the server computes all the time."""
@@ -191,15 +192,16 @@ def page(every: Sequence[Measured], words: str) -> str:
 
 def main() -> None:
     asked = arguments(
-        __doc__ or "", files=("markdown",), load="tpcc", scale=0, seconds=1, rounds=12, at_bar=5, storage=DISK
+        __doc__ or "", files=("markdown",), load="tpcc", scale=0, seconds=1, rounds=12, at_bar=3, storage=DISK
     )
     if asked.storage not in STORAGES:
         raise SystemExit(f"--storage is {' or '.join(STORAGES)}")
     if asked.load not in SCALES:
         raise SystemExit(f"--load is {' or '.join(SCALES)}")
-    scale, size = asked.scale or SCALES[asked.load], Size(asked.seconds, asked.rounds, asked.at_bar, COUNTS)
+    scale, warmup_s = asked.scale or SCALES[asked.load], WARMUP_S
+    size = Size(asked.seconds, asked.rounds, asked.at_bar, COUNTS)
     if asked.small:
-        scale, size = 1, Size(1, 1, 1, COUNTS[-1:])
+        scale, warmup_s, size = 1, 0.3, Size(1, 1, 1, COUNTS[-1:])
     load_before, cpu = os.getloadavg()[0], quiet_and_busy()[0]
     os.sched_setaffinity(0, {cpu})  # for all that is started from here on
     with ExitStack() as stack:
@@ -209,7 +211,7 @@ def main() -> None:
         )
         for one in (folder, data):
             one.chmod(0o755)  # root's servers run as an ordinary user
-        with bed(asked.load, scale, folder, data) as made:
+        with bed(asked.load, scale, warmup_s, folder, data) as made:
             every, bare = measure(made, size)
             beside, load = list(naive(made)), made.sender.says
     words = (

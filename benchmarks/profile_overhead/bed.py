@@ -149,12 +149,12 @@ class Bed:
 
 
 @contextmanager
-def bed(load: str, scale: int, folder: Path, data: Path) -> Iterator[Bed]:
+def bed(load: str, scale: int, warmup_s: float, folder: Path, data: Path) -> Iterator[Bed]:
     with ExitStack() as stack:
         pair = [
             stack.enter_context(start_postgresql(data / name, version=VERSION)) for name in ("one", "other")
         ]
-        sender = TpcC(scale) if load == "tpcc" else TpcB(Pgbench(pair[0].record.binaries), scale)
+        sender = TpcC(scale, warmup_s) if load == "tpcc" else TpcB(Pgbench(pair[0].record.binaries), scale)
         for server, name in zip(pair, (BARE_COPY, AGENT_COPY), strict=True):
             sender.prepare(server)
             by_hand(server.url)

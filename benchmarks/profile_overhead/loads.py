@@ -53,23 +53,23 @@ class TpcC:
     """The paper's load, by Tare's own driver."""
 
     CONNECTIONS = 4
-    WARMUP_S = 0.3  # connections are new in each window: they fill caches of their own, and patch themselves
 
-    def __init__(self, scale: int) -> None:
+    def __init__(self, scale: int, warmup_s: float) -> None:
         self.scale = scale
+        self._warmup_s = warmup_s
 
     @property
     def says(self) -> str:
-        return f"TPC-C with {self.scale} warehouses, {self.CONNECTIONS} connections"
+        return f"TPC-C with {self.scale} warehouses, {self.CONNECTIONS} connections, {self._warmup_s:g} s of warm-up"
 
     def prepare(self, server: RunningServer) -> None:
         oltp_common.load(server.url, self.scale)
 
     def window(self, url: str, seconds: int, rate: float | None) -> Load:
         asked = (
-            closed(self.CONNECTIONS, seconds, self.WARMUP_S)
+            closed(self.CONNECTIONS, seconds, self._warmup_s)
             if rate is None
-            else constant(rate, self.CONNECTIONS, seconds, self.WARMUP_S)
+            else constant(rate, self.CONNECTIONS, seconds, self._warmup_s)
         )
         done = send(url, asked)
         times = done.all.response
