@@ -92,15 +92,18 @@ static inline int is_plain(uint32_t function) {
 /* tare_enter of a plain call. ASK: it is none, and nothing has been done. */
 NEAR_ENTRY long tare_enter_plain(uint64_t *slot, uint32_t function) {
     struct thread *thread = own();
-    if (unlikely(!is_plain(function) || !thread || thread->busy)) return ASK;
+    uint64_t original = *slot, at = original - tare_runtime.program;
+    if (unlikely(!is_plain(function) || !thread || thread->busy || at >= tare_runtime.span)) return ASK;
+    thread->busy = (uint64_t)slot; /* before the ring is looked at, to which a signal's handler may add */
+    compiler_barrier();
     struct view *view = &thread->view;
     uint32_t depth = thread->depth;
     struct frame *frame = &thread->frames[depth];
-    uint64_t original = *slot, at = original - tare_runtime.program;
-    if (unlikely(view->head == view->limit || depth == FRAMES || at >= tare_runtime.span)) return ASK;
-    if (depth && unlikely(frame[-1].slot <= (uint64_t)slot || frame[-1].bare)) return ASK;
-    thread->busy = (uint64_t)slot;
-    compiler_barrier();
+    if (unlikely(view->head == view->limit || depth == FRAMES) ||
+        (depth && unlikely(frame[-1].slot <= (uint64_t)slot || frame[-1].bare))) {
+        done(thread);
+        return ASK;
+    }
     frame->slot = (uint64_t)slot;
     frame->original = original;
     frame->function = function;
@@ -118,13 +121,16 @@ NEAR_ENTRY long tare_enter_plain(uint64_t *slot, uint32_t function) {
 NEAR_ENTRY uint64_t tare_leave_plain(uint64_t *slot, uint32_t function) {
     struct thread *thread = own();
     if (unlikely(!thread)) return 0;
+    thread->busy = (uint64_t)slot;
+    compiler_barrier();
     struct view *view = &thread->view;
     uint32_t depth = thread->depth - 1;
     struct frame *frame = &thread->frames[depth];
-    if (unlikely(depth >= FRAMES || frame->slot != (uint64_t)slot || frame->function != function)) return 0;
-    if (unlikely(!frame->plain || view->head == view->limit)) return 0;
-    thread->busy = (uint64_t)slot;
-    compiler_barrier();
+    if (unlikely(depth >= FRAMES || frame->slot != (uint64_t)slot || frame->function != function || !frame->plain ||
+                 view->head == view->limit)) {
+        done(thread);
+        return 0;
+    }
     uint64_t now = time_stamp(), original = frame->original;
     thread->doing = doing((uint64_t)slot, view->head, 1);
     compiler_barrier();
@@ -293,16 +299,16 @@ struct sleds tare_sleds __attribute__((visibility("hidden")));
 
 static inline uint32_t function_of(uint32_t id) { return likely(id < tare_sleds.count) ? tare_sleds.places[id] : NONE; }
 
-/* Room in the ring, nothing else at work, and time stamps that can be used. */
-static inline int free_to_tell(const struct thread *thread) {
-    return likely(thread && !thread->busy && thread->view.head != thread->view.limit && !tare_runtime.ticks);
-}
-
-static inline void tell(struct thread *thread, uint64_t slot, uint32_t word, uint32_t detail) {
+/* 0: something is not so plain, and nothing has been done. */
+static inline int tell(uint64_t slot, uint32_t word, uint32_t detail) {
+    struct thread *thread = own();
+    if (unlikely(!thread || thread->busy || tare_runtime.ticks)) return 0;
     thread->busy = slot;
     compiler_barrier();
-    store(&thread->view, time_stamp(), word, detail);
+    int room = thread->view.head != thread->view.limit;
+    if (likely(room)) store(&thread->view, time_stamp(), word, detail);
     done(thread);
+    return room;
 }
 
 static __attribute__((noinline)) void enter_sled(uint32_t function, uint32_t mode, const uint64_t *slot, const uint64_t *saved) {
@@ -333,18 +339,16 @@ static __attribute__((noinline)) void leave_sled(uint32_t function, uint32_t mod
 void tare_enter_sled(uint32_t id, const uint64_t *slot, const uint64_t *saved) {
     uint32_t function = function_of(id);
     if (unlikely(function == NONE)) return;
-    struct thread *thread = own();
-    if (is_plain(function) && free_to_tell(thread)) tell(thread, (uint64_t)slot, ENTER | function, site(*slot));
-    else enter_sled(function, mode_of(function), slot, saved);
+    if (unlikely(!is_plain(function) || !tell((uint64_t)slot, ENTER | function, site(*slot))))
+        enter_sled(function, mode_of(function), slot, saved);
 }
 
 /* The same of a function left, by a return or by a tail call. */
 void tare_leave_sled(uint32_t id, const uint64_t *slot) {
     uint32_t function = function_of(id);
     if (unlikely(function == NONE)) return;
-    struct thread *thread = own();
-    if (is_plain(function) && free_to_tell(thread)) tell(thread, (uint64_t)slot, EXIT | function, 0);
-    else leave_sled(function, mode_of(function), slot);
+    if (unlikely(!is_plain(function) || !tell((uint64_t)slot, EXIT | function, 0)))
+        leave_sled(function, mode_of(function), slot);
 }
 
 uint32_t tare_text(const char *pointer) {
