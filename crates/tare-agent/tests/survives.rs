@@ -3,8 +3,10 @@
 
 mod watched;
 
+use std::sync::atomic::Ordering;
+
 use tare_profile::backend::Mode;
-use tare_rings::Kind;
+use tare_rings::{Kind, Shared};
 use watched::compile;
 
 #[test]
@@ -75,6 +77,25 @@ fn signals_interrupt_anywhere_also_on_a_stack_of_their_own_and_jump_out() {
     assert_eq!(ended.well().output, "1 1\n");
     assert!(ended.count(Kind::Exit, "handler_part") > 100);
     assert!(ended.count(Kind::Cut, "handler") > 10);
+}
+
+#[test]
+fn each_call_is_told_or_counted_as_lost_where_a_signal_comes_after_every_instruction() {
+    let running = compile("stepped.c", &[]).start(&["leaf", "handler_part"], Mode::Timing, |_, _| {});
+    let shared = Shared::open(running.rings()).unwrap();
+    shared.header().heartbeat.store(1 << 62, Ordering::Release); // however long it takes, somebody listens
+    let ended = running.unread();
+    let calls: u64 = ended.well().output.trim().parse().unwrap();
+    let met_the_agent = shared.header().unplaced.load(Ordering::Relaxed);
+    let told = ended.all().filter(|record| matches!(record.kind(), Some(Kind::Enter | Kind::Exit))).count();
+    assert!(
+        met_the_agent > 5_000 && ended.taken.lost > met_the_agent,
+        "{met_the_agent} {}",
+        ended.taken.lost
+    );
+    // Where the handler came upon the agent itself, one loss stands for entry and exit.
+    assert_eq!(told as u64 + ended.taken.lost - met_the_agent, 2 * (calls - met_the_agent));
+    assert_eq!(ended.taken.threads.len(), 48);
 }
 
 #[test]

@@ -266,9 +266,16 @@ impl Running {
         });
     }
 
+    /// Lets it run, and takes nothing before its end.
+    pub fn unread(mut self) -> Ended {
+        self.go();
+        self.child.wait().unwrap();
+        self.end()
+    }
+
     /// Waits for its end.
     pub fn end(mut self) -> Ended {
-        if self.child.stdin.is_some() {
+        if self.child.stdin.is_some() && self.child.try_wait().unwrap().is_none() {
             self.go();
         }
         let begun = Instant::now();
