@@ -275,7 +275,7 @@ impl Running {
 
     /// Waits for its end.
     pub fn end(mut self) -> Ended {
-        if self.child.stdin.is_some() && self.child.try_wait().unwrap().is_none() {
+        if self.child.stdin.is_some() {
             self.go();
         }
         let begun = Instant::now();
