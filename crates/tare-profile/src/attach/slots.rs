@@ -90,8 +90,9 @@ impl Slots {
     }
 
     /// Adds what is there to `into`: each CPU's events in their order, so those of a thread that went from one CPU to
-    /// another may be out of theirs. Returns how full the fullest ring was, and a time: of events up to it no thread has an earlier one that was not taken
-    /// now or before. Events after it are to be kept until the next call says the same of them.
+    /// another may be out of theirs. Returns a time, and how full the fullest ring was. Of events up to that time no thread
+    /// has an earlier one that was not taken now or before; events after it are to be kept until the next call says the
+    /// same of them.
     ///
     /// A thread's events are written one after the other. If one is of the time when this begins or before, all of its
     /// earlier ones are written, and soon there for us: a processor reads the clock while it still has writes of before
