@@ -61,6 +61,7 @@ Rounds = Sequence[Sequence[Pair]]
 @dataclass(frozen=True)
 class Size:
     seconds: int
+    half_seconds: int  # at half of the rate, where one pause of the server is more of a window's mean latency
     rounds: int
     at_bar: int  # pairs in a round of the case at the bar, and of the agent with nothing on
     counts: Sequence[int]
@@ -136,6 +137,7 @@ def measure(made: Bed, size: Size) -> tuple[list[Measured], Load]:
 
 def paired(made: Bed, size: Size, cases: Sequence[Case], rate: float | None) -> dict[Case, list[list[Pair]]]:
     lot = random.Random(SEED)
+    seconds = size.seconds if rate is None else size.half_seconds
     rounds: dict[Case, list[list[Pair]]] = defaultdict(list)
     for number in range(size.rounds):
         made.exchange()
@@ -148,7 +150,7 @@ def paired(made: Bed, size: Size, cases: Sequence[Case], rate: float | None) -> 
         done: dict[Case, list[Pair]] = defaultdict(list)
         for case in order:
             done[case].append(
-                pair(made, size.seconds, case, rate, first=(number // 4 + len(done[case])) % 2 == 0)
+                pair(made, seconds, case, rate, first=(number // 4 + len(done[case])) % 2 == 0)
             )
         for case, pairs in done.items():
             rounds[case].append(pairs)
@@ -192,16 +194,24 @@ def page(every: Sequence[Measured], words: str) -> str:
 
 def main() -> None:
     asked = arguments(
-        __doc__ or "", files=("markdown",), load="tpcc", scale=0, seconds=1, rounds=12, at_bar=3, storage=DISK
+        __doc__ or "",
+        files=("markdown",),
+        load="tpcc",
+        scale=0,
+        seconds=1,
+        half_seconds=3,
+        rounds=8,
+        at_bar=4,
+        storage=DISK,
     )
     if asked.storage not in STORAGES:
         raise SystemExit(f"--storage is {' or '.join(STORAGES)}")
     if asked.load not in SCALES:
         raise SystemExit(f"--load is {' or '.join(SCALES)}")
     scale, warmup_s = asked.scale or SCALES[asked.load], WARMUP_S
-    size = Size(asked.seconds, asked.rounds, asked.at_bar, COUNTS)
+    size = Size(asked.seconds, asked.half_seconds, asked.rounds, asked.at_bar, COUNTS)
     if asked.small:
-        scale, warmup_s, size = 1, 0.3, Size(1, 1, 1, COUNTS[-1:])
+        scale, warmup_s, size = 1, 0.3, Size(1, 1, 1, 1, COUNTS[-1:])
     load_before, cpu = os.getloadavg()[0], quiet_and_busy()[0]
     os.sched_setaffinity(0, {cpu})  # for all that is started from here on
     with ExitStack() as stack:
@@ -216,7 +226,7 @@ def main() -> None:
             beside, load = list(naive(made)), made.sender.says
     words = (
         f"PostgreSQL {VERSION}, data on {asked.storage}, {SAYS}; {load}; "
-        f"all on CPU {cpu}; windows of {size.seconds} s; the untouched server {bare.rate:.0f}/s, "
+        f"all on CPU {cpu}; windows of {size.seconds} s, at half of the rate {size.half_seconds} s; the untouched server {bare.rate:.0f}/s, "
         f"{bare.mean_ms:.2f} ms; load average before {load_before:.2f}."
     )
     made_page = page(every, words)
