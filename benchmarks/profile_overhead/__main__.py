@@ -4,9 +4,8 @@ Two servers with the same data: one as it comes, one started with the agent in i
 time, in short windows: TPC-C, as in the paper, or pgbench's TPC-B-like transaction, which is so short that each call of
 a function counts for more. What a window came to is told by what sends it. Each window of a case has one on the
 untouched server beside it, now before it, now after it; cases come in an order by lot. Before each round the servers
-are started anew, with each other's data. The case that the bar is about, and the agent's server with nothing on, have
-more pairs than others. First unthrottled, then, whatever can keep up, at half of the rate that the untouched server
-managed. Attaching to the untouched server stands beside it as the curve of a tracer that traps (the paper's DTrace).
+are started anew, with each other's data. The case that the bar is about has more pairs than others. First unthrottled,
+then, whatever can keep up, at half of the rate that the untouched server managed, in longer windows. Attaching to the untouched server stands beside it as the curve of a tracer that traps (the paper's DTrace).
 
 Servers, clients and Tare share one CPU, so that whatever Tare takes is taken from the load. On two, windows come out
 in two ways, a third apart, by where the kernel has client and server wake each other.
@@ -63,8 +62,14 @@ class Size:
     seconds: int
     half_seconds: int  # at half of the rate, where one pause of the server is more of a window's mean latency
     rounds: int
-    at_bar: int  # pairs in a round of the case at the bar, and of the agent with nothing on
+    at_bar: int  # pairs in a round of the case at the bar
     counts: Sequence[int]
+
+    def often(self, case: Case, number: int) -> int:
+        """Pairs in this round. One in two rounds of four gives each server either data in one of them."""
+        if case.at_bar:
+            return self.at_bar
+        return 1 if not case.on else int(number % 4 < 2)
 
 
 @dataclass(frozen=True)
@@ -144,14 +149,11 @@ def paired(made: Bed, size: Size, cases: Sequence[Case], rate: float | None) -> 
         for way in (BARE, "agent"):
             made.load(way, FILLS_S)
         keep_up({made.urls[BARE], made.urls["agent"]})
-        # One pair of each other case in two rounds of four, so that each server has either data in one of them.
-        often = {case: size.at_bar if case.at_bar or not case.on else int(number % 4 < 2) for case in cases}
+        often = {case: size.often(case, number) for case in cases}
         order = lot.sample(list(often), sum(often.values()), counts=list(often.values()))
         done: dict[Case, list[Pair]] = defaultdict(list)
         for case in order:
-            done[case].append(
-                pair(made, seconds, case, rate, first=(number // 4 + len(done[case])) % 2 == 0)
-            )
+            done[case].append(pair(made, seconds, case, rate, first=(number // 4 + len(done[case])) % 2 == 0))
         for case, pairs in done.items():
             rounds[case].append(pairs)
     return rounds
@@ -200,8 +202,8 @@ def main() -> None:
         scale=0,
         seconds=1,
         half_seconds=3,
-        rounds=8,
-        at_bar=4,
+        rounds=12,
+        at_bar=2,
         storage=DISK,
     )
     if asked.storage not in STORAGES:
@@ -226,7 +228,8 @@ def main() -> None:
             beside, load = list(naive(made)), made.sender.says
     words = (
         f"PostgreSQL {VERSION}, data on {asked.storage}, {SAYS}; {load}; "
-        f"all on CPU {cpu}; windows of {size.seconds} s, at half of the rate {size.half_seconds} s; the untouched server {bare.rate:.0f}/s, "
+        f"all on CPU {cpu}; windows of {size.seconds} s, at half of the rate "
+        f"{size.half_seconds} s; the untouched server {bare.rate:.0f}/s, "
         f"{bare.mean_ms:.2f} ms; load average before {load_before:.2f}."
     )
     made_page = page(every, words)
