@@ -5,7 +5,8 @@ time, in short windows: TPC-C, as in the paper, or pgbench's TPC-B-like transact
 a function counts for more. What a window came to is told by what sends it. Each window of a case has one on the
 untouched server beside it, now before it, now after it; cases come in an order by lot. Before each round the servers
 are started anew, with each other's data. The case that the bar is about has more pairs than others. First unthrottled,
-then, whatever can keep up, at half of the rate that the untouched server managed, in longer windows. Attaching to the untouched server stands beside it as the curve of a tracer that traps (the paper's DTrace).
+then, whatever can keep up, at half of the rate that the untouched server managed, in longer windows. Attaching to the
+untouched server stands beside it as the curve of a tracer that traps (the paper's DTrace).
 
 Servers, clients and Tare share one CPU, so that whatever Tare takes is taken from the load. On two, windows come out
 in two ways, a third apart, by where the kernel has client and server wake each other.
@@ -30,16 +31,15 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from benchmarks.common import Figure, arguments, quiet_and_busy, report
-from benchmarks.page import put, table
+from benchmarks.page import put
 from benchmarks.profile_overhead.bed import BARE, COUNTS, UNTOUCHED, VERSION, Bed, Case, bed
 from benchmarks.profile_overhead.choice import chosen, counted, near
 from benchmarks.profile_overhead.loads import Load
-from benchmarks.profile_overhead.pairs import Change, change_over
+from benchmarks.profile_overhead.measured import Measured, Pair, figures, page, throughput
 from benchmarks.profile_overhead.upkeep import SAYS, keep_up
 from benchmarks.profile_ways import MEMORY
 from tare.profile.starting import targets_of
 
-PAPER = 0.06
 HALF = 0.5
 SEED = 5
 FILLS_S = 2  # after a start a server's buffers are empty
@@ -49,12 +49,6 @@ STORAGES = {DISK: None, "tmpfs": MEMORY}
 """Where the servers' data are: in memory nothing waits for a disk, so that the server computes all the time."""
 SCALES = {"tpcc": 8, "tpcb": 20}
 """Warehouses, so many that rows are seldom contended; pgbench's unit of 100,000 accounts."""
-
-
-Pair = tuple[Load, Load]
-"""A window on the untouched server, and one of a case."""
-
-Rounds = Sequence[Sequence[Pair]]
 
 
 @dataclass(frozen=True)
@@ -70,41 +64,6 @@ class Size:
         if case.at_bar:
             return self.at_bar
         return 1 if not case.on else int(number % 4 < 2)
-
-
-@dataclass(frozen=True)
-class Measured:
-    load: str  # "unthrottled", or the rate
-    case: Case
-    events: float  # pairs of entry and exit a transaction, markers left out
-    rounds: Rounds  # none: it cannot keep up
-
-    @property
-    def pairs(self) -> int:
-        return sum(len(pairs) for pairs in self.rounds)
-
-    @property
-    def lost(self) -> Change:
-        """Of the throughput."""
-        found = throughput(self.rounds)
-        return Change(-found.value, -found.high, -found.low)
-
-    @property
-    def added(self) -> Change:
-        """To the mean latency."""
-        return change_over(
-            [[probed.mean_ms / plain.mean_ms for plain, probed in pairs] for pairs in self.rounds]
-        )
-
-    def lines(self) -> list[str]:
-        return [
-            self.load,
-            str(self.case),
-            f"{self.events:.1f}",
-            str(self.pairs),
-            str(self.lost) if self.rounds else "cannot keep up",
-            str(self.added) if self.rounds else "–",
-        ]
 
 
 def measure(made: Bed, size: Size) -> tuple[list[Measured], Load]:
@@ -165,33 +124,12 @@ def pair(made: Bed, seconds: int, case: Case, rate: float | None, *, first: bool
     return done[UNTOUCHED], done[case]
 
 
-def throughput(rounds: Rounds) -> Change:
-    return change_over([[probed.rate / plain.rate for plain, probed in pairs] for pairs in rounds])
-
-
-def figures(every: Sequence[Measured]) -> Iterator[Figure]:
-    for one in filter(lambda one: one.rounds, every):
-        for what, found in (("throughput lost", one.lost), ("latency added", one.added)):
-            yield Figure(
-                f"{one.load}: {one.case}: {what}",
-                100 * found.value,
-                "%",
-                100 * PAPER if one.case.at_bar else math.inf,
-                spread=f"{found} in {one.pairs} pairs, {one.events:.0f} calls a transaction",
-            )
-
-
 def naive(made: Bed) -> Iterator[Figure]:
     """The call tree beneath the functions that a statement of a client is."""
     image, tops = made.functions.program, [made.functions[number] for number in made.of.tops]
     for top in tops:
         nodes, leaves = image.naive_nodes(top.address)
         yield Figure(f"call tree beneath {top.name}: nodes to break down", nodes - leaves, "", math.inf)
-
-
-def page(every: Sequence[Measured], words: str) -> str:
-    header = ("load", "watched", "calls a transaction", "pairs", "throughput lost", "latency added")
-    return f"{words}\n\n{table(header, [one.lines() for one in every])}"
 
 
 def main() -> None:
