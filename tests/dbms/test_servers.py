@@ -105,6 +105,19 @@ def test_a_port_is_on_loopback_only(start: Start) -> None:
         assert addresses == {f"0100007F:{port:04X}"}
 
 
+@pytest.mark.mariadb
+def test_a_start_leaves_the_temporary_tables_of_another_server() -> None:
+    with start_mariadb() as server:
+        session = find(server.url).connect(server.url, allow_writes=True)
+        try:
+            session.prepare("CREATE TEMPORARY TABLE mine (a INT) ENGINE=Aria").execute(10)
+            with start_mariadb():
+                session.prepare("TRUNCATE mine").execute(10)
+                session.prepare("DROP TABLE mine").execute(10)
+        finally:
+            session.close()
+
+
 def test_settings_reach_the_server() -> None:
     with start_postgresql(settings={"work_mem": "17MB", "io_method": "sync"}) as server:
         assert answer(server.url, "SHOW work_mem") == "17MB"

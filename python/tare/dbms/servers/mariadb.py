@@ -1,8 +1,8 @@
 """A throw-away MariaDB: install, start as a daemon, restart, stop.
 
 What differs from MariaDB's defaults: socket (or 127.0.0.1) only, `root@localhost` without a
-password, no name resolution, and the buffer pool is neither dumped at shutdown nor loaded at
-start, so that a restart empties it.
+password, no name resolution, temporary tables in a directory of its own, and the buffer pool is
+neither dumped at shutdown nor loaded at start, so that a restart empties it.
 """
 
 from __future__ import annotations
@@ -139,7 +139,7 @@ def _configure(server: ServerRecord, settings: Mapping[str, str]) -> None:
         "pid-file": str(server.directory / _PID_FILE),
         "log-error": str(server.log),
         "init-file": str(_first_statements(server)),
-        "tmpdir": "/tmp",
+        "tmpdir": str(_scratch(server)),
         "skip-name-resolve": "1",
         "innodb-buffer-pool-dump-at-shutdown": "0",
         "innodb-buffer-pool-load-at-startup": "0",
@@ -153,6 +153,15 @@ def _configure(server: ServerRecord, settings: Mapping[str, str]) -> None:
     _first_statements(server).write_text(f"CREATE DATABASE IF NOT EXISTS {DATABASE};\n")
     for file in (_configuration(server), _first_statements(server)):
         file.chmod(0o644)
+
+
+def _scratch(server: ServerRecord) -> Path:
+    """Where its temporary tables lie. A server that starts removes all that lie in this directory, also another's."""
+    scratch = server.directory / "tmp"
+    if not scratch.is_dir():
+        scratch.mkdir()
+        place.give(scratch, owner.of_directory(server.directory))
+    return scratch
 
 
 def _configuration(server: ServerRecord) -> Path:

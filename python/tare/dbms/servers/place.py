@@ -38,7 +38,7 @@ def new(directory: Path | None, owner: Owner, kind: str) -> Iterator[Place]:
             if not existed:
                 directory.mkdir(mode=0o700, parents=True)
                 made.append(directory)
-            _give(directory, owner)
+            give(directory, owner)
         sockets = directory
         if len(os.fsencode(directory / _SOCKET_NAME)) > _SOCKET_MOST:
             sockets = _temporary(owner, "tare-", made)
@@ -88,11 +88,11 @@ def _temporary(owner: Owner, prefix: str, made: list[Path]) -> Path:
             f"the server runs as the user {owner.name}, who may not enter {closed}",
             "set TMPDIR to a directory that every user can reach, or give --dir",
         )
-    _give(path, owner)
+    give(path, owner)
     return path
 
 
-def _give(path: Path, owner: Owner) -> None:
+def give(path: Path, owner: Owner) -> None:
     """Only the owner (and root) may enter: this is what guards a server without passwords."""
     if owner.switch:
         os.chown(path, owner.uid, owner.gid)
