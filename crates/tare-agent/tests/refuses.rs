@@ -43,7 +43,8 @@ fn a_program_replaced_since_the_table_was_made_is_not_patched() {
     let folder = program.folder.join("rings");
     Agent::create(&folder, Tier::Trampolines, &program.path, &targets, &[], None).unwrap();
     let newer = program.folder.join("newer");
-    fs::copy(&program.path, &newer).unwrap();
+    // By another process: had we it open for writing, a parallel test could fork it ("text file busy").
+    assert!(Command::new("cp").arg(&program.path).arg(&newer).status().unwrap().success());
     fs::rename(&newer, &program.path).unwrap();
     let mut child = Command::new(&program.path)
         .envs(Agent::environment(&folder, &library()).unwrap())
