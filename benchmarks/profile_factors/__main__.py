@@ -46,15 +46,22 @@ class Done:
         return next(own, None)
 
     def first_is_within(self, names: set[str]) -> bool:
-        """Whether the first factor is one of these functions or beneath one, on its path that varies most."""
+        """Whether the first factor is one of these functions or beneath one, on its path that varies most; or is called
+        in one, where the function itself was not watched."""
         if self.first is None:
             return False
         nodes = self.told["nodes"]
         same = [one for one in nodes if one["name"] in self.first["names"] and one["variance"]]
         node = max(same, key=lambda one: one["variance"]["value"], default=None)
-        while node is not None and node["name"] not in names:
+        while node is not None and names.isdisjoint((node["name"], called_in(node))):
             node = None if node["parent"] is None else nodes[node["parent"]]
         return node is not None
+
+
+def called_in(node: dict[str, Any]) -> str:
+    """The function with the call site that varies most."""
+    site = max(node["sites"], key=lambda one: one["variance"], default=None)
+    return site["caller"].partition("+")[0] if site else ""
 
 
 def start(name: str, directory: Path) -> RunningServer:

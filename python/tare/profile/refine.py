@@ -36,6 +36,9 @@ never, some a hundred times."""
 MOST_NAIVE = 100
 """Functions in a round of it (the paper's §7.6 goes up to a hundred)."""
 
+MOST_NAMED = 4
+"""Functions too hot for the budget, in a reason."""
+
 Count = Callable[[Sequence[int]], Costs]
 """Has calls of these functions counted, if they were not yet, and says what all known ones cost."""
 
@@ -70,7 +73,7 @@ class Refinement:
         self._of = transactions
         self._budget = budget
         self._begin_with = tuple(begin_with)
-        self._looked_at: set[int] = set(transactions.marking)
+        self._looked_at: set[int] = set(transactions.marking)  # what was too hot is not: room may come
         self._seen: dict[int, dict[int, None]] = {}  # callees met at run time, by watched caller
         self.met: set[int] = set()  # functions in which call sites were seen
 
@@ -89,13 +92,17 @@ class Refinement:
     def next(self, findings: Findings, watched: Sequence[int], count: Count) -> Step:
         self._looked_at |= set(watched)
         own = own_shares(findings)
+        waiting = _at_or_beneath(findings, self._of.waits)
         callees: dict[int, Collection[int]] = {
-            one: self.callees(one) for one, share in own.items() if share >= WORTH_DIVIDING and one != WAITING
+            one: self._beneath(one, waiting)
+            for one, share in own.items()
+            if share >= WORTH_DIVIDING and one != WAITING
         }
         graph = self._graph(callees)
         worth = candidates(own, graph, self._looked_at)[:MOST_COUNTED]
         costs = count([one.function for one in worth])
-        found = plan(_kept_above(findings, own), graph, watched, self._looked_at, costs, self._budget)
+        kept = _kept_above(findings, own)
+        found = plan(kept, graph, watched, self._looked_at, costs, self._budget, first=self._of.waits)
         return self._step(found, self._why(found, own))
 
     def learn(self, findings: Findings) -> None:
@@ -144,15 +151,21 @@ class Refinement:
         """Each group has what the ones before it leave of the budget."""
         costs = count([one for group in groups for one in group if one not in self._looked_at])
         watch: tuple[int, ...] = ()
-        too_hot: tuple[int, ...] = ()
+        too_hot: dict[int, None] = {}
         for group in groups:
-            graph = self._graph({TRANSACTION: group})
+            graph = self._graph({TRANSACTION: [one for one in group if one not in too_hot]})
             left = self._budget - costs.predicted(watch)
-            found = plan({TRANSACTION: 1.0}, graph, (), self._looked_at, costs, left)
-            self._looked_at |= set(found.added) | set(found.too_hot)
+            found = plan({TRANSACTION: 1.0}, graph, (), self._looked_at, costs, left, first=self._of.waits)
+            self._looked_at |= set(found.added)
             watch += found.added
-            too_hot += found.too_hot
-        return Step(watch, reason, too_hot=too_hot, predicted=costs.predicted(watch))
+            too_hot |= dict.fromkeys(found.too_hot)
+        return Step(watch, reason, too_hot=tuple(too_hot), predicted=costs.predicted(watch))
+
+    def _beneath(self, function: int, waiting: Collection[int]) -> list[int]:
+        """Its callees, and known waits that had no room yet: calls by pointer on the way to them are in no call graph.
+        In what waits itself (`waiting`) they would be sought in vain."""
+        waits = () if function in waiting else self._of.waits
+        return list(dict.fromkeys((*self.callees(function), *waits)))
 
     def _top(self) -> list[int]:
         """Seeds, the functions that do a transaction's work, and what these call."""
@@ -176,7 +189,7 @@ class Refinement:
         return max(self._functions.call_graph_height(self._of.tops), 1 + max(others, default=0))
 
     def _step(self, found: Plan, reason: str) -> Step:
-        self._looked_at |= set(found.added) | set(found.too_hot)
+        self._looked_at |= set(found.added)
         return Step(
             watch=found.watch,
             reason=reason,
@@ -192,7 +205,11 @@ class Refinement:
             case "dominated" if found.source is not None:
                 return f"the body of {self._said(found.source, own)} dominates what could be divided yet"
             case "budget":
-                return "what is left to divide is too hot for the budget"
+                hot = [self._functions[one].name for one in found.too_hot]
+                others = f" and {len(hot) - MOST_NAMED} more" if len(hot) > MOST_NAMED else ""
+                return (
+                    f"what is left to divide is too hot for the budget: {', '.join(hot[:MOST_NAMED])}{others}"
+                )
             case "nothing left" | "dominated":
                 return "nothing that is called is left to divide"
         return "divides " + ", ".join(self._said(one, own) for one in found.divided)
@@ -200,6 +217,18 @@ class Refinement:
     def _said(self, function: int, own: Mapping[int, float]) -> str:
         name = {TRANSACTION: "the transaction itself", WAITING: "waiting for the client"}.get(function)
         return f"{name or self._functions[function].name} ({own[function]:.0%} of the variance is its own)"
+
+
+def _at_or_beneath(findings: Findings, functions: Collection[int]) -> set[int]:
+    """Functions that were seen nowhere else than at or beneath one of these."""
+    within: dict[int, bool] = {}
+    found: dict[int, bool] = {}
+    for node in findings.nodes:  # parents come first
+        here = node.function in functions or (node.parent is not None and within[node.parent])
+        within[node.path] = here
+        if node.function is not None:
+            found[node.function] = here and found.get(node.function, True)
+    return {function for function, everywhere in found.items() if everywhere}
 
 
 def _kept_above(findings: Findings, own: Mapping[int, float]) -> dict[int, float]:

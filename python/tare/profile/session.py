@@ -263,7 +263,10 @@ class Session:
             self._price = self._price.learnt(latency.low, latency.high, pairs, self._own_ns)
 
     def _pass_over(self, step: Step) -> None:
-        self.made.left_out += [one for one in step.too_hot if one not in self.made.left_out]
+        """What was too hot may have found room since."""
+        hot = dict.fromkeys((*self.made.left_out, *step.too_hot))
+        watched = {one for round_ in self.made.rounds for one in round_.watched} | set(step.watch)
+        self.made.left_out = [one for one in hot if one not in watched]
 
     def _look(self, round_: int) -> None:
         """What has been recorded so far. Meanwhile probes are off: our own CPU time would be in their windows."""

@@ -140,9 +140,11 @@ def plan(
     costs: Costs,
     budget: float,
     floor: float = WORTH_DIVIDING,
+    *,
+    first: Sequence[int] = (),
 ) -> Plan:
-    """`seen`: as for `candidates`. The overhead of what is watched is predicted to be within the budget wherever that
-    of `watched` was."""
+    """`seen`: as for `candidates`; `first`: candidates that are taken before all others, the cheapest of them first, whatever
+    their worth: of two waits as often called the one that stands first. The overhead of what is watched is predicted to be within the budget wherever that of `watched` was."""
     called = [one for one in candidates(own, graph, seen, floor) if costs.of(one.function) > 0]
     watch = dict.fromkeys(watched)
     now = costs.predicted(watch)
@@ -158,7 +160,14 @@ def plan(
     room = budget - now + costs.predicted(spare)  # if all that may give way did
     added: list[Candidate] = []
     too_hot: list[Candidate] = []
-    for one in sorted(called, key=lambda one: (-one.worth / costs.of(one.function), one.function)):
+    places = {one: place for place, one in enumerate(first)}
+
+    def order(one: Candidate) -> tuple[bool, float, int]:
+        if one.function in places:
+            return False, costs.of(one.function), places[one.function]
+        return True, -one.worth / costs.of(one.function), one.function
+
+    for one in sorted(called, key=order):
         if costs.of(one.function) <= room:
             added.append(one)
             room -= costs.of(one.function)
