@@ -172,3 +172,58 @@ def test_a_naive_strategy_takes_more_rounds_to_the_same_function() -> None:
     costs = Costs(dict.fromkeys(SERVER.names, 25.0), PAIR_NS, MEAN_NS)  # two functions a round
     assert of.naive_rounds(numbers("sleep"), costs) == 5
     assert of.naive_rounds(numbers("by_pointer"), costs) is None
+
+
+# What had no room at first ------------------------------------------------------------------
+HOT = {"sleep": 40.0, "parse": 5.0, "execute": 5.0, "commit": 5.0, "update": 5.0, "lock": 5.0}
+"""Calls: 50 are the budget."""
+
+
+def test_a_wait_that_had_no_room_comes_when_others_give_way() -> None:
+    """Also where nothing that varies calls it in the call graph: `update` might by pointer."""
+    of = refinement(seeds=[], waits=["lock", "sleep"])
+    counter = Counter({**HOT, "lock": 20.0})
+    first = of.first(counter)
+    assert "sleep" in names(first.too_hot)
+    found = SERVER.found(("execute", 0.01, "main"), ("execute/update", 0.99, "execute"))
+    of.learn(found)
+    step = of.next(found, numbers("parse", "commit", "update"), counter)
+    assert "sleep" in names(step.watch)
+    assert step.predicted <= BUDGET
+
+
+def test_of_two_waits_with_room_for_one_it_is_the_cheaper_and_then_the_one_that_stands_first() -> None:
+    of = refinement(seeds=[], waits=["lock", "sleep"])
+    assert "lock" in names(of.first(Counter({"lock": 40.0, "sleep": 40.0})).watch)
+    of = refinement(seeds=[], waits=["lock", "sleep"])
+    assert "sleep" in names(of.first(Counter({"lock": 40.0, "sleep": 39.0})).watch)
+
+
+def test_a_callee_that_had_no_room_comes_when_others_give_way() -> None:
+    of = refinement(seeds=[], waits=[])
+    counter = Counter({"parse": 10.0, "execute": 45.0, "commit": 10.0})
+    first = of.first(counter)
+    assert names(first.too_hot) == {"execute"}
+    found = SERVER.found(("parse", 0.0, "main"), ("commit", 0.0, "main"))
+    step = of.next(found, first.watch, counter)
+    assert names(step.watch) == {"execute"}
+
+
+def test_in_what_waits_no_other_wait_is_sought() -> None:
+    of = refinement(seeds=[], waits=["flush", "lock"])
+    counter = Counter({"lock": 51.0})
+    of.first(counter)
+    found = SERVER.found(("commit", 0.02, "main"), ("commit/flush", 0.98, "commit"))
+    step = of.next(found, numbers("commit", "flush"), counter)
+    assert "lock" not in names(step.too_hot)
+
+
+def test_what_is_never_affordable_ends_it_by_name() -> None:
+    of = refinement(seeds=[], waits=["sleep"])
+    counter = Counter({"sleep": 51.0, "update": 0.0, "lock": 0.0})
+    of.first(counter)
+    found = SERVER.found(("execute", 1.0, "main"))
+    step = of.next(found, numbers("parse", "execute", "commit"), counter)
+    assert step.ends
+    assert not step.settled
+    assert step.reason == "what is left to divide is too hot for the budget: sleep"

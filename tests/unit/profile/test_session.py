@@ -152,6 +152,11 @@ def test_what_was_too_hot_is_said() -> None:
     assert counted.left_out == ("f9",)
 
 
+def test_what_found_room_later_was_not_left_out() -> None:
+    played = play(step(2, too_hot=[3, 9]), step(2, 3, too_hot=[9]))
+    assert played.made.left_out == [9]
+
+
 # Rounds and time -------------------------------------------------------------------------
 def test_rounds_go_on_while_there_is_something_to_divide() -> None:
     played = play(step(2), step(2, 5), step(5, 6))
