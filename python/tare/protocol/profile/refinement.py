@@ -143,8 +143,9 @@ def plan(
     *,
     first: Sequence[int] = (),
 ) -> Plan:
-    """`seen`: as for `candidates`; `first`: candidates that are taken before all others, the cheapest of them first, whatever
-    their worth: of two waits as often called the one that stands first. The overhead of what is watched is predicted to be within the budget wherever that of `watched` was."""
+    """`seen`: as for `candidates`; `first`: candidates that are taken before all others, whatever their worth, the
+    cheapest of them first. The overhead of what is watched is predicted to be within the budget wherever that of
+    `watched` was."""
     called = [one for one in candidates(own, graph, seen, floor) if costs.of(one.function) > 0]
     watch = dict.fromkeys(watched)
     now = costs.predicted(watch)
