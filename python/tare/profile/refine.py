@@ -6,35 +6,25 @@ from a place that lies in another than the watched one above it, that other func
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
 
 from tare.profile.functions import Functions
+from tare.profile.naive import naive_rounds
 from tare.profile.transactions import Transactions
 from tare.protocol.profile.found import Findings
-from tare.protocol.profile.refinement import (
-    NEGLIGIBLE,
+from tare.protocol.profile.refinement import CallGraph, Costs, Plan, candidates, plan
+from tare.protocol.profile.shares import (
     TRANSACTION,
     WAITING,
     WORTH_DIVIDING,
-    CallGraph,
-    Costs,
-    Plan,
-    candidates,
-    naive_rounds,
+    at_or_beneath,
+    kept_above,
     own_shares,
-    plan,
 )
 
 MOST_COUNTED = 192
 """Candidates of a round that are counted, the most worth first."""
-
-UNCOUNTED = 1.0
-"""Calls per transaction of a function that nobody counted, where a naive strategy is priced: most functions are called
-never, some a hundred times."""
-
-MOST_NAIVE = 100
-"""Functions in a round of it (the paper's §7.6 goes up to a hundred)."""
 
 MOST_NAMED = 4
 """Functions too hot for the budget, in a reason."""
@@ -92,7 +82,7 @@ class Refinement:
     def next(self, findings: Findings, watched: Sequence[int], count: Count) -> Step:
         self._looked_at |= set(watched)
         own = own_shares(findings)
-        waiting = _at_or_beneath(findings, self._of.waits)
+        waiting = at_or_beneath(findings, self._of.waits)
         callees: dict[int, Collection[int]] = {
             one: self._beneath(one, waiting)
             for one, share in own.items()
@@ -101,7 +91,7 @@ class Refinement:
         graph = self._graph(callees)
         worth = candidates(own, graph, self._looked_at)[:MOST_COUNTED]
         costs = count([one.function for one in worth])
-        kept = _kept_above(findings, own)
+        kept = kept_above(findings, own)
         found = plan(kept, graph, watched, self._looked_at, costs, self._budget, first=self._of.waits)
         return self._step(found, self._why(found, own))
 
@@ -133,10 +123,8 @@ class Refinement:
         return [one for one in dict.fromkeys((*self._seen.get(function, ()), *known)) if one != function]
 
     def naive_rounds(self, sources: Collection[int], costs: Costs) -> int | None:
-        """That dividing everything, level after level, would have taken to the same functions under the same budget."""
-        graph = CallGraph(_AllCallees(self._naive_callees), {}, 0)
-        priced = replace(costs, calls=_Assumed(costs.calls))
-        return naive_rounds(graph, sources, priced, self._budget, MOST_NAIVE)
+        """That dividing everything, level after level, would have taken to the same functions."""
+        return naive_rounds(self._naive_callees, sources, costs, self._budget)
 
     # Inside ----------------------------------------------------------------------
     def _naive_callees(self, function: int) -> list[int]:
@@ -217,53 +205,3 @@ class Refinement:
     def _said(self, function: int, own: Mapping[int, float]) -> str:
         name = {TRANSACTION: "the transaction itself", WAITING: "waiting for the client"}.get(function)
         return f"{name or self._functions[function].name} ({own[function]:.0%} of the variance is its own)"
-
-
-def _at_or_beneath(findings: Findings, functions: Collection[int]) -> set[int]:
-    """Functions that were seen nowhere else than at or beneath one of these."""
-    within: dict[int, bool] = {}
-    found: dict[int, bool] = {}
-    for node in findings.nodes:  # parents come first
-        here = node.function in functions or (node.parent is not None and within[node.parent])
-        within[node.path] = here
-        if node.function is not None:
-            found[node.function] = here and found.get(node.function, True)
-    return {function for function, everywhere in found.items() if everywhere}
-
-
-def _kept_above(findings: Findings, own: Mapping[int, float]) -> dict[int, float]:
-    """Own shares, in which no function gives way that has much of the variance beneath it: a wait without those who
-    wait in it says little (ProcSleep is for locks, the WaitLatch that it calls for anything)."""
-    found = dict(own)
-    for node in findings.nodes:
-        function = node.function
-        if (
-            function is not None
-            and node.covariance >= WORTH_DIVIDING
-            and abs(found.get(function, 0.0)) < NEGLIGIBLE
-        ):
-            found[function] = NEGLIGIBLE
-    return found
-
-
-class _AllCallees(Mapping[int, Collection[int]]):
-    """Of any function, asked for only when they are wanted."""
-
-    def __init__(self, callees: Callable[[int], Sequence[int]]) -> None:
-        self._callees = callees
-
-    def __getitem__(self, function: int) -> Collection[int]:
-        return self._callees(function)
-
-    def __iter__(self) -> Iterator[int]:
-        raise NotImplementedError("functions are asked for one by one")
-
-    def __len__(self) -> int:
-        raise NotImplementedError("functions are asked for one by one")
-
-
-class _Assumed(dict[int, float]):
-    """Calls per transaction, with UNCOUNTED for what was not counted."""
-
-    def get(self, function: int, otherwise: float | None = None) -> float:  # type: ignore[override]
-        return super().get(function, UNCOUNTED)

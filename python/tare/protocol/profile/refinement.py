@@ -15,19 +15,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from tare.protocol.profile.factors import specificity_of
-from tare.protocol.profile.found import Findings, Node
-
-TRANSACTION = -1
-"""In place of a function: the transaction itself, whose callees are the functions at its top."""
-
-WAITING = -2
-"""Waiting between intervals, which nothing divides."""
-
-WORTH_DIVIDING = 0.05
-"""Own share from which a function's callees are looked at."""
-
-NEGLIGIBLE = 0.01
-"""Own share, either way, below which a function may give way to another."""
+from tare.protocol.profile.shares import NEGLIGIBLE, WORTH_DIVIDING
 
 Callees = Mapping[int, Collection[int]]
 """Of the static call graph and what was seen; of TRANSACTION, those at the top."""
@@ -83,35 +71,6 @@ class Plan:
     predicted: float = 0.0  # overhead of `watch`, share of a transaction's mean duration
     ends: str | None = None  # "dominated", "nothing left", "budget"
     source: int | None = None  # whose body dominates
-
-
-def own_shares(findings: Findings) -> dict[int, float]:
-    """Cov(own, T) / Var(T) of every function in the findings, over all its paths."""
-    return _added(findings.nodes, {node.path: _key(node) for node in findings.nodes})
-
-
-def coarsened(nodes: Sequence[Node], watched: Collection[int]) -> dict[int, float]:
-    """What own shares would have been seen with fewer functions watched: a node's own time is then that of the nearest
-    one above it that is."""
-    seen: dict[int, int] = {}
-    for node in nodes:  # parents come first
-        key = _key(node)
-        seen[node.path] = key if key < 0 or key in watched or node.parent is None else seen[node.parent]
-    return _added(nodes, seen)
-
-
-def _key(node: Node) -> int:
-    if node.function is not None:
-        return node.function
-    return TRANSACTION if node.parent is None else WAITING
-
-
-def _added(nodes: Sequence[Node], keys: Mapping[int, int]) -> dict[int, float]:
-    found: dict[int, float] = {}
-    for node in nodes:
-        key = keys[node.path]
-        found[key] = found.get(key, 0.0) + node.own_covariance.value
-    return found
 
 
 def candidates(
@@ -205,60 +164,3 @@ def _dominating(own: Mapping[int, float], dividable: Collection[int]) -> int | N
     source = max(whole, key=lambda one: (whole[one], one))
     rest = sum(max(own[one], 0.0) for one in dividable)
     return source if whole[source] >= WORTH_DIVIDING and whole[source] > rest else None
-
-
-# Rounds ------------------------------------------------------------------------------------
-def naive_rounds(
-    graph: CallGraph, sources: Collection[int], costs: Costs, budget: float, most: int | None = None
-) -> int | None:
-    """Rounds until breadth-first decomposition of everything has watched all `sources`, each round as many of the next
-    functions as the budget (and `most`) allows, at least one. None: they are not in the call graph.
-
-    The paper's naive profiler (§7.6) breaks down each path of the call tree anew; this one looks at each function once,
-    and so needs fewer."""
-    missing = set(sources)
-    rounds = taken = 0
-    left = 0.0
-    for function in _breadth_first(graph.callees):
-        if not missing:
-            break
-        cost = costs.of(function)
-        if rounds == 0 or cost > left or taken == most:
-            rounds, taken, left = rounds + 1, 0, budget
-        taken += 1
-        left -= cost
-        missing.discard(function)
-    return None if missing else rounds
-
-
-def _breadth_first(callees: Callees) -> list[int]:
-    order = list(dict.fromkeys(callees.get(TRANSACTION, ())))
-    seen = set(order)
-    for function in order:  # grows meanwhile
-        for callee in callees.get(function, ()):
-            if callee not in seen:
-                seen.add(callee)
-                order.append(callee)
-    return order
-
-
-def guided_rounds(
-    nodes: Sequence[Node],
-    graph: CallGraph,
-    sources: Collection[int],
-    costs: Costs,
-    budget: float,
-    floor: float = WORTH_DIVIDING,
-) -> int | None:
-    """Rounds until `plan` has watched all `sources`, on a tree that is known in full. None: it ends before."""
-    watched: tuple[int, ...] = ()
-    seen: set[int] = set()
-    rounds = 0
-    while not set(sources) <= seen:
-        one = plan(coarsened(nodes, watched), graph, watched, seen, costs, budget, floor)
-        if one.ends:
-            return None
-        watched = one.watch
-        seen.update(one.added)
-        rounds += 1
-    return rounds

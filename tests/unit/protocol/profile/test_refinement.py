@@ -11,18 +11,9 @@ from hypothesis import strategies as st
 
 from tare.protocol.profile.analyse import analyse
 from tare.protocol.profile.found import Node
-from tare.protocol.profile.refinement import (
-    TRANSACTION,
-    WAITING,
-    CallGraph,
-    Costs,
-    candidates,
-    coarsened,
-    guided_rounds,
-    naive_rounds,
-    own_shares,
-    plan,
-)
+from tare.protocol.profile.refinement import CallGraph, Costs, candidates, plan
+from tare.protocol.profile.rounds import guided_rounds, naive_rounds
+from tare.protocol.profile.shares import TRANSACTION, WAITING, coarsened, own_shares
 from tests.unit.protocol.profile import made as m
 
 MEAN = 1_000_000.0

@@ -1,0 +1,65 @@
+"""Rounds to given functions: of the refinement, and of a naive profiler that divides everything (§7.6, Fig. 5 right)."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+
+from tare.protocol.profile.found import Node
+from tare.protocol.profile.refinement import Callees, CallGraph, Costs, plan
+from tare.protocol.profile.shares import TRANSACTION, WORTH_DIVIDING, coarsened
+
+
+def naive_rounds(
+    graph: CallGraph, sources: Collection[int], costs: Costs, budget: float, most: int | None = None
+) -> int | None:
+    """Rounds until breadth-first decomposition of everything has watched all `sources`, each round as many of the next
+    functions as the budget (and `most`) allows, at least one. None: they are not in the call graph.
+
+    The paper's naive profiler (§7.6) breaks down each path of the call tree anew; this one looks at each function once,
+    and so needs fewer."""
+    missing = set(sources)
+    rounds = taken = 0
+    left = 0.0
+    for function in _breadth_first(graph.callees):
+        if not missing:
+            break
+        cost = costs.of(function)
+        if rounds == 0 or cost > left or taken == most:
+            rounds, taken, left = rounds + 1, 0, budget
+        taken += 1
+        left -= cost
+        missing.discard(function)
+    return None if missing else rounds
+
+
+def _breadth_first(callees: Callees) -> list[int]:
+    order = list(dict.fromkeys(callees.get(TRANSACTION, ())))
+    seen = set(order)
+    for function in order:  # grows meanwhile
+        for callee in callees.get(function, ()):
+            if callee not in seen:
+                seen.add(callee)
+                order.append(callee)
+    return order
+
+
+def guided_rounds(
+    nodes: Sequence[Node],
+    graph: CallGraph,
+    sources: Collection[int],
+    costs: Costs,
+    budget: float,
+    floor: float = WORTH_DIVIDING,
+) -> int | None:
+    """Rounds until `plan` has watched all `sources`, on a tree that is known in full. None: it ends before."""
+    watched: tuple[int, ...] = ()
+    seen: set[int] = set()
+    rounds = 0
+    while not set(sources) <= seen:
+        one = plan(coarsened(nodes, watched), graph, watched, seen, costs, budget, floor)
+        if one.ends:
+            return None
+        watched = one.watch
+        seen.update(one.added)
+        rounds += 1
+    return rounds
