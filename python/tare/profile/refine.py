@@ -203,5 +203,5 @@ class Refinement:
         return "divides " + ", ".join(self._said(one, own) for one in found.divided)
 
     def _said(self, function: int, own: Mapping[int, float]) -> str:
-        name = {TRANSACTION: "the transaction itself", WAITING: "waiting for the client"}.get(function)
-        return f"{name or self._functions[function].name} ({own[function]:.0%} of the variance is its own)"
+        name = "the transaction itself" if function == TRANSACTION else self._functions[function].name
+        return f"{name} ({own[function]:.0%} of the variance is its own)"

@@ -6,7 +6,8 @@ taken by worth per cost until the budget is spent; a cost is calls per transacti
 Functions whose own share is next to nothing give way first: the time they took is then their callers' again.
 
 It ends where one body dominates: its share is above that of all functions together that could yet be divided. A larger
-source can then hide in none of them, unless what they call cancels out.
+source can then hide in none of them, unless what they call cancels out. Waiting for the client ends nothing, however much
+of the variance it has: what the server itself varies by is still to be found.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from tare.protocol.profile.factors import specificity_of
-from tare.protocol.profile.shares import NEGLIGIBLE, WORTH_DIVIDING
+from tare.protocol.profile.shares import NEGLIGIBLE, WAITING, WORTH_DIVIDING
 
 Callees = Mapping[int, Collection[int]]
 """Of the static call graph and what was seen; of TRANSACTION, those at the top."""
@@ -158,7 +159,7 @@ def plan(
 
 def _dominating(own: Mapping[int, float], dividable: Collection[int]) -> int | None:
     """A function that nothing divides further, and whose own share is above that of all that could be divided."""
-    whole = {one: share for one, share in own.items() if one not in dividable}
+    whole = {one: share for one, share in own.items() if one not in dividable and one != WAITING}
     if not whole:
         return None
     source = max(whole, key=lambda one: (whole[one], one))

@@ -71,9 +71,11 @@ def test_a_body_goes_on_being_doubted_while_more_than_it_is_undivided() -> None:
     assert set(found.added) == {3, 4}
 
 
-def test_waiting_for_the_client_may_be_the_source() -> None:
+def test_waiting_for_the_client_ends_nothing_while_the_server_varies_by_itself() -> None:
     found = plan({TRANSACTION: 0.2, WAITING: 0.8}, CHAIN, [], set(), CHEAP, 0.05)
-    assert (found.ends, found.source) == ("dominated", WAITING)
+    assert (found.ends, set(found.added), found.divided) == (None, {1, 2}, (TRANSACTION,))
+    little = plan({TRANSACTION: 0.04, WAITING: 0.96}, CHAIN, [], set(), CHEAP, 0.05)
+    assert (little.ends, little.source) == ("nothing left", None)
 
 
 def test_functions_that_nobody_calls_are_not_watched() -> None:
