@@ -32,6 +32,8 @@ FLUSHING = {"XLogFlush", "XLogWrite", "LWLockAcquireOrWait", "issue_xlog_fsync"}
 LOCKING = {"ProcSleep", "LockAcquireExtended", "XactLockTableWait", "heap_lock_tuple", "LockTuple"}
 """What one does that waits for a row that another transaction has locked."""
 
+WAITING = "[waiting for the client]"
+
 
 @dataclass(frozen=True)
 class Done:
@@ -41,8 +43,9 @@ class Done:
 
     @property
     def first(self) -> dict[str, Any] | None:
-        """Of the server's own: a client on the same CPUs makes transactions wait for it, the paper's had a machine."""
-        own = (one for one in self.told["factors"] if one["kind"] != "waiting")
+        """Of the server's own, no pair with the client either: one on the same CPUs makes transactions wait for it, the
+        paper's had a machine."""
+        own = (one for one in self.told["factors"] if WAITING not in one["names"])
         return next(own, None)
 
     def first_is_within(self, names: set[str]) -> bool:
