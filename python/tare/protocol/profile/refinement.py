@@ -6,8 +6,8 @@ taken by worth per cost until the budget is spent; a cost is calls per transacti
 Functions whose own share is next to nothing give way first: the time they took is then their callers' again.
 
 It ends where one body dominates: its share is above that of all functions together that could yet be divided. A larger
-source can then hide in none of them, unless what they call cancels out. Waiting for the client ends nothing, however much
-of the variance it has: what the server itself varies by is still to be found.
+source can then hide in none of them, unless what they call cancels out. Waiting for the client ends nothing, however
+much of the variance it has: what the server itself varies by is still to be found.
 """
 
 from __future__ import annotations

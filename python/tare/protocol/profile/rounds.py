@@ -1,4 +1,4 @@
-"""Rounds to given functions: of the refinement, and of a naive profiler that divides everything (§7.6, Fig. 5 right)."""
+"""Rounds to given functions: of the refinement, and of a naive profiler that divides all (§7.6, Fig. 5 right)."""
 
 from __future__ import annotations
 
