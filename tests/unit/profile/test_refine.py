@@ -126,6 +126,23 @@ def test_what_gives_way_to_new_functions_is_not_what_the_variance_lies_beneath()
     assert not {"parse"} & names(step.watch)
 
 
+def test_what_calls_a_small_part_of_the_variance_does_not_give_way_to_a_search_elsewhere() -> None:
+    """The budget holds four functions. The flush is 3% of the variance: without it, its wait would say little."""
+    of = refinement(seeds=["sleep"])
+    of.first(counter := Counter(dict.fromkeys(SERVER.numbers, 12.5)))
+    found = SERVER.found(
+        ("parse", 0.0, "main"),
+        ("execute", 0.97, "main"),
+        ("flush", 0.0, "commit"),
+        ("flush/sleep", 0.03, "flush"),
+    )
+    of.learn(found)
+    step = of.next(found, numbers("parse", "execute", "flush", "sleep"), counter)
+    assert {"flush", "sleep"} <= names(step.watch)
+    assert "parse" not in names(step.watch)
+    assert names(step.watch) & {"update", "lock"}
+
+
 def test_only_callees_of_what_varies_are_counted() -> None:
     counter = Counter()
     next_step(("execute", 1.0, "main"), counter=counter)

@@ -3,7 +3,7 @@
 What a function's own time shares in Var(T) is either in its body or in callees that are not watched; to watch these
 tells which. So a callee's worth is the own share of its watched callers × its specificity (equation 2), and callees are
 taken by worth per cost until the budget is spent; a cost is calls per transaction × the price of an entry and exit.
-Functions whose own share is next to nothing give way first: the time they took is then their callers' again.
+Functions whose share is next to nothing give way first: the time they took is then their callers' again.
 
 It ends where one body dominates: its share is above that of all functions together that could yet be divided. A larger
 source can then hide in none of them, unless what they call cancels out. Waiting for the client ends nothing, however

@@ -16,7 +16,7 @@ WORTH_DIVIDING = 0.05
 """Own share from which a function's callees are looked at."""
 
 NEGLIGIBLE = 0.01
-"""Own share, either way, below which a function may give way to another."""
+"""Share, own or with all beneath it, below which a function may give way to another."""
 
 
 def own_shares(findings: Findings) -> dict[int, float]:
@@ -61,14 +61,14 @@ def at_or_beneath(findings: Findings, functions: Collection[int]) -> set[int]:
 
 
 def kept_above(findings: Findings, own: Mapping[int, float]) -> dict[int, float]:
-    """Own shares, in which no function gives way that has much of the variance beneath it: a wait without those who
+    """Own shares, in which no function gives way that has a part of the variance beneath it: a wait without those who
     wait in it says little (ProcSleep is for locks, the WaitLatch that it calls for anything)."""
     found = dict(own)
     for node in findings.nodes:
         function = node.function
         if (
             function is not None
-            and node.covariance >= WORTH_DIVIDING
+            and node.covariance >= NEGLIGIBLE
             and abs(found.get(function, 0.0)) < NEGLIGIBLE
         ):
             found[function] = NEGLIGIBLE
