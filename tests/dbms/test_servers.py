@@ -66,6 +66,32 @@ def test_a_server_with_a_directory_keeps_its_data_and_starts_again(start: Start,
         assert start(directory).pid == again.pid  # it runs already
 
 
+def test_a_server_of_its_own_programs_shares_no_file_with_others(start: Start, tmp_path: Path) -> None:
+    """A probe acts on a file: on all that run from it."""
+    directory = tmp_path / "server"
+
+    def program(server: RunningServer) -> tuple[int, int]:
+        stat = Path(f"/proc/{server.pid}/exe").stat()
+        return stat.st_dev, stat.st_ino
+
+    with start() as other, start(directory, own_programs=True) as server:
+        assert program(server) != program(other)
+        assert Path(f"/proc/{server.pid}/exe").readlink().is_relative_to(directory)
+        assert answer(server.url, "SELECT 42") == 42
+        first = program(server)
+    with start(directory) as again:
+        assert program(again) == first
+        with pytest.raises(ServerFailed, match="installed programs") as refused:
+            start(shared(start, tmp_path), own_programs=True)
+        assert "--own-programs" in refused.value.next_step
+
+
+def shared(start: Start, tmp_path: Path) -> Path:
+    """A directory whose server was made of the installed programs."""
+    with start(tmp_path / "shared") as server:
+        return server.directory
+
+
 def test_a_directory_with_other_things_in_it_is_left_alone(start: Start, tmp_path: Path) -> None:
     (tmp_path / "thesis.txt").write_text("do not touch")
     with pytest.raises(ServerFailed, match="not empty"):

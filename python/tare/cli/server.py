@@ -38,6 +38,14 @@ def start(
     setting: Annotated[
         list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="A server setting; repeatable.")
     ] = None,
+    own_programs: Annotated[
+        bool,
+        typer.Option(
+            "--own-programs",
+            help="Run it from a copy of its programs in its directory: probes of `tare profile attach` act on a file, "
+            "and then slow no other server.",
+        ),
+    ] = False,
     as_json: options.AsJson = False,
 ) -> None:
     """Start a server (or the one in --dir again) and print its URL."""
@@ -45,11 +53,13 @@ def start(
 
     settings = dict(_pair(text) for text in setting or ())
     if kind is Kind.POSTGRESQL:
-        server = start_postgresql(dir_, settings=settings, version=pg_version, port=port)
+        server = start_postgresql(
+            dir_, settings=settings, version=pg_version, port=port, own_programs=own_programs
+        )
     elif pg_version is not None:
         raise UsageError("--pg-version is for PostgreSQL", "leave it out: the installed MariaDB is used")
     else:
-        server = start_mariadb(dir_, settings=settings, port=port)
+        server = start_mariadb(dir_, settings=settings, port=port, own_programs=own_programs)
     typer.echo(json.dumps(_as_json(server)) if as_json else server.url)
     if not as_json:
         typer.echo(f"stop it with: tare server stop --dir {server.directory}", err=True)

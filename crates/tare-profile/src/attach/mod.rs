@@ -3,7 +3,7 @@
 //! A probe is a breakpoint in the file's text. The kernel sets it in every process that maps the file; processes that
 //! are not watched pay for the trap (about 1 µs) and are not recorded. One process without its children is the
 //! exception: there, with session links, the kernel leaves all others alone. Where other processes of the same file
-//! must not be slowed, start the server to be watched from a copy of its binary.
+//! must not be slowed, start the server to be watched from a copy of its programs.
 //!
 //! An entry's exit may be missing: a frame left by longjmp or an exception never returns, and the kernel forgets it
 //! silently at that thread's next probe further up its stack. A function that is come to by a jump from a watched one
@@ -227,7 +227,7 @@ impl Backend for Attach {
             "other processes of the same file are left alone"
         } else {
             "other processes of the same file are slowed by the probes, though not recorded: where they must not be, \
-             start the server to be watched from a copy of its binary"
+             start the server to be watched from a copy of its programs (tare server start --own-programs)"
         };
         let children = if self.follow_children { " and its children" } else { "" };
         let of = match self.functions {

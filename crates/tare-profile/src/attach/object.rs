@@ -49,7 +49,7 @@ impl Object {
                 "process {pid} runs the same file with Tare's agent in it: a probe of the kernel would end that process"
             ),
             "go on with the agent's profile: tare profile refine; or end that process, or start the server to be watched \
-             from a copy of its binary",
+             from a copy of its programs (tare server start --own-programs)",
         ))
     }
 

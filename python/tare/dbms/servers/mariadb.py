@@ -19,7 +19,7 @@ from pathlib import Path
 from urllib.parse import quote
 
 from tare.dbms import local
-from tare.dbms.servers import binaries, owner, place, program, record
+from tare.dbms.servers import binaries, copies, owner, place, program, record
 from tare.dbms.servers.record import ServerRecord
 
 KIND = "mariadb"
@@ -27,12 +27,18 @@ DATABASE = "tare"
 START_S = 60.0
 STOP_S = 120.0
 _PROTOCOL_10 = 0x0A  # the first byte of the handshake's payload
+_SERVER = "mariadbd"
 _SOCKET = "mariadb.sock"
 _PID_FILE = "mariadb.pid"
 
 
 def create(
-    directory: Path | None, *, settings: Mapping[str, str], version: str | None, port: int | None
+    directory: Path | None,
+    *,
+    settings: Mapping[str, str],
+    version: str | None,
+    port: int | None,
+    own_programs: bool = False,
 ) -> ServerRecord:
     install = binaries.mariadb()
     if version is not None and not install.version.startswith(version):
@@ -45,7 +51,9 @@ def create(
             url=_url(where.sockets, port),
             directory=where.directory,
             data_directory=where.directory / "data",
-            binaries=install.binaries,
+            binaries=copies.own_program(install.binaries / _SERVER, where.directory)
+            if own_programs
+            else install.binaries,
             socket_directory=where.sockets,
             log=where.directory / "server.log",
             port=port,
@@ -74,7 +82,7 @@ def start(server: ServerRecord, settings: Mapping[str, str]) -> ServerRecord:
     runs_as = owner.of_directory(server.directory)
     if settings:
         _configure(server, settings)
-    command = [str(server.binaries / "mariadbd"), f"--defaults-file={_configuration(server)}"]
+    command = [str(server.binaries / _SERVER), f"--defaults-file={_configuration(server)}"]
     # The shell ends at once and leaves the server to init, as pg_ctl does: it outlives us, and
     # is nobody's zombie.
     begun = subprocess.run(

@@ -14,7 +14,7 @@ from pathlib import Path
 from urllib.parse import quote
 
 from tare.dbms import local
-from tare.dbms.servers import binaries, owner, place, program, reach, record
+from tare.dbms.servers import binaries, copies, owner, place, program, reach, record
 from tare.dbms.servers.record import ServerRecord
 from tare.errors import ServerFailed
 
@@ -27,12 +27,19 @@ _SETTINGS = "tare.conf"
 
 
 def create(
-    directory: Path | None, *, settings: Mapping[str, str], version: str | None, port: int | None
+    directory: Path | None,
+    *,
+    settings: Mapping[str, str],
+    version: str | None,
+    port: int | None,
+    own_programs: bool = False,
 ) -> ServerRecord:
     install = binaries.postgresql(version)
     runs_as = owner.choose("postgres")
-    folder = reach.binaries_for(runs_as, install)
     with place.new(directory, runs_as, KIND) as where:
+        folder = (
+            copies.own(install, where.directory) if own_programs else reach.binaries_for(runs_as, install)
+        )
         made = ServerRecord(
             kind=KIND,
             version=install.version,

@@ -12,6 +12,7 @@ import tempfile
 from pathlib import Path
 
 from tare.dbms.servers.binaries import WHEEL, Install
+from tare.dbms.servers.copies import copied, within
 from tare.dbms.servers.owner import Owner, can_read
 from tare.errors import ServerFailed
 
@@ -22,7 +23,7 @@ def binaries_for(owner: Owner, install: Install) -> Path:
     """The folder of programs to use: the install's own where the owner can read it."""
     if not install.wheel or can_read(owner, _needed(install.binaries)):
         return install.binaries
-    return _copied(install) / WHEEL / install.binaries.parent.name / "bin"
+    return within(install, _shared(install))
 
 
 def _needed(binaries: Path) -> list[Path]:
@@ -38,8 +39,8 @@ def _needed(binaries: Path) -> list[Path]:
     ]
 
 
-def _copied(install: Install) -> Path:
-    """The programs and the libraries beside them, in the layout that their search paths expect."""
+def _shared(install: Install) -> Path:
+    """The copy that all servers of this install use, made by the first that needs it."""
     tree = install.binaries.parent
     stamp = (install.binaries / "postgres").stat()
     identity = f"{tree}:{stamp.st_size}:{stamp.st_mtime_ns}"
@@ -51,11 +52,7 @@ def _copied(install: Install) -> Path:
         CACHE.chmod(0o755)
         making = Path(tempfile.mkdtemp(dir=CACHE, prefix=".making-"))
         try:
-            shutil.copytree(tree, making / WHEEL / tree.name, symlinks=True)
-            libraries = tree.parent.with_name(f"{WHEEL}.libs")
-            if libraries.is_dir():
-                shutil.copytree(libraries, making / libraries.name, symlinks=True)
-            _open_to_all(making)
+            copied(install, making)
             making.rename(target)
         except BaseException:
             shutil.rmtree(making, ignore_errors=True)
@@ -68,12 +65,3 @@ def _copied(install: Install) -> Path:
             "free space there, or install the environment where every user may enter",
         ) from error
     return target
-
-
-def _open_to_all(root: Path) -> None:
-    """a+rX, on the copy."""
-    root.chmod(0o755)
-    for path in root.rglob("*"):
-        if not path.is_symlink():
-            mode = path.stat().st_mode
-            path.chmod(mode | (0o555 if path.is_dir() or mode & 0o100 else 0o444))

@@ -8,6 +8,7 @@ from pathlib import Path
 from types import ModuleType, TracebackType
 
 from tare.dbms.servers import mariadb, postgresql, record
+from tare.dbms.servers.copies import are_own
 from tare.dbms.servers.record import ServerRecord
 from tare.errors import ServerFailed
 
@@ -58,12 +59,14 @@ def start_postgresql(
     settings: Mapping[str, str] | None = None,
     version: str | None = None,
     port: int | None = None,
+    own_programs: bool = False,
 ) -> RunningServer:
     """A new server, or the one that is already in `directory` started again.
 
     `version` is a major version ("15", "18"); by default the newest of the wheel, else the
-    newest installed. Without `port` it listens on a socket only. Raises ServerFailed."""
-    return _started(postgresql.KIND, directory, settings or {}, version, port)
+    newest installed. Without `port` it listens on a socket only. `own_programs`: a copy of them
+    in its directory, so that a probe on their file touches no other server. Raises ServerFailed."""
+    return _started(postgresql.KIND, directory, settings or {}, version, port, own_programs)
 
 
 def start_mariadb(
@@ -72,9 +75,10 @@ def start_mariadb(
     settings: Mapping[str, str] | None = None,
     version: str | None = None,
     port: int | None = None,
+    own_programs: bool = False,
 ) -> RunningServer:
     """The same for the installed MariaDB; `version` must be the start of its version. Raises ServerFailed."""
-    return _started(mariadb.KIND, directory, settings or {}, version, port)
+    return _started(mariadb.KIND, directory, settings or {}, version, port, own_programs)
 
 
 def restart(server: ServerRecord) -> ServerRecord:
@@ -98,17 +102,29 @@ def stop(directory: Path) -> None:
 
 
 def _started(
-    kind: str, directory: Path | None, settings: Mapping[str, str], version: str | None, port: int | None
+    kind: str,
+    directory: Path | None,
+    settings: Mapping[str, str],
+    version: str | None,
+    port: int | None,
+    own_programs: bool,
 ) -> RunningServer:
     module = _KINDS[kind]
     known = record.read(directory.absolute()) if directory else None
     if known is None:
-        return RunningServer(module.create(directory, settings=settings, version=version, port=port))
+        return RunningServer(
+            module.create(directory, settings=settings, version=version, port=port, own_programs=own_programs)
+        )
     other_version = version is not None and not known.version.startswith(version)
     if known.kind != kind or other_version or port not in (None, known.port):
         raise ServerFailed(
             f"{directory} holds {known.kind} {known.version} on {known.url}",
             "choose another --dir, or leave out version and port",
+        )
+    if own_programs and not are_own(known.binaries, known.directory):
+        raise ServerFailed(
+            f"{directory} holds a server of the installed programs in {known.binaries}",
+            "choose another --dir, or leave out --own-programs",
         )
     if module.is_running(known):
         return RunningServer(known)
