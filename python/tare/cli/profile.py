@@ -67,6 +67,13 @@ Out = Annotated[
         "--out", envvar="TARE_PROFILES", metavar="DIR", help="The folder that keeps runs, one folder each."
     ),
 ]
+ServerTime = Annotated[
+    bool,
+    typer.Option(
+        "--server-time",
+        help="Look for what the server itself varies by: time waiting for the client between statements is taken out.",
+    ),
+]
 Seed = Annotated[int, typer.Option(min=0, max=2**63 - 1, metavar="N", help="Of the windows' order.")]
 
 
@@ -91,6 +98,7 @@ def attach(
     rounds: Rounds = 5,
     auto: Auto = True,
     functions: Functions = None,
+    server_time: ServerTime = False,
     name: Name = None,
     out: Out = "profiles",
     seed: Seed = 0,
@@ -113,7 +121,14 @@ def attach(
 
     call = Call(name, out, top, {"html": html, "markdown": markdown, "json": json})
     request = asked(
-        txn=txn, budget=budget, duration=duration, rounds=rounds, auto=auto, functions=functions, seed=seed
+        txn=txn,
+        budget=budget,
+        duration=duration,
+        rounds=rounds,
+        auto=auto,
+        functions=functions,
+        server_time=server_time,
+        seed=seed,
     )
     raise typer.Exit(call.attached(request, db, pid, connect_timeout))
 
@@ -151,6 +166,7 @@ def run(
     rounds: Rounds = 5,
     auto: Auto = True,
     functions: Functions = None,
+    server_time: ServerTime = False,
     name: Name = None,
     out: Out = "profiles",
     seed: Seed = 0,
@@ -170,7 +186,14 @@ def run(
 
     call = Call(name, out, top, {"html": html, "markdown": markdown, "json": json})
     request = asked(
-        txn=txn, budget=budget, duration=duration, rounds=rounds, auto=auto, functions=functions, seed=seed
+        txn=txn,
+        budget=budget,
+        duration=duration,
+        rounds=rounds,
+        auto=auto,
+        functions=functions,
+        server_time=server_time,
+        seed=seed,
     )
     raise typer.Exit(call.launched(request, command, str(backend), user=user, load=load, keep=keep))
 
@@ -190,6 +213,7 @@ def refine(
         bool,
         typer.Option("--auto/--no-auto", help="Go on by itself. Default: only where no function is named."),
     ] = True,
+    server_time: ServerTime = False,
     name: Name = None,
     out: Out = "profiles",
     seed: Seed = 0,
@@ -212,6 +236,7 @@ def refine(
         rounds=rounds,
         auto=auto and functions is None,
         functions=functions,
+        server_time=server_time,
         seed=seed,
     )
     raise typer.Exit(call.refined(request, run))

@@ -52,8 +52,9 @@ class Call:
     def refined(self, asked: Asked, which: str) -> int:
         """The exit code."""
         destinations.check(self.given)
-        subject, begin_with = going_on.subject(open_run(which, Path(self.out)), asked)
-        return self._made(subject, going_on.without_names(asked), begin_with=begin_with)
+        run = open_run(which, Path(self.out))
+        subject, begin_with = going_on.subject(run, asked)
+        return self._made(subject, going_on.as_before(asked, run.about), begin_with=begin_with)
 
     def _made(
         self,

@@ -17,6 +17,7 @@ from tare.protocol.profile.overhead import PROBED
 from tare.report.page import write
 from tare.report.profile import choose, perfetto
 from tare.report.profile import folded as stacks
+from tare.report.profile.document import Node
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +30,7 @@ class Wanted:
     transactions: Sequence[int]
     round: int | None
     type: str | None
+    server_time: bool | None  # of the stacks
 
 
 def exported(which: str, out: Path, wanted: Wanted) -> None:
@@ -42,7 +44,7 @@ def exported(which: str, out: Path, wanted: Wanted) -> None:
         raise UsageError("nothing to export", "name a file: --perfetto trace.json, --folded stacks.txt")
     destinations.check(given)
     run = open_run(which, out)
-    nodes = built(run, round_=wanted.round, type_=wanted.type).report.nodes if _stacks(wanted) else []
+    nodes = _nodes(run, wanted) if _stacks(wanted) else []
     exporters = {
         "perfetto": lambda: _trace(run, wanted),
         "folded": lambda: stacks.render(nodes),
@@ -52,6 +54,11 @@ def exported(which: str, out: Path, wanted: Wanted) -> None:
     for name, file in given.items():
         if file and file != "-":
             print(f"{name}: {file}", file=sys.stderr)
+
+
+def _nodes(run: Run, wanted: Wanted) -> Sequence[Node]:
+    found = built(run, round_=wanted.round, type_=wanted.type, server_time=wanted.server_time)
+    return found.report.nodes
 
 
 def _stacks(wanted: Wanted) -> bool:

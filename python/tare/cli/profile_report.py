@@ -12,6 +12,7 @@ from tare.profile.reading import marker_pairs
 from tare.protocol.profile.analyse import analyse
 from tare.protocol.profile.difference import difference
 from tare.protocol.profile.found import Overhead
+from tare.protocol.profile.measured import Measured
 from tare.protocol.profile.overhead import Turn, overhead
 from tare.report.profile import comparison
 from tare.report.profile.build import Built, build
@@ -25,11 +26,12 @@ def built(
     round_: int | None = None,
     type_: str | None = None,
     within: bool = False,
+    server_time: bool | None = None,
     title: str | None = None,
 ) -> Built:
-    """Raises TooFewTransactions, NoSuchProfile, ProfileDamaged."""
+    """`server_time`: None: as the profile was made. Raises TooFewTransactions, NoSuchProfile, ProfileDamaged."""
     tables = run.tables()
-    measured = run.measured(round_=round_, tables=tables)
+    measured = _timed(run.measured(round_=round_, tables=tables), run, server_time)
     turns = run.turns(round_=round_, tables=tables)
     found = analyse(
         measured,
@@ -49,10 +51,21 @@ def built(
     )
 
 
-def compared(before: Run, after: Run, *, title: str | None = None) -> Comparison:
-    """Of the last rounds. Raises TooFewTransactions, NoSuchProfile, ProfileDamaged."""
-    found = difference(before.measured(), after.measured())
+def compared(
+    before: Run, after: Run, *, server_time: bool | None = None, title: str | None = None
+) -> Comparison:
+    """Of the last rounds; `server_time`: None: where both were made so.
+
+    Raises TooFewTransactions, NoSuchProfile, ProfileDamaged."""
+    if server_time is None:
+        server_time = before.about.server_time and after.about.server_time
+    found = difference(*(_timed(one.measured(), one, server_time) for one in (before, after)))
     return comparison.build(before.about, after.about, found, title=title)
+
+
+def _timed(measured: Measured, run: Run, server_time: bool | None) -> Measured:
+    wanted = run.about.server_time if server_time is None else server_time
+    return measured.without_waiting() if wanted else measured
 
 
 def _overhead(run: Run, round_: int | None, turns: Sequence[Turn], tables: Tables) -> Overhead | None:

@@ -20,6 +20,7 @@ def asked(
     rounds: int,
     auto: bool,
     functions: str | None,
+    server_time: bool = False,
     seed: int = 0,
 ) -> Asked:
     """Raises UsageError."""
@@ -30,6 +31,7 @@ def asked(
         duration_s=long_enough(duration, "--duration"),
         rounds=rounds if auto else 1,
         functions=named,
+        server_time=server_time,
         seed=seed,
     )
 

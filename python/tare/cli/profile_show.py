@@ -34,6 +34,13 @@ Type = Annotated[
     str | None,
     typer.Option("--type", metavar="NAME", help="Only transactions of this type, as the report names it."),
 ]
+ServerTime = Annotated[
+    bool | None,
+    typer.Option(
+        "--server-time/--whole-time",
+        help="Take out waiting for the client between statements, or leave it in. Default: as the profile was made.",
+    ),
+]
 
 
 def show(
@@ -53,6 +60,7 @@ def show(
         bool,
         typer.Option("--within-types", help="Take out what lies between types: work that was asked for."),
     ] = False,
+    server_time: ServerTime = None,
     top: Annotated[int, typer.Option(min=1, max=1000, help="How many factors.")] = 10,
     out: Out = "profiles",
     html: options.Html = None,
@@ -74,7 +82,14 @@ def show(
 
     given = {"html": html, "markdown": markdown, "json": json}
     destinations.check(given)
-    found = built(open_run(run, Path(out)), round_=round_, type_=type_, within=within, title=title)
+    found = built(
+        open_run(run, Path(out)),
+        round_=round_,
+        type_=type_,
+        within=within,
+        server_time=server_time,
+        title=title,
+    )
     chosen = {"tree": tree, "flame": flame, "factors": factors, "types": types, "tail": tail}
     parts = [name for name, wanted in chosen.items() if wanted]
     deliver(found, given, Console(), parts or PARTS, top)
@@ -83,6 +98,7 @@ def show(
 def diff(
     run_a: A,
     run_b: B,
+    server_time: ServerTime = None,
     out: Out = "profiles",
     html: options.Html = None,
     markdown: options.Words = None,
@@ -103,7 +119,7 @@ def diff(
     given = {"html": html, "markdown": markdown, "json": json}
     destinations.check(given)
     before, after = (open_run(one, Path(out)) for one in (run_a, run_b))
-    deliver_comparison(compared(before, after, title=title), given, Console())
+    deliver_comparison(compared(before, after, server_time=server_time, title=title), given, Console())
 
 
 def list_(out: Out = "profiles", json: options.AsJson = False) -> None:
@@ -152,6 +168,7 @@ def export(
     ] = None,
     round_: Round = None,
     type_: Type = None,
+    server_time: ServerTime = None,
     out: Out = "profiles",
 ) -> None:
     """Write a profile in other tools' formats.
@@ -161,7 +178,15 @@ def export(
     from tare.cli.profile_export import Wanted, exported
 
     wanted = Wanted(
-        perfetto, folded, folded_negative, slowest, median, tuple(transaction or ()), round_, type_
+        perfetto,
+        folded,
+        folded_negative,
+        slowest,
+        median,
+        tuple(transaction or ()),
+        round_,
+        type_,
+        server_time,
     )
     exported(run, Path(out), wanted)
 

@@ -87,6 +87,7 @@ class About(_Part):
     markers: tuple[int, ...] = ()  # functions that tell transactions apart
     functions: tuple[Named, ...] = ()
     call_graph_height: int = 0
+    server_time: bool = False  # what varies is looked for without waiting for the client
     budget: float | None = None  # share of a transaction's mean duration
     pair_ns: float | None = None  # cost of an entry and exit
     pair_measured: bool = False  # on this machine, in this run

@@ -103,7 +103,7 @@ def profiled(
         tell(told.Watching(recorder.name, recorder.says, subject.transactions.says))
         refinement = Refinement(subject.functions, subject.transactions, asked.budget, begin_with=named)
         reading = Reading(
-            run.recording, subject.transactions, subject.functions, asked.budget, machine_facts().online_cpus
+            run.recording, subject.transactions, subject.functions, asked, machine_facts().online_cpus
         )
         session = Session(
             Recording(recorder, subject.functions, subject.transactions),
@@ -151,6 +151,7 @@ def _folder(subject: Subject, asked: Asked, kept: Kept) -> Iterator[Run]:
         transaction=subject.transactions.says,
         rules=subject.transactions.rules,
         markers=tuple(sorted(subject.transactions.marking)),
+        server_time=asked.server_time,
         budget=asked.budget,
         machine=Machine(**asdict(machine_facts())),
     )

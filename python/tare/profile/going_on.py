@@ -50,9 +50,10 @@ def subject(run: Run, asked: Asked) -> tuple[Subject, Sequence[int]]:
     return found, list(dict.fromkeys((*divided, *_last(about, functions), *beneath)))
 
 
-def without_names(asked: Asked) -> Asked:
-    """Names were of functions to divide, not of those to watch alone."""
-    return replace(asked, functions=())
+def as_before(asked: Asked, about: About) -> Asked:
+    """What varies is looked for in the same time as it was. Names were of functions to divide, not of those to watch
+    alone."""
+    return replace(asked, functions=(), server_time=asked.server_time or about.server_time)
 
 
 def _last(about: About, functions: Functions) -> list[int]:

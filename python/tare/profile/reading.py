@@ -12,6 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from tare.profile.functions import Functions
+from tare.profile.request import Asked
 from tare.profile.session import Pace
 from tare.profile.transactions import Transactions
 from tare.profile.windows import MARKERS, PROBED
@@ -31,12 +32,12 @@ class Reading:
     """Of one recording; `look` reads it anew."""
 
     def __init__(
-        self, path: Path, transactions: Transactions, functions: Functions, budget: float, cpus: int
+        self, path: Path, transactions: Transactions, functions: Functions, asked: Asked, cpus: int
     ) -> None:
         self._path = path
         self._of = transactions
         self._functions = functions
-        self._budget = budget
+        self._asked = asked
         self._cpus = cpus
         self._windows: Sequence[Window] = ()
         self._transactions = pa.table({})
@@ -86,7 +87,10 @@ class Reading:
     # Analysis --------------------------------------------------------------------
     def findings(self, round_: int) -> Findings:
         """Raises TooFewTransactions."""
-        return analyse(self._measured(round_), replicates=REPLICATES, budget=self._budget)
+        measured = self._measured(round_)
+        if self._asked.server_time:
+            measured = measured.without_waiting()
+        return analyse(measured, replicates=REPLICATES, budget=self._asked.budget)
 
     def overhead(self, round_: int, pairs: float, pair_ns: float) -> Overhead | None:
         windows = [one for one in self._windows if one.round == round_]

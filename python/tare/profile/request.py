@@ -19,6 +19,7 @@ class Asked:
     rounds: int = DEFAULT_ROUNDS  # at most; 1: no refinement
     functions: tuple[str, ...] = ()  # to watch in the first round; empty: the preset's
     only: bool = False  # these functions and no others
+    server_time: bool = False  # T is without waiting for the client
     seed: int = 0  # of the windows' order
 
     def counting_s(self, first: bool) -> float:

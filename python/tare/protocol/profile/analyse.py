@@ -30,7 +30,8 @@ def analyse(
     budget: float | None = None,
 ) -> Findings:
     """`type_`: transactions of this type only (a name of `Findings.kinds`). `within`: take out what lies between
-    types, which is inherent (§2); shares and standard deviations of nodes are then of what is left.
+    types, which is inherent (§2); shares and standard deviations of nodes are then of what is left. T is what
+    `measured` says it is: whole durations, or the server's own time (`Measured.without_waiting`).
 
     Raises TooFewTransactions where there is no variance to explain, or no such type.
     """
@@ -142,6 +143,7 @@ class _Analysis:
             enough=needed,
             warnings=reservations(measured, needed, overhead, budget),
             overhead=overhead,
+            server_time=measured.server_time,
         )
 
     def _nodes(self) -> tuple[Node, ...]:

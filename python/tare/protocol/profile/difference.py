@@ -59,6 +59,7 @@ class Difference:
     p99_change: Estimate  # ns
     functions: tuple[Change, ...]  # by size of the change, largest first
     warnings: tuple[str, ...]
+    server_time: bool = False  # T is without waiting for the client, in both
 
 
 @dataclass(frozen=True, eq=False)
@@ -127,6 +128,7 @@ def difference(
         p99_change=change(p99, a.p99, b.p99),
         functions=tuple(sorted(functions, key=lambda one: (-abs(one.change.value), one.name))),
         warnings=tuple(_warnings(before, after, functions)),
+        server_time=before.server_time and after.server_time,
     )
 
 

@@ -148,3 +148,4 @@ class Findings:
     )  # transactions needed so that the first factor's interval is no wider than +-10 points; None: there are
     warnings: tuple[str, ...]  # first what makes the profile invalid (more than 1% invalid transactions)
     overhead: Overhead | None = None  # where it was measured
+    server_time: bool = False  # T is without waiting for the client

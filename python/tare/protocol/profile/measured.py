@@ -8,7 +8,7 @@ count, of the windows that were asked for, numbered anew. `invalid` says how man
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -27,6 +27,8 @@ ROOT = 0
 
 WAITING = 1
 """The path that is waiting between its intervals."""
+
+FOR_THE_CLIENT = "[waiting for the client]"
 
 VALID = "valid"
 UNREAD = -1
@@ -103,7 +105,8 @@ class Measured:
     records: int = 0
     lost: int = 0
     call_graph_height: int = 0
-    waiting_name: str = "[waiting for the client]"
+    waiting_name: str = FOR_THE_CLIENT
+    server_time: bool = False  # durations are `service_ns`: see `without_waiting`
 
     @property
     def transactions(self) -> int:
@@ -132,27 +135,38 @@ class Measured:
         """These transactions; paths, names and counts of invalid ones stay."""
         number = np.cumsum(chosen, dtype=np.int32) - 1
         kept = chosen[self.cell_transaction]
-        return Measured(
-            self.begin_ns[chosen],
-            self.duration_ns[chosen],
-            self.waited_ns[chosen],
-            self.cpu_ns[chosen],
-            self.label[chosen],
-            self.window[chosen],
-            number[self.cell_transaction[kept]],
-            self.cell_path[kept],
-            self.calls[kept],
-            self.inclusive_ns[kept],
-            self.own_ns[kept],
-            self.paths,
-            self.functions,
-            self.windows,
-            self.texts,
-            self.invalid,
-            self.records,
-            self.lost,
-            self.call_graph_height,
-            self.waiting_name,
+        return replace(
+            self,
+            begin_ns=self.begin_ns[chosen],
+            duration_ns=self.duration_ns[chosen],
+            waited_ns=self.waited_ns[chosen],
+            cpu_ns=self.cpu_ns[chosen],
+            label=self.label[chosen],
+            window=self.window[chosen],
+            cell_transaction=number[self.cell_transaction[kept]],
+            cell_path=self.cell_path[kept],
+            calls=self.calls[kept],
+            inclusive_ns=self.inclusive_ns[kept],
+            own_ns=self.own_ns[kept],
+        )
+
+    def without_waiting(self) -> Measured:
+        """The same transactions with the time between their intervals taken out: a duration is the server's own.
+
+        What is beneath the transaction stays as it is, so equation 1 holds of these durations as of the whole ones."""
+        kept = self.cell_path != WAITING
+        path, owner = self.cell_path[kept], self.cell_transaction[kept]
+        waited = np.where(path == ROOT, self.waited_ns[owner], 0)
+        return replace(
+            self,
+            duration_ns=self.service_ns,
+            waited_ns=np.zeros_like(self.waited_ns),
+            cell_transaction=owner,
+            cell_path=path,
+            calls=self.calls[kept],
+            inclusive_ns=self.inclusive_ns[kept] - waited,
+            own_ns=self.own_ns[kept],
+            server_time=True,
         )
 
 
@@ -167,7 +181,7 @@ def from_tables(
     records: int = 0,
     lost: int = 0,
     call_graph_height: int = 0,
-    waiting_name: str | None = None,
+    waiting_name: str = FOR_THE_CLIENT,
 ) -> Measured:
     """Of all transactions, those that began in one of `windows` and are valid."""
     within = np.isin(_ints(transactions, "window"), [one.number for one in windows])
@@ -185,7 +199,6 @@ def from_tables(
     if len(owner) and (np.diff(owner) < 0).any():
         order = np.argsort(owner, kind="stable")
         kept, owner = kept[order], owner[order]
-    said = {} if waiting_name is None else {"waiting_name": waiting_name}
     return Measured(
         begin_ns=begins[chosen],
         duration_ns=_ints(transactions, "duration_ns")[chosen],
@@ -211,7 +224,7 @@ def from_tables(
         records=records,
         lost=lost,
         call_graph_height=call_graph_height,
-        **said,
+        waiting_name=waiting_name,
     )
 
 

@@ -67,6 +67,7 @@ def build(
         records=findings.records,
         lost=findings.lost,
         enough=findings.enough,
+        server_time=findings.server_time,
         durations=figures.durations(findings),
         between_types=figures.number(findings.between_types),
         on_cpu=figures.figure(findings.on_cpu),

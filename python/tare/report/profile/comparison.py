@@ -17,6 +17,8 @@ from tare.report.words import sentence
 
 SCHEMA_NAME: Literal["tare-profile-comparison/1"] = "tare-profile-comparison/1"
 
+SERVER_TIME = "T is the server's own time, without waiting for the client. "
+
 METHOD = (
     "Functions are compared by what they have in the variance itself, Cov(own time, T) in ns², here as a share of the "
     "variance before; over all functions the changes add up to the change of the variance. Shares of each profile's "
@@ -65,6 +67,7 @@ class Comparison(Document):
     written_by: str
     before: Side
     after: Side
+    server_time: bool = Field(description="T is the server's own time, without waiting for the client.")
     mean_change: Figure | None = Field(description="ns, after less before.")
     variance_ratio: Figure | None = Field(description="After over before.")
     p99_change: Figure | None = Field(description="ns.")
@@ -80,12 +83,13 @@ def build(before: About, after: About, found: Difference, *, title: str | None =
         written_by=version("tare-db"),
         before=_side(before, found, 0),
         after=_side(after, found, 1),
+        server_time=found.server_time,
         mean_change=figures.figure(found.mean_change),
         variance_ratio=figures.figure(found.variance_ratio),
         p99_change=figures.figure(found.p99_change),
         functions=[_changed(one, found.variance_ns2[0]) for one in found.functions],
         warnings=[sentence(figures.name(one)) for one in found.warnings],
-        method=METHOD,
+        method=(SERVER_TIME if found.server_time else "") + METHOD,
     )
 
 

@@ -199,6 +199,9 @@ class ProfileReport(Document):
     enough: int | None = Field(
         description="Transactions needed for an interval of ±10 points of the first factor; null: there are enough."
     )
+    server_time: bool = Field(
+        description="T is the server's own time, without waiting for the client; else the whole duration."
+    )
     durations: Durations | None
     between_types: float | None = Field(description="Share of the variance between types: inherent.")
     on_cpu: Figure | None = Field(description="Cov(CPU time, T) / Var(T).")

@@ -15,6 +15,7 @@ _STATES = {
 }
 
 _LEAST_WAITING = 0.01  # of Var(T)
+_LEAST_UNSEEN = 0.25  # of Var(T)
 
 
 def grave_warnings(findings: Findings, valid: bool) -> list[str]:
@@ -39,6 +40,7 @@ def headline(report: ProfileReport) -> Iterator[str]:
     if report.of.state in _STATES:
         yield _STATES[report.of.state]
     if report.transactions:
+        yield from _unseen(report)
         yield from _times(report)
         yield from _kinds(report)
         yield from _waiting(report)
@@ -54,6 +56,12 @@ def _verdict(report: ProfileReport) -> str:
     verb = "explain" if first.kind == "pair" else "explains"
     so_far = "So far " if report.enough is not None else ""
     return f"{so_far}{named(first)} {verb} {words.with_interval(first.share)} of the variance of {n}"
+
+
+def _unseen(report: ProfileReport) -> Iterator[str]:
+    own = next((one.own_covariance for one in report.nodes if one.parent is None), None)
+    if own is not None and own.value >= _LEAST_UNSEEN and report.factors:
+        yield f"{words.with_interval(own)} of it is the transaction's own: in no function that was watched."
 
 
 def named(of: Factor, most: int = 60) -> str:
@@ -86,8 +94,9 @@ def _times(report: ProfileReport) -> Iterator[str]:
     of = report.durations
     if of is not None:
         ratio = f" ({of.sd_ns / of.mean_ns:.2f} times the mean)" if of.mean_ns else ""
+        whose = "In the server, without waiting for the client, a" if report.server_time else "A"
         yield (
-            f"A transaction took {words.ns(of.mean_ns)} in the mean with a standard deviation of "
+            f"{whose} transaction took {words.ns(of.mean_ns)} in the mean with a standard deviation of "
             f"{words.ns(of.sd_ns)}{ratio}; 99 of 100 took {words.ns(of.p99_ns)} at most, the longest "
             f"{words.ns(of.max_ns)}."
         )

@@ -50,6 +50,23 @@ def test_some_transactions_alone_are_numbered_anew() -> None:
     assert found.own_ns.tolist() == [0, 2, 5, 0, 3, 6]
 
 
+def test_without_waiting_a_transaction_lasts_as_long_as_the_server_worked_on_it() -> None:
+    whole = made({"": [1, 2, 3], "A": [5, 6, 7], WAITING: [0, 10, 4]})
+    found = whole.without_waiting()
+    assert found.server_time
+    assert not whole.server_time
+    assert found.duration_ns.tolist() == found.service_ns.tolist() == [6, 8, 10]
+    assert found.waited_ns.tolist() == [0, 0, 0]
+    assert found.cell_path.tolist() == [0, 2] * 3
+    assert found.inclusive_ns.tolist() == [6, 5, 8, 6, 10, 7]
+    assert found.own_ns.tolist() == [1, 5, 2, 6, 3, 7]
+
+
+def test_some_transactions_of_those_without_waiting_are_without_it_too() -> None:
+    found = made({"A": [5, 6, 7], WAITING: [0, 10, 4]}).without_waiting()
+    assert found.only(found.duration_ns > 5).server_time
+
+
 def test_a_function_that_nothing_is_known_of_is_named_by_its_number() -> None:
     found = made({"A": [1, 2]})
     nameless = replace(found, functions={})

@@ -174,6 +174,25 @@ def test_every_interval_holds_its_figure_and_excesses_add_up(own: Own) -> None:
 
 
 @some
+@given(profiles())
+def test_without_waiting_equation_1_and_the_sum_hold_too_and_what_is_beneath_is_the_same(own: Own) -> None:
+    own = {**own, WAITING: own.get(WAITING, [7 * t for t in range(len(own[""]))])}
+    whole = made(own)
+    assume(np.ptp(whole.service_ns) > 0 and np.ptp(whole.duration_ns) > 0)
+    all_, findings = (analyse(one, replicates=5) for one in (whole, whole.without_waiting()))
+    assert max(one.residue for one in findings.nodes) < 1e-9
+    shares = [one.own_covariance.value for one in findings.nodes]
+    assert sum(shares) == pytest.approx(1, rel=1e-9, abs=1e-12 * sum(map(abs, shares)))
+    assert findings.waiting == 0
+    assert findings.mean_ns == pytest.approx(float(whole.service_ns.mean()))
+    beneath = [one for one in all_.nodes[1:] if one.name != whole.waiting_name]
+    close(
+        [(one.name, one.mean_ns, one.sd_ns) for one in findings.nodes[1:]],
+        [(one.name, one.mean_ns, one.sd_ns) for one in beneath],
+    )
+
+
+@some
 @given(profiles(longest=2**30), st.integers(1, 3))
 def test_within_types_equation_1_and_the_sum_hold_too(own: Own, types: int) -> None:
     n = len(next(iter(own.values())))

@@ -76,6 +76,19 @@ def test_too_few_transactions_are_no_claim_and_the_number_needed_is_said() -> No
     assert report.next.says.startswith("Profile for longer")
 
 
+def test_a_report_of_the_servers_own_time_says_so_and_has_no_waiting_for_the_client() -> None:
+    whole = sample.measured(2000)
+    report, all_ = (sample.report(of).report for of in (whole.without_waiting(), whole))
+    assert report.server_time
+    assert not all_.server_time
+    assert whole.waiting_name in {one.name for one in all_.nodes}
+    assert whole.waiting_name not in {one.name for one in report.nodes}
+    said = "In the server, without waiting for the client, a transaction took "
+    assert any(one.startswith(said) for one in report.headline)
+    assert not any(said in one or "is waiting for the client" in one for one in all_.headline[:1])
+    assert not any("is waiting for the client" in one for one in report.headline)
+
+
 def test_own_shares_add_up_and_the_report_says_to_what(built: Built) -> None:
     assert built.report.equation.own_sum == pytest.approx(1.0, abs=1e-9)
     assert built.report.equation.residue is not None
@@ -191,8 +204,10 @@ def test_where_most_is_hidden_in_what_was_too_hot_a_larger_budget_is_next(built:
     )
     hot = ["LWLockAcquireOrWait", "XLogFlush", "GetSnapshotData", "standard_ExecutorEnd"]
     for command, expected in (
-        ("tare profile attach --budget 5% --db x", "tare profile attach --db x --budget 20%"),
-        ("tare profile attach --db 'a b'", "tare profile attach --db 'a b' --budget 20%"),
+        ("tare profile attach --budget 5% --db x", "tare profile attach --budget 20% --db x"),
+        ("tare profile attach --db 'a b' --name=pg", "tare profile attach --budget 20% --db 'a b'"),
+        ("tare profile run --name x -- d --name y", "tare profile run --budget 20% -- d --name y"),
+        ("tare profile run d --budget 1", "tare profile run --budget 20% d --budget 1"),
     ):
         found = next_step("run", command, (), [], [hiding, *others], None, True, hot, 0.05, attached=True)
         assert found.says == (
@@ -201,6 +216,20 @@ def test_where_most_is_hidden_in_what_was_too_hot_a_larger_budget_is_next(built:
             "The agent (tare profile run) takes a small part of what attaching does."
         )
         assert found.command == expected
+
+
+def test_a_profile_that_is_made_again_goes_by_a_name_that_is_not_taken() -> None:
+    command = ("tare", "profile", "attach", "--name", "a", "--db", "x")
+    about = sample.ABOUT.model_copy(update={"command": command})
+    report = build(sample.findings(sample.measured(120)), about).report
+    assert report.next.command == "tare profile attach --db x"
+
+
+def test_where_the_client_is_all_that_is_waited_for_the_servers_own_time_is_next() -> None:
+    report = sample.report().report
+    [waiting] = [one for one in report.factors if one.kind == "waiting"]
+    found = next_step("run", "tare profile attach", (), [waiting], report.nodes, None, True)
+    assert found.command == "tare profile show run --server-time"
 
 
 def test_where_nothing_is_left_to_divide_the_source_is_to_be_read() -> None:
