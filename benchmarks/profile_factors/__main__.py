@@ -2,8 +2,8 @@
 
 PostgreSQL 18 (of its wheel), PostgreSQL 15 (of Debian) and MariaDB, each at its own settings, under TPC-C and pgbench,
 with rows that transactions wait for each other at and without. Each is profiled by `tare profile attach` as a user
-would: transactions by the preset, refinement by itself, the default budget. `--markdown docs/profile-factors.md` puts
-the tables into that page.
+would: transactions by the preset, in the server's own time, refinement by itself, the default budget.
+`--markdown docs/profile-factors.md` puts the tables into that page.
 """
 
 from __future__ import annotations
@@ -32,21 +32,17 @@ FLUSHING = {"XLogFlush", "XLogWrite", "LWLockAcquireOrWait", "issue_xlog_fsync"}
 LOCKING = {"ProcSleep", "LockAcquireExtended", "XactLockTableWait", "heap_lock_tuple", "LockTuple"}
 """What one does that waits for a row that another transaction has locked."""
 
-WAITING = "[waiting for the client]"
-
 
 @dataclass(frozen=True)
 class Done:
     dbms: str
     work: Work
-    told: dict[str, Any]  # as schemas/profile-v1.json describes it
+    told: dict[str, Any]  # as schemas/profile-v1.json describes it, in the server's own time
+    client: float  # Cov(waiting for the client, T) / Var(T), T the whole duration
 
     @property
     def first(self) -> dict[str, Any] | None:
-        """Of the server's own, no pair with the client either: one on the same CPUs makes transactions wait for it, the
-        paper's had a machine."""
-        own = (one for one in self.told["factors"] if WAITING not in one["names"])
-        return next(own, None)
+        return next(iter(self.told["factors"]), None)
 
     def first_is_within(self, names: set[str]) -> bool:
         """Whether the first factor is one of these functions or beneath one, on its path that varies most; or is called
@@ -82,29 +78,29 @@ def measure(names: Sequence[str], works: Sequence[Work], seconds: int, kept: Pat
                 with start(dbms, folder / dbms.replace(" ", "-")) as server:
                     work.prepare(server)
                     with work.running(server, 2 * seconds + 60):
-                        yield Done(dbms, work, profiled(server.url, seconds, kept))
+                        yield Done(dbms, work, *profiled(server.url, seconds, kept))
 
 
-def profiled(url: str, seconds: int, kept: Path) -> dict[str, Any]:
+def profiled(url: str, seconds: int, kept: Path) -> tuple[dict[str, Any], float]:
+    """In the server's own time; and what waiting for the client has of the whole durations' variance."""
+    kept.mkdir(exist_ok=True)
+    name = f"factors-{len(list(kept.iterdir()))}"
+    options = ("--duration", f"{seconds}s", "--server-time", "--name", name)
+    told = tare("attach", "--db", url, *options, kept=kept)
+    whole = tare("show", name, "--whole-time", kept=kept)
+    return told, float(whole["waiting"])
+
+
+def tare(command: str, *words: str, kept: Path) -> dict[str, Any]:
+    """What `tare profile` says as JSON."""
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "profile.json"
-        command = [
-            "profile",
-            "attach",
-            "--db",
-            url,
-            "--duration",
-            f"{seconds}s",
-            "--out",
-            str(kept),
-            "--json",
-            str(file),
-        ]
+        called = ["profile", command, *words, "--out", str(kept), "--json", str(file)]
         done = subprocess.run(
-            [sys.executable, "-m", "tare", *command], stdout=subprocess.PIPE, text=True, check=False
+            [sys.executable, "-m", "tare", *called], stdout=subprocess.PIPE, text=True, check=False
         )
         if not file.exists():
-            raise SystemExit(f"tare profile attach ended with {done.returncode}\n{done.stdout}")
+            raise SystemExit(f"tare profile {command} ended with {done.returncode}\n{done.stdout}")
         found: dict[str, Any] = json.loads(file.read_text())
         return found
 
@@ -142,7 +138,7 @@ def main() -> None:
         if asked.small:
             names, works, seconds = NAMES[:1], (Work("pgbench, scale 1", False, 1, 4, "simple-update"),), 5
         every = list(measure(names, works, seconds, kept))
-    made = page([(one.dbms, one.work, one.told) for one in every], seconds, load_before)
+    made = page([(one.dbms, one.work, one.told, one.client) for one in every], seconds, load_before)
     if asked.markdown:
         put(asked.markdown, made)
     if not asked.json:

@@ -11,7 +11,8 @@ from benchmarks.page import table
 from benchmarks.profile_factors.works import Work
 
 FACTORS, OWN = 5, 6
-Row = tuple[str, Work, Mapping[str, Any]]
+Row = tuple[str, Work, Mapping[str, Any], float]
+"""DBMS, work, what was told in the server's own time, and the client's share of the whole."""
 
 PAPER = (
     ("*paper: Postgres 9.6*", "*TPC-C*", "", "*LWLockAcquireOrWait*", "*76.8%*"),
@@ -39,7 +40,7 @@ def factors(rows: Sequence[Row]) -> str:
     """By score: equations 2 and 3."""
     lines = [
         (dbms, work.name, "yes" if work.contended else "no", _name(one), percent(one["share"]))
-        for dbms, work, told in rows
+        for dbms, work, told, _ in rows
         for one in told["factors"][:FACTORS]
     ]
     header = ("DBMS", "work", "rows contended", "factor, by score", "share of variance (95%)")
@@ -49,7 +50,7 @@ def factors(rows: Sequence[Row]) -> str:
 def own(rows: Sequence[Row]) -> str:
     """By the share of a function's own time, over its call paths: these add up to all of the variance."""
     lines = []
-    for dbms, work, told in rows:
+    for dbms, work, told, _ in rows:
         sums: dict[str, float] = {}
         for node in told["nodes"]:
             if node["own_covariance"] is not None:
@@ -61,15 +62,17 @@ def own(rows: Sequence[Row]) -> str:
 
 def profiles(rows: Sequence[Row]) -> str:
     lines = []
-    for dbms, work, told in rows:
+    for dbms, work, told, client in rows:
         durations, overhead = told["durations"] or {}, told["overhead"] or {}
         lines.append((
             f"{dbms} ({told['of']['dbms_version']})", work.name, f"{told['transactions']:,}",
             *(f"{durations.get(f'{what}_ns', 0) / 1e6:.2f}" for what in ("mean", "sd", "p99")),
-            percent(told["on_cpu"]), f"{len(told['rounds'])}", f"{told['naive_rounds'] or '–'}",
+            f"{100 * client:.1f}%", f"{100 * (told['between_types'] or 0):.1f}%", percent(told["on_cpu"]),
+            f"{len(told['rounds'])}", f"{told['naive_rounds'] or '–'}",
             percent(overhead.get("latency")), percent(overhead.get("throughput")), "yes" if told["valid"] else "**no**",
         ))  # fmt: skip
-    header = ("DBMS", "work", "transactions", "mean, ms", "sd, ms", "p99, ms", "on CPU", "rounds", "level by level",
+    header = ("DBMS", "work", "transactions", "mean, ms", "sd, ms", "p99, ms", "the client, of whole durations",
+              "between types", "on CPU", "rounds", "level by level",
               "latency added", "throughput lost", "valid")  # fmt: skip
     return table(header, lines)
 
