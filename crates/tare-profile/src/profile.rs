@@ -14,12 +14,12 @@ pub enum Why {
     Valid = 0,
     /// Records of its threads were lost in it.
     Lost = 1,
-    /// The set of probes was changed in it.
+    /// The set of probes was changed in it: its window ended before it did.
     Changed = 2,
     /// Intervals of it ran at the same time on several threads: their times may not be added (§3.1). Its only paths are
     /// the root and waiting; `service_ns` is the time in which at least one ran.
     Overlap = 3,
-    /// It had begun before, or had not ended when the recording did.
+    /// It had begun before its window, for all that is known, or had not ended when the recording did.
     Unfinished = 4,
     /// Its thread's entries and exits do not nest: an exit without its entry, or no exit of its root.
     Unnested = 5,
@@ -67,8 +67,31 @@ pub struct Transaction {
     pub intervals: u32,
     /// Its type, by the hash of its name (`Profile::texts`); 0 where there is none.
     pub label: u32,
+    /// Whether its end was seen: ends are certain where beginnings are not, as a thread's first ones in a window.
+    pub ended: bool,
     /// Why it does not count.
     pub why: Why,
+}
+
+impl Transaction {
+    /// One of which nothing is known but where it was at an instant.
+    pub(crate) fn at(now: u64, window: u32, (pid, tid): (i32, i32)) -> Self {
+        Self {
+            window,
+            pid,
+            tid,
+            begin_ns: now,
+            duration_ns: 0,
+            service_ns: 0,
+            waited_ns: 0,
+            overlap_ns: 0,
+            cpu_ns: None,
+            intervals: 0,
+            label: 0,
+            ended: true,
+            why: Why::Valid,
+        }
+    }
 }
 
 /// A call path: a function as called from another path, at one call site.

@@ -5,7 +5,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use arrow_array::{
-    ArrayRef, Int32Array, RecordBatch, RecordBatchIterator, StringArray, UInt32Array, UInt64Array,
+    ArrayRef, BooleanArray, Int32Array, RecordBatch, RecordBatchIterator, StringArray, UInt32Array,
+    UInt64Array,
 };
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -122,6 +123,7 @@ fn transactions(rows: &[Transaction]) -> RecordBatch {
         ("service_ns", u64s(|row| row.service_ns)),
         ("waited_ns", u64s(|row| row.waited_ns)),
         ("overlap_ns", u64s(|row| row.overlap_ns)),
+        ("ended", Arc::new(BooleanArray::from_iter(rows.iter().map(|row| Some(row.ended))))),
         ("cpu_ns", Arc::new(UInt64Array::from_iter(rows.iter().map(|row| row.cpu_ns)))),
         ("intervals", u32s(|row| row.intervals)),
         ("label", u32s(|row| row.label)),

@@ -25,7 +25,7 @@ FOLDER = "derived"
 FACTS = "assembled.json"
 TABLES = ("transactions", "paths", "cells")
 
-_VERSION = 1  # of how recordings are put together: other figures, another number
+_VERSION = 2  # of how recordings are put together: other figures, another number
 
 
 class Assembled(Protocol):

@@ -18,8 +18,8 @@ from tare.profile.transactions import Transactions
 from tare.profile.windows import MARKERS, PROBED
 from tare.protocol.profile.analyse import analyse
 from tare.protocol.profile.found import Findings, Overhead
-from tare.protocol.profile.measured import VALID, Function, Measured, Window, from_tables
-from tare.protocol.profile.overhead import overhead, turns
+from tare.protocol.profile.measured import VALID, Function, Ints, Measured, Window, from_tables
+from tare.protocol.profile.overhead import ended_in, ends, overhead, turns
 
 if TYPE_CHECKING:
     from tare._probe import Assembled
@@ -42,6 +42,7 @@ class Reading:
         self._windows: Sequence[Window] = ()
         self._transactions = pa.table({})
         self._valid = np.zeros(0, dtype=bool)
+        self._over: Ints = np.zeros(0, dtype=np.int64)
         self._paths = pa.table({})
         self._cells = pa.table({})
         self._texts: Mapping[int, str] = {}
@@ -55,6 +56,7 @@ class Reading:
         self._paths, self._cells = pa.table(found.paths), pa.table(found.cells)
         why = self._transactions["why"].combine_chunks().cast(pa.string())
         self._valid = np.asarray(pc.equal(why, VALID).to_numpy(zero_copy_only=False), dtype=bool)
+        self._over = ends(self._transactions)
         self._windows = [Window.of(one) for one in json.loads(found.windows)]
         self._texts, self._records, self._lost = found.texts, found.records, found.lost
 
@@ -67,14 +69,17 @@ class Reading:
         ]
         durations = self._durations([one.number for one in chosen])
         return Pace(
-            transactions=len(durations),
+            transactions=self._ended(chosen) if len(durations) else 0,
             seconds=sum(one.end_ns - one.begin_ns for one in chosen) / 1e9,
             mean_ns=float(durations.mean()) if len(durations) else 0.0,
             cpus=self._cpus,
         )
 
     def transactions_in(self, window: int) -> int:
-        return len(self._durations([window]))
+        return self._ended([one for one in self._windows if one.number == window])
+
+    def _ended(self, windows: Sequence[Window]) -> int:
+        return sum(ended_in(self._over, one) for one in windows)
 
     def _durations(self, windows: Sequence[int]) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
         if not self._transactions.num_rows:

@@ -36,7 +36,7 @@ class NoTransactions(TareError):
 class Pace:
     """Of the transactions in some windows."""
 
-    transactions: int
+    transactions: int  # that ended there; 0: none is whole
     seconds: float
     mean_ns: float
     cpus: int = 0  # that they share; 0: plenty

@@ -86,7 +86,9 @@ class Assembler:
         self.asked.append(rules)
         if self.fails:
             raise RuntimeError("the recording is damaged")
-        return Made(*tables(OWN, window=[0, 1, 1, 2, 3, 3], labels=[7] * 6))
+        windows = [0, 1, 1, 2, 3, 3]
+        begin = [10**9 * window + 100 * place for place, window in enumerate(windows)]
+        return Made(*tables(OWN, window=windows, begin=begin, labels=[7] * 6))
 
 
 def about(name: str = "postgresql-20261122-101500", **more: Any) -> About:

@@ -151,6 +151,7 @@ impl Joined<'_> {
             cpu_ns: worked().map(|one| one.cpu_ns).sum(),
             intervals: worked().map(|one| one.intervals).sum(),
             label: named.label,
+            ended: pieces.iter().any(|piece| piece.reached == Reached::End),
             why,
             ..*first
         };
@@ -162,13 +163,19 @@ impl Joined<'_> {
         let end = &pieces[pieces.len() - 1].raw.transaction;
         let told = pieces.iter().map(|piece| piece.raw.transaction.why).find(|why| *why != Why::Valid);
         let ended = pieces.iter().any(|piece| piece.reached == Reached::End);
-        let cut = |window: u32, edge: u32| if window == edge { Why::Unfinished } else { Why::Changed };
+        let last = end.window == self.last;
         match told {
             _ if self.silences.touch(first.pid, first.begin_ns, times.end) => Why::Lost,
             Some(why) => why,
-            None if !pieces[0].begun => cut(first.window, 0),
+            None if !pieces[0].begun => Why::Unfinished,
             None if reused => Why::Unnested,
-            None if !ended => cut(end.window, self.last),
+            None if !ended => {
+                if last {
+                    Why::Unfinished
+                } else {
+                    Why::Changed
+                }
+            }
             None if first.window != end.window => Why::Changed,
             None if times.overlap > 0 => Why::Overlap,
             None => Why::Valid,

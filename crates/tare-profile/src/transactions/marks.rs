@@ -23,7 +23,7 @@ impl Assembly<'_> {
             match role & (is::OPENS | is::CLOSES) {
                 0 => self.state(thread, detail),
                 is::OPENS => self.opening_mark(thread),
-                _ => self.close(thread, Reached::End),
+                _ => self.ended(thread),
             }
             return;
         }
@@ -70,12 +70,28 @@ impl Assembly<'_> {
                 self.named(thread, self.words.text(detail));
             }
             State::Pausing => self.pause(thread),
-            State::Ended => {
-                self.close(thread, Reached::End);
-                thread.doubt = None;
-            }
+            State::Ended => self.ended(thread),
             State::Other => {}
         }
+    }
+
+    /// Its thread's transaction is over. Of one that had begun before the window, this may be all that is seen.
+    fn ended(&mut self, thread: &mut Thread) {
+        self.ended_unseen(thread);
+        self.close(thread, Reached::End);
+        thread.doubt = None;
+    }
+
+    /// A thread that was never seen before has not begun anything: a new connection says that it is idle.
+    fn ended_unseen(&mut self, thread: &Thread) {
+        if thread.open.is_none() && thread.doubt == Some(Why::Unfinished) && thread.before > 0 {
+            self.done.push(self.instant(thread, Why::Unfinished));
+        }
+    }
+
+    fn instant(&self, thread: &Thread, why: Why) -> Raw {
+        let transaction = Transaction { why, ..Transaction::at(thread.now, self.window(thread), thread.id) };
+        Raw { transaction, named: Candidate::default(), cells: 0..0 }
     }
 
     fn opening_mark(&mut self, thread: &mut Thread) {
@@ -83,6 +99,7 @@ impl Assembly<'_> {
             open.speaks_against(Why::Unnested);
             self.close(thread, Reached::Nothing);
         }
+        thread.doubt = None;
         self.begin_next(thread);
     }
 
@@ -102,20 +119,22 @@ impl Assembly<'_> {
             Some(_) => self.resume(thread),
             None => self.begin_next(thread),
         }
+        if matches!(self.rules, Rules::Function { .. }) {
+            thread.doubt = None;
+        }
         thread.floor = thread.stack.depth() + 1;
         if let Some(open) = &mut thread.open {
             open.site = site;
         }
     }
 
-    /// A transaction that ends without a beginning had begun before: so had those told apart since then.
+    /// A transaction that ends without a beginning had begun before, and those told apart since then were parts of it.
     fn closing(&mut self, thread: &mut Thread) {
         if let Some(why) = thread.doubt.take().filter(|_| !thread.opened) {
             if let Some(open) = &mut thread.open {
                 open.speaks_against(why);
             }
-            let doubtful = self.done[thread.doubtful..].iter_mut().map(|raw| &mut raw.transaction.why);
-            doubtful.filter(|told| **told == Why::Valid).for_each(|told| *told = why);
+            self.done.truncate(thread.doubtful);
         }
         thread.opened = false;
     }
@@ -124,6 +143,9 @@ impl Assembly<'_> {
     #[cold]
     pub(super) fn left_special(&mut self, thread: &mut Thread, function: FunctionId, cut: bool, left: Left) {
         let role = self.role(thread, function);
+        if left == Left::Nothing && role & is::ROOT != 0 {
+            self.root_ended_unseen(thread);
+        }
         let Some(open) = thread.open.as_mut().filter(|open| open.running()) else { return };
         if left == Left::Nothing {
             if role & (is::MARKER | is::ENTRY_ONLY) == 0 {
@@ -142,6 +164,14 @@ impl Assembly<'_> {
             self.pause(thread);
         } else {
             self.close(thread, Reached::End);
+        }
+    }
+
+    /// A call of the root that had begun before the window is over. Whether it was a transaction's last, closing tells.
+    fn root_ended_unseen(&mut self, thread: &mut Thread) {
+        self.ended_unseen(thread);
+        if matches!(self.rules, Rules::Function { .. }) {
+            thread.doubt = None;
         }
     }
 
@@ -170,21 +200,7 @@ impl Assembly<'_> {
 
     /// A transaction that this thread does not work on is over: an interval of no length ends it.
     fn over(&mut self, thread: &mut Thread, owner: Owner) {
-        let transaction = Transaction {
-            window: self.window(thread),
-            pid: thread.id.0,
-            tid: thread.id.1,
-            begin_ns: thread.now,
-            duration_ns: 0,
-            service_ns: 0,
-            waited_ns: 0,
-            overlap_ns: 0,
-            cpu_ns: None,
-            intervals: 0,
-            label: 0,
-            why: Why::Valid,
-        };
-        let raw = Raw { transaction, named: Candidate::default(), cells: 0..0 };
+        let raw = self.instant(thread, Why::Valid);
         self.joining.add(Piece { owner, begun: false, reached: Reached::End, raw });
         thread.stack.disown(owner);
     }

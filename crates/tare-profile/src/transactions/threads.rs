@@ -203,8 +203,7 @@ impl<'a> Assembly<'a> {
                 thread.window += 1;
             } else if !thread.inside && ticks >= span.begin {
                 thread.inside = true;
-                let why = if thread.window == 0 { Why::Unfinished } else { Why::Changed };
-                thread.doubt(why, self.done.len());
+                thread.doubt(Why::Unfinished, self.done.len());
             } else {
                 break;
             }
@@ -274,9 +273,9 @@ impl<'a> Assembly<'a> {
         let cpu = open.cpu_before();
         open.pause(thread.now, &mut thread.stack, &mut self.sums);
         thread.floor = 0;
-        let (owner, begun) = (open.owner, open.begun);
+        let (owner, begun, ended) = (open.owner, open.begun, reached == Reached::End);
         if *self.rules == Rules::Annotation {
-            let raw = open.close(thread.id, 0, &mut self.sums, &mut self.cells);
+            let raw = open.close(thread.id, 0, ended, &mut self.sums, &mut self.cells);
             self.joining.add(Piece { owner, begun, reached, raw });
             thread.awaiting = Awaiting::Joining(cpu);
             if reached == Reached::End {
@@ -284,7 +283,7 @@ impl<'a> Assembly<'a> {
             }
         } else {
             thread.stack.disown(owner);
-            let raw = open.close(thread.id, self.done.len(), &mut self.sums, &mut self.cells);
+            let raw = open.close(thread.id, self.done.len(), ended, &mut self.sums, &mut self.cells);
             self.done.push(raw);
             thread.awaiting = cpu.map_or(Awaiting::Nothing, Awaiting::Done);
         }

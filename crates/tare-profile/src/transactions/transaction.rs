@@ -98,8 +98,15 @@ impl Open {
         }
     }
 
-    /// The end of a transaction that does not run. `place` numbers it among those that are put together.
-    pub(super) fn close(self, id: (i32, i32), place: usize, sums: &mut Sums, cells: &mut Vec<Cell>) -> Raw {
+    /// The end of a transaction that does not run, seen or not. `place` numbers it among those that are put together.
+    pub(super) fn close(
+        self,
+        id: (i32, i32),
+        place: usize,
+        ended: bool,
+        sums: &mut Sums,
+        cells: &mut Vec<Cell>,
+    ) -> Raw {
         debug_assert!(!self.running());
         if self.intervals > 1 {
             sums.call(Path::WAITING, self.intervals - 1);
@@ -109,18 +116,14 @@ impl Open {
         let first = cells.len();
         sums.flush(place as u32, cells);
         let transaction = Transaction {
-            window: self.window,
-            pid: id.0,
-            tid: id.1,
-            begin_ns: self.begin,
             duration_ns: self.end - self.begin,
             service_ns: self.service,
             waited_ns: self.waited,
-            overlap_ns: 0,
-            cpu_ns: None,
             intervals: self.intervals,
             label: self.named.label,
+            ended,
             why: self.why,
+            ..Transaction::at(self.begin, self.window, id)
         };
         Raw { transaction, named: self.named, cells: first..cells.len() }
     }

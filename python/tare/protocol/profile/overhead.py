@@ -4,8 +4,9 @@ Windows that follow each other make a pair, so that what drifts meets both alike
 ratios of mean durations and of transactions per second are taken. From six pairs on their centre and its interval are
 told by signed ranks (`tare.protocol.signed_ranks`), since a server that stands still for a moment makes one window many
 times as slow; with fewer by their mean and Student's t. Both hold if pairs are alike but for chance. A transaction that
-a change of probes cut counts for the throughput of the window in which it began, and in no mean duration: so means come
-out right where windows are long beside transactions.
+a change of probes cut counts for the throughput of the window in which it ended, and in no mean duration: so means come
+out right where windows are long beside transactions. Ends, not beginnings: a thread's first command in a window may
+go on with what it had begun before.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ import numpy as np
 import pyarrow as pa
 
 from tare.protocol.profile.found import Estimate, Overhead
-from tare.protocol.profile.measured import Window
+from tare.protocol.profile.measured import Ints, Window
 from tare.protocol.signed_ranks import centre, interval
 from tare.protocol.statistics import CONFIDENCE
 
@@ -36,7 +37,7 @@ class Turn:
     """What one window came to."""
 
     probed: bool
-    transactions: int  # that began in it; 0: none is whole
+    transactions: int  # that ended in it; 0: none is whole
     mean_ns: float
     seconds: float
 
@@ -53,17 +54,29 @@ def turns(transactions: pa.Table, windows: Iterable[Window]) -> list[Turn]:
         transactions["why"].combine_chunks().cast(pa.string()).to_numpy(zero_copy_only=False), dtype=str
     )
     whole = ~np.isin(why, _CUT)
-    begun = why != "unfinished"  # those that the next window cut have begun in this one
+    over = ends(transactions)
     found = []
     for one in sorted(windows, key=lambda one: one.begin_ns):
         if one.purpose.startswith((PROBED, MARKERS)):
-            here = number == one.number
-            inside = duration[whole & here]
+            inside = duration[whole & (number == one.number)]
             mean = float(inside.mean()) if len(inside) else 0.0
             seconds = (one.end_ns - one.begin_ns) / 1e9
-            count = int((begun & here).sum()) if len(inside) else 0
+            count = ended_in(over, one) if len(inside) else 0
             found.append(Turn(one.purpose.startswith(PROBED), count, mean, seconds))
     return found
+
+
+def ends(transactions: pa.Table) -> Ints:
+    """When those whose end was seen were over, ns, ascending."""
+    seen = np.asarray(transactions["ended"].to_numpy(), dtype=bool)
+    begun, lasted = (np.asarray(transactions[name].to_numpy())[seen] for name in ("begin_ns", "duration_ns"))
+    return np.sort((begun + lasted).astype(np.int64))
+
+
+def ended_in(over: Ints, window: Window) -> int:
+    """How many, of `ends`."""
+    first, last = np.searchsorted(over, (window.begin_ns, window.end_ns))
+    return int(last - first)
 
 
 def own_ns(mean_ns: float, rate: float, cpus: int) -> float:

@@ -26,9 +26,9 @@ MOST_OF_LEADERS = 0.25
 
 _WORDS = {
     "lost": "records of theirs were lost",
-    "changed": "the probes were changed in them",
+    "changed": "their window ended before they did",
     "overlap": "intervals of theirs ran at the same time on several threads",
-    "unfinished": "they began before the recording or ended after it",
+    "unfinished": "they began before their window or ended after the recording",
     "unnested": "their entries and exits do not nest",
 }
 _CUT = ("changed", "unfinished")

@@ -35,6 +35,7 @@ def tables(
     begin: Sequence[int] | None = None,
     why: Sequence[str] | None = None,
     window: Sequence[int] | None = None,
+    ended: Sequence[bool] | None = None,
     whole: bool = True,
 ) -> tuple[pa.Table, pa.Table, pa.Table]:
     """Transactions, paths, cells. `whole`: inclusive times are the sums that they should be."""
@@ -82,6 +83,7 @@ def tables(
             "service_ns": pa.array(duration - mine[WAITING], pa.uint64()),
             "waited_ns": pa.array(mine[WAITING], pa.uint64()),
             "overlap_ns": pa.array([0] * n, pa.uint64()),
+            "ended": pa.array(ended or [True] * n, pa.bool_()),
             "cpu_ns": pa.array(cpu or [None] * n, pa.uint64()),
             "intervals": pa.array([1] * n, pa.uint32()),
             "label": pa.array(labels or [0] * n, pa.uint32()),

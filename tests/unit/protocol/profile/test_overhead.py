@@ -91,15 +91,19 @@ def test_windows_of_one_kind_in_a_row_and_empty_ones_make_no_pair() -> None:
     assert overhead(row, events=1, pair_ns=1, marker_events=1).windows == 1
 
 
-def test_what_a_change_of_probes_cut_counts_for_throughput_and_not_for_the_mean() -> None:
+def test_what_a_change_of_probes_cut_counts_for_throughput_where_it_ended_and_not_for_the_mean() -> None:
+    """The first of two windows cuts one, whose rest is seen in the second; one of many threads ended there too."""
     windows = [
-        Window(0, 0, 2 * 10**9, "probed", 1),
-        Window(1, 0, 10**9, "counting", 1),
-        Window(2, 2 * 10**9, 3 * 10**9, "markers only", 1),
+        Window(0, 0, 1000, "probed", 1),
+        Window(1, 1000, 1500, "counting", 1),
+        Window(2, 2000, 3000, "markers only", 1),
     ]
+    began = [(100, 10), (200, 20), (990, 9), (1100, 40), (2000, 7), (2100, 50), (980, 1050)]
     transactions, _, _ = tables(
-        {"A": [10, 20, 999, 40, 50, 999]},
-        window=[0, 0, 0, 1, 2, 0],
-        why=["valid", "lost", "changed", "valid", "valid", "unfinished"],
+        {"A": [ns for _, ns in began]},
+        begin=[at for at, _ in began],
+        window=[0, 0, 0, 1, 2, 2, 0],
+        why=["valid", "lost", "changed", "valid", "unfinished", "valid", "changed"],
+        ended=[True, True, False, True, True, True, True],
     )
-    assert turns(transactions, windows) == [Turn(True, 3, 15.0, 2.0), Turn(False, 1, 50.0, 1.0)]
+    assert turns(transactions, windows) == [Turn(True, 2, 15.0, 1e-6), Turn(False, 3, 50.0, 1e-6)]

@@ -172,10 +172,17 @@ fn a_change_of_probes_ends_what_is_open() {
     script.spans = vec![window(0, 0, 100), window(1, 100, 200), window(2, 204, 300)];
     let profile = scripted(&ROOT, script);
     let windows: Vec<_> = profile.transactions.iter().map(|one| one.window).collect();
-    assert_eq!(windows[..3], [0, 0, 1]);
-    let expected = [(5, 2, Valid), (8, 1, Why::Changed), (103, 1, Valid), (205, 1, Why::Unnested)];
-    assert_eq!(told(&profile)[..4], expected);
-    assert_eq!(told(&profile)[4], (207, 0, Why::Unfinished));
+    assert_eq!(windows[..4], [0, 0, 1, 1]);
+    let expected = [
+        (5, 2, Valid),
+        (8, 1, Why::Changed),
+        (102, 0, Why::Unfinished),
+        (103, 1, Valid),
+        (205, 1, Why::Unnested),
+    ];
+    assert_eq!(told(&profile)[..5], expected);
+    assert_eq!(told(&profile)[5], (207, 0, Why::Unfinished));
+    assert_eq!(ended(&profile), [true, false, true, true, false, false]);
 }
 
 #[test]

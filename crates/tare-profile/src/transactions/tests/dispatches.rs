@@ -76,9 +76,24 @@ fn statements_before_a_closing_call_without_an_opening_one_are_of_a_transaction_
     let thread =
         statement(statement(Thread::new(1), 10), 20).enter(30, DISPATCH).enter(31, COMMIT).exit(32, COMMIT);
     let thread = statement(thread.exit(33, DISPATCH), 40);
-    let before = Why::Unfinished;
-    let expected = [(10, 2, before), (20, 2, before), (30, 3, before), (40, 2, Valid)];
-    assert_eq!(told(&profile(thread)), expected);
+    let profile = profile(thread);
+    assert_eq!(told(&profile), [(30, 3, Why::Unfinished), (40, 2, Valid)]);
+    assert_eq!(ended(&profile), [true, true]);
+}
+
+#[test]
+fn a_transaction_that_two_windows_cut_is_one_in_each() {
+    let statement = |thread: Thread, at: u64| thread.enter_with(at, DISPATCH, QUERY).exit(at + 2, DISPATCH);
+    let thread = Thread::new(1).enter(10, DISPATCH).enter(11, BEGIN).exit(12, BEGIN).exit(13, DISPATCH);
+    let thread = statement(statement(statement(statement(thread, 20), 120), 130), 140);
+    let thread = thread.enter(150, DISPATCH).enter(151, COMMIT).exit(152, COMMIT).exit(155, DISPATCH);
+    let mut script = script([statement(thread, 160)]);
+    script.spans = vec![window(0, 0, 100), window(1, 110, 200)];
+    let details = [(DISPATCH, Detail::WordAndText { word: 0, text: 2 })];
+    let profile = scripted(&rules(), with_details(script, &details));
+    let expected = [(10, 12, Why::Changed), (150, 5, Why::Unfinished), (160, 2, Valid)];
+    assert_eq!(told(&profile), expected);
+    assert_eq!(ended(&profile), [false, true, true]);
 }
 
 #[test]

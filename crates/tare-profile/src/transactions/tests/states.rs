@@ -141,5 +141,18 @@ fn a_pause_over_a_change_of_probes_is_a_change() {
     script.spans = vec![window(0, 0, 100), window(1, 110, 200)];
     let profile =
         scripted(&rules(), with_details(script, &[(MARKER, Detail::WordAndText { word: 0, text: 1 })]));
-    assert_eq!(told(&profile), [(10, 2, Why::Changed), (120, 5, Why::Changed), (130, 1, Valid)]);
+    assert_eq!(told(&profile), [(10, 2, Why::Changed), (120, 5, Why::Unfinished), (130, 1, Valid)]);
+    assert_eq!(ended(&profile), [false, true, true]);
+}
+
+#[test]
+fn of_a_transaction_that_goes_on_over_a_change_of_probes_the_end_is_seen() {
+    let one = thread(&[(90, RUNNING, ""), (120, IDLE, ""), (130, RUNNING, ""), (135, IDLE, "")]);
+    let new = Thread::new(2).enter_with(125, MARKER, IDLE);
+    let mut script = script([one, new]);
+    script.spans = vec![window(0, 0, 100), window(1, 110, 200)];
+    let profile =
+        scripted(&rules(), with_details(script, &[(MARKER, Detail::WordAndText { word: 0, text: 1 })]));
+    assert_eq!(told(&profile), [(90, 0, Why::Changed), (120, 0, Why::Unfinished), (130, 5, Valid)]);
+    assert_eq!(ended(&profile), [false, true, true], "a new connection that is idle has ended nothing");
 }

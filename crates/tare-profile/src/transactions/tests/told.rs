@@ -140,6 +140,11 @@ pub(super) fn path(functions: &[FunctionId]) -> Vec<Option<FunctionId>> {
     functions.iter().copied().map(Some).collect()
 }
 
+/// Whether each one's end was seen.
+pub(super) fn ended(profile: &Profile) -> Vec<bool> {
+    profile.transactions.iter().map(|one| one.ended).collect()
+}
+
 /// When each transaction began, its time from begin to end, and whether it counts.
 pub(super) fn told(profile: &Profile) -> Vec<(u64, u64, Why)> {
     profile.transactions.iter().map(|one: &Transaction| (one.begin_ns, one.duration_ns, one.why)).collect()
