@@ -2,7 +2,8 @@
 
 PostgreSQL 18 (of its wheel), PostgreSQL 15 (of Debian) and MariaDB, each at its own settings, under TPC-C and pgbench,
 with rows that transactions wait for each other at and without. Each is profiled by `tare profile attach` as a user
-would: transactions by the preset, in the server's own time, refinement by itself, the default budget.
+would: transactions by the preset, in the server's own time, refinement by itself, the default budget. MariaDB is also
+profiled by `tare profile run`: a transaction of 200 commands leaves the kernel's probes no room in that budget.
 `--markdown docs/profile-factors.md` puts the tables into that page.
 """
 
@@ -11,6 +12,7 @@ from __future__ import annotations
 import json
 import math
 import os
+import shlex
 import subprocess
 import sys
 import tempfile
@@ -24,13 +26,15 @@ from benchmarks.common import Figure, arguments, report
 from benchmarks.page import put
 from benchmarks.profile_factors.tables import page
 from benchmarks.profile_factors.works import MARIADB, NAMES, WORKS, Work
-from tare.dbms.servers import RunningServer, start_mariadb, start_postgresql
+from tare.dbms.servers import RunningServer, start_mariadb, start_postgresql, stop
 
 FLUSHING = {"XLogFlush", "XLogWrite", "LWLockAcquireOrWait", "issue_xlog_fsync"}
 """What a committer does, or waits for another to do, until its log is on disk."""
 
 LOCKING = {"ProcSleep", "LockAcquireExtended", "XactLockTableWait", "heap_lock_tuple", "LockTuple"}
 """What one does that waits for a row that another transaction has locked."""
+
+BY_AGENT = f"{MARIADB}, by the agent"
 
 
 @dataclass(frozen=True)
@@ -70,6 +74,7 @@ def start(name: str, directory: Path) -> RunningServer:
 
 
 def measure(names: Sequence[str], works: Sequence[Work], seconds: int, kept: Path) -> Iterator[Done]:
+    kept.mkdir(exist_ok=True)
     with tempfile.TemporaryDirectory(prefix="tare-factors-") as name:
         folder = Path(name)
         folder.chmod(0o755)  # root's servers run as an ordinary user
@@ -78,29 +83,48 @@ def measure(names: Sequence[str], works: Sequence[Work], seconds: int, kept: Pat
                 with start(dbms, folder / dbms.replace(" ", "-")) as server:
                     work.prepare(server)
                     with work.running(server, 2 * seconds + 60):
-                        yield Done(dbms, work, *profiled(server.url, seconds, kept))
+                        yield Done(dbms, work, *attached(server.url, seconds, kept))
+                    if dbms == MARIADB:
+                        yield Done(BY_AGENT, work, *by_agent(server, work, seconds, kept))
 
 
-def profiled(url: str, seconds: int, kept: Path) -> tuple[dict[str, Any], float]:
+def attached(url: str, seconds: int, kept: Path) -> tuple[dict[str, Any], float]:
     """In the server's own time; and what waiting for the client has of the whole durations' variance."""
-    kept.mkdir(exist_ok=True)
-    name = f"factors-{len(list(kept.iterdir()))}"
+    return profiled("attach", "--db", url, seconds=seconds, kept=kept)
+
+
+def by_agent(server: RunningServer, work: Work, seconds: int, kept: Path) -> tuple[dict[str, Any], float]:
+    """The same, with the server started anew by `tare profile run`: probes that are cheap enough for its commands."""
+    stop(server.directory)
+    sends = [sys.executable, "-m", "tare", "bench", "oltp", "run", "tpcc", "--db", server.url]
+    sends += ["--scale", f"{work.scale}", "--connections", f"{work.connections}"]
+    sends += ["--duration", "600s", "--lab", str(kept / "load.db")]
+    configuration = server.directory / "my.cnf"
+    command = ("--", str(server.record.binaries / "mariadbd"), f"--defaults-file={configuration}")
+    owner = ("--user", server.directory.owner())
+    return profiled("run", *owner, "--load", shlex.join(sends), seconds=seconds, kept=kept, command=command)
+
+
+def profiled(
+    way: str, *words: str, seconds: int, kept: Path, command: Sequence[str] = ()
+) -> tuple[dict[str, Any], float]:
+    name = f"factors-{len(list(kept.glob('factors-*')))}"
     options = ("--duration", f"{seconds}s", "--server-time", "--name", name)
-    told = tare("attach", "--db", url, *options, kept=kept)
+    told = tare(way, *words, *options, kept=kept, command=command)
     whole = tare("show", name, "--whole-time", kept=kept)
     return told, float(whole["waiting"])
 
 
-def tare(command: str, *words: str, kept: Path) -> dict[str, Any]:
+def tare(way: str, *words: str, kept: Path, command: Sequence[str] = ()) -> dict[str, Any]:
     """What `tare profile` says as JSON."""
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "profile.json"
-        called = ["profile", command, *words, "--out", str(kept), "--json", str(file)]
+        called = ["profile", way, *words, "--out", str(kept), "--json", str(file), *command]
         done = subprocess.run(
             [sys.executable, "-m", "tare", *called], stdout=subprocess.PIPE, text=True, check=False
         )
         if not file.exists():
-            raise SystemExit(f"tare profile {command} ended with {done.returncode}\n{done.stdout}")
+            raise SystemExit(f"tare profile {way} ended with {done.returncode}\n{done.stdout}")
         found: dict[str, Any] = json.loads(file.read_text())
         return found
 
@@ -114,7 +138,7 @@ def figures(every: Sequence[Done]) -> Iterator[Figure]:
             spread=f"{', '.join(first['names'])} ({first['kind']})" if first else "none",
         )  # fmt: skip
     for contended, names, what in ((False, FLUSHING, "log flushing"), (True, LOCKING, "lock waiting")):
-        some = [one for one in every if one.work.contended == contended and one.dbms != MARIADB]
+        some = [one for one in every if one.work.contended == contended and one.dbms.startswith("PostgreSQL")]
         if some:
             met = sum(one.first_is_within(names) for one in some)
             yield Figure(

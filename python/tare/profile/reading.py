@@ -61,12 +61,8 @@ class Reading:
         self._texts, self._records, self._lost = found.texts, found.records, found.lost
 
     # Pace ------------------------------------------------------------------------
-    def pace(self, window: int | None = None) -> Pace:
-        chosen = [
-            one
-            for one in self._windows
-            if (one.purpose == MARKERS if window is None else one.number == window)
-        ]
+    def pace(self, since: int = 0) -> Pace:
+        chosen = [one for one in self._windows if one.purpose == MARKERS and one.number >= since]
         durations = self._durations([one.number for one in chosen])
         return Pace(
             transactions=self._ended(chosen) if len(durations) else 0,

@@ -112,6 +112,10 @@ class Refinement:
                 if caller.returns and caller.id not in (above, node.function, *self._of.marking):
                     self._seen.setdefault(above, {})[caller.id] = None
 
+    def forget(self) -> None:
+        """What was looked at, under another load: calls by pointer that were seen stay known."""
+        self._looked_at = set(self._of.marking)
+
     def callees(self, function: int) -> list[int]:
         """Of a function, or of TRANSACTION: those that can be timed, without markers."""
         if function == TRANSACTION:

@@ -13,7 +13,7 @@ from typing import Protocol
 from tare.errors import TareError, TooFewTransactions
 from tare.profile import told
 from tare.profile.costs import Price
-from tare.profile.counting import BATCH, Counts
+from tare.profile.counting import BATCH, FEW, Counts
 from tare.profile.recording import Recording, ServerEnded
 from tare.profile.refine import Count, Step
 from tare.profile.request import Asked
@@ -28,8 +28,23 @@ LOOKING = 0
 """The round number of windows before the first: looking for transactions, and counting."""
 
 
+FEWEST = 50
+"""Transactions of a round, from which the next one is chosen."""
+
+OTHER_LOAD = 3.0
+"""Times as many transactions a second, or as few, as when calls were counted: what was counted says nothing then."""
+
+
 class NoTransactions(TareError):
     """None came while they were waited for."""
+
+
+class OtherLoad(Exception):
+    """It is not the one any more under which calls were counted."""
+
+    def __init__(self, since: int) -> None:
+        super().__init__(since)
+        self.since = since  # a window
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,8 +72,8 @@ class Reader(Protocol):
     def look(self) -> None:
         """Reads the recording anew."""
 
-    def pace(self, window: int | None = None) -> Pace:
-        """Of all transactions that ended in this window; None: in any with the markers alone."""
+    def pace(self, since: int = 0) -> Pace:
+        """Of windows with the markers alone, from this one on."""
 
     def transactions_in(self, window: int) -> int: ...
 
@@ -75,6 +90,9 @@ class Choose(Protocol):
     def next(self, findings: Findings, watched: Sequence[int], count: Count) -> Step: ...
     def learn(self, findings: Findings) -> None:
         """Of every round, also the last."""
+
+    def forget(self) -> None:
+        """What was looked at: the load is another."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,6 +155,8 @@ class Session:
         self._calls: dict[int, float] = {}
         self._draw = Random(asked.seed)
         self._own_ns = 0.0
+        self._counted_at = Pace(0, 0.0, 0.0)
+        self._since = 0  # the window from which on the load is what it is
         self._begun = recording.clock()
         self.made = Made(price=price)
 
@@ -178,7 +198,7 @@ class Session:
             self._look(LOOKING)
             pace = self._reader.pace(window)
             if pace.transactions:
-                self._own_ns = pace.own_ns
+                self._own_ns, self._since, self._counted_at = pace.own_ns, window, pace
                 return
             waited = self._recording.clock() - begun
             if waited >= wait_s:
@@ -196,8 +216,12 @@ class Session:
             seconds = self._asked.counting_s(first=not self.made.rounds)
             self._counts.take(self._recording, functions, seconds, round_, self._tell, self._batch)
             self._look(round_)
-            self._calls = self._counts.per_transaction(self._reader.transactions_in, self._reader.pace().rate)
+            self._counted_at = self._pace()
+            self._calls = self._counts.per_transaction(self._reader.transactions_in, self._pace().rate)
         return self._costs()
+
+    def _pace(self) -> Pace:
+        return self._reader.pace(self._since)
 
     def _costs(self) -> Costs:
         return Costs(self._calls, self._price.pair_ns, self._own_ns, self._weight_of)
@@ -213,7 +237,11 @@ class Session:
             added = tuple(one for one in step.watch if one not in watched)
             lasts = self._asked.round_s(self._left(), last - number + 1)
             self.made.rounds.append(Round(number, step.reason, step.watch, added, step.predicted, lasts))
-            findings = self._windows(number, step.watch, lasts)
+            try:
+                findings = self._round(number, step.watch, lasts, last=number == last)
+            except OtherLoad as other:
+                step, watched = self._anew(other.since), ()
+                continue
             watched = tuple(one for one in step.watch if one not in self._recording.refused)
             step = self._next(findings, watched, rounds_left=last - number)
             if step.ends:
@@ -222,10 +250,25 @@ class Session:
         self._pass_over(step)
         self.made.ended = step.reason
         if (left := self._left()) >= self._least_s():  # more of the same: its intervals become narrower
-            self._windows(self.made.rounds[-1].number, watched, left)
+            self._windows(self.made.rounds[-1].number, watched, left, last=True)
 
-    def _windows(self, number: int, watch: Sequence[int], seconds: float) -> Findings:
-        """Those of a round, and what the round has found with them. Raises ServerEnded and TooFewTransactions."""
+    def _round(self, number: int, watch: Sequence[int], seconds: float, *, last: bool) -> Findings:
+        """Its windows, and more of them while it holds too few transactions. Raises as `_windows` does."""
+        while True:
+            try:
+                findings = self._windows(number, watch, seconds, last=last)
+                if findings.transactions >= FEWEST or self._left() < self._least_s():
+                    return findings
+            except TooFewTransactions:
+                if self._left() < self._least_s():
+                    raise
+            seconds = min(seconds, self._left())
+
+    def _windows(self, number: int, watch: Sequence[int], seconds: float, *, last: bool) -> Findings:
+        """Some of a round, and what the round has found with them. `last`: no other comes after it.
+
+        Raises ServerEnded, TooFewTransactions, and OtherLoad where another round may come."""
+        first = self._recording.last_window + 1
         order = turns(max(1.0, seconds), self._draw)
         for place, turn in enumerate(order, 1):
             self._tell(
@@ -237,6 +280,8 @@ class Session:
                 self._recording.mark(number)
             self._recording.last(turn.seconds)
         self._look(number)
+        if not last and self._is_another(self._reader.pace(first)):
+            raise OtherLoad(first)
         findings = self._reader.findings(number)
         self.made.findings = findings
         self._choose.learn(findings)
@@ -245,8 +290,28 @@ class Session:
         overhead = self._reader.overhead(number, pairs, self._price.pair_ns)
         self._learn(overhead, pairs)
         self._sum_up()
-        self._tell(told.RoundDone(number, self._reader.pace().rate, findings, overhead))
+        self._tell(told.RoundDone(number, self._pace().rate, findings, overhead))
         return findings
+
+    def _is_another(self, now: Pace) -> bool:
+        before = self._counted_at
+        if not now.transactions or max(now.transactions, before.transactions) < FEW:
+            return False
+        return not 1 / OTHER_LOAD < now.rate / before.rate < OTHER_LOAD
+
+    def _anew(self, since: int) -> Step:
+        """The first step again, with calls counted under the load of this window and those after it."""
+        before, self._since = self._counted_at, since
+        self._counts, self.made.left_out = Counts(), []
+        self._choose.forget()
+        self._own_ns = self._pace().own_ns or self._own_ns
+        step = self._choose.first(self._count)
+        self.made.notes.append(
+            f"the load became another one, of {self._counted_at.rate:.3g} transactions a second and not "
+            f"{before.rate:.3g}: round {self.made.rounds[-1].number + 1} begins anew"
+        )
+        self._tell_counted(step)
+        return step
 
     def _next(self, findings: Findings, watched: tuple[int, ...], *, rounds_left: int) -> Step:
         if rounds_left <= 0:
@@ -257,7 +322,7 @@ class Session:
 
     def _learn(self, overhead: Overhead | None, pairs: float) -> None:
         """What time transactions have without probes, and what a probe really costs here."""
-        self._own_ns = self._reader.pace().own_ns or self._own_ns
+        self._own_ns = self._pace().own_ns or self._own_ns
         if overhead is not None and overhead.latency is not None:
             latency = overhead.latency
             self._price = self._price.learnt(latency.low, latency.high, pairs, self._own_ns)
@@ -281,7 +346,7 @@ class Session:
         return max(2.0, 0.06 * self._asked.duration_s)
 
     def _tell_counted(self, step: Step) -> None:
-        pace = self._reader.pace()
+        pace = self._pace()
         called = sum(calls > 0 for calls in self._calls.values())
         hot = tuple(self._name_of(one) for one in step.too_hot)
         self._tell(told.Counted(called, hot, pace.rate, pace.mean_ns))

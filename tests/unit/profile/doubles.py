@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+from tare.errors import TooFewTransactions
 from tare.profile.functions import Known
 from tare.profile.recording import Recording
 from tare.profile.refine import Count, Step
@@ -98,15 +99,18 @@ class NoReader:
     latency: Estimate | None = None
     looked: int = 0
     none_until: float = 0.0  # before it, no transaction
+    ramps_until: float | None = None  # before it, a tenth of the rate
+    few_until: float = 0.0  # before it, rounds hold too few transactions
 
     def look(self) -> None:
         assert self.recorder.sets[-1].purpose == "resting", "we work only when no figure is made"
         self.looked += 1
 
-    def pace(self, window: int | None = None) -> Pace:
+    def pace(self, since: int = 0) -> Pace:
         if self.clock.now < self.none_until:
             return Pace(0, 1.0, 0.0)
-        return Pace(round(RATE), 1.0, MEAN_NS)
+        ramps = self.ramps_until is not None and self.recorder.sets[since].at < self.ramps_until
+        return Pace(round(RATE / 10 if ramps else RATE), 1.0, MEAN_NS)
 
     def transactions_in(self, window: int) -> int:
         sets = self.recorder.sets
@@ -114,6 +118,8 @@ class NoReader:
         return round(RATE * (end - sets[window].at))
 
     def findings(self, round_: int) -> Findings:
+        if self.clock.now < self.few_until:
+            raise TooFewTransactions("the profile holds no valid transaction", "record longer")
         return findings()
 
     def overhead(self, round_: int, pairs: float, pair_ns: float) -> Overhead | None:
@@ -126,6 +132,7 @@ class Script:
 
     steps: list[Step] = field(default_factory=list)
     learnt: int = 0
+    forgot: int = 0
     costs: list[Costs] = field(default_factory=list)
 
     def first(self, count: Count) -> Step:
@@ -141,6 +148,9 @@ class Script:
 
     def learn(self, findings: Findings) -> None:
         self.learnt += 1
+
+    def forget(self) -> None:
+        self.forgot += 1
 
 
 def findings(**more: object) -> Findings:

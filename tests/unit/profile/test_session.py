@@ -53,6 +53,8 @@ def play(
     latency: Estimate | None = None,
     ends_at: float = float("inf"),
     none_until: float = 0.0,
+    ramps_until: float | None = None,
+    few_until: float = 0.0,
     interrupt: Callable[[told.Told], bool] = lambda event: False,
 ) -> Played:
     clock = Clock()
@@ -70,7 +72,14 @@ def play(
         recording(recorder, clock),
         transactions(),
         asked or Asked(duration_s=60.0),
-        NoReader(recorder, clock, latency, none_until=none_until),
+        NoReader(
+            recorder,
+            clock,
+            latency,
+            none_until=none_until,
+            ramps_until=ramps_until,
+            few_until=few_until,
+        ),
         script,
         hear,
         price=Price(PAIR_NS),
@@ -192,6 +201,29 @@ def test_the_time_begins_with_the_first_transaction() -> None:
 def test_without_a_load_it_waits_and_then_says_what_to_do() -> None:
     with pytest.raises(NoTransactions, match="no transaction ended in 3"):
         play(none_until=1e9)
+
+
+def test_a_round_goes_on_while_it_holds_too_few_transactions() -> None:
+    played = play(step(2), step(2, 3), few_until=20.0)
+    assert [one.number for one in played.made.rounds] == [1, 2]
+    second = next(one.at for one in played.of("probed") if one.round == 2)
+    assert second > 20.0
+
+
+def test_too_few_transactions_to_the_end_are_said() -> None:
+    played = play(few_until=1e9)
+    assert played.made.ended == "the profile holds no valid transaction"
+    assert played.clock.now > 50.0, "the time that was asked for was waited"
+
+
+def test_under_another_load_calls_are_counted_anew_and_refinement_begins_again() -> None:
+    """As where the load's driver looks at the data first, and then sends."""
+    played = play(step(2), step(4), step(4, 5), ramps_until=6.5)
+    assert played.script.forgot == 1
+    assert [one.watched for one in played.made.rounds] == [(2,), (4,), (4, 5)]
+    assert played.made.rounds[1].added == (4,)
+    assert "begins anew" in played.made.notes[0]
+    assert sum(isinstance(one, told.Counted) for one in played.heard) == 2
 
 
 # Ends ------------------------------------------------------------------------------------

@@ -106,6 +106,7 @@ def build(
             [names(function) for function in about.left_out],
             about.budget,
             attached=about.backend == "attach",
+            outside=_outside(about),
         ),
         refused={names(function): figures.name(why) for function, why in about.refused.items()},
         left_out=[names(function) for function in about.left_out],
@@ -115,6 +116,12 @@ def build(
     )
     report = report.model_copy(update={"headline": [*map(sentence, grave), *headline(report)]})
     return Built(report, charts(report))
+
+
+def _outside(about: About) -> frozenset[int]:
+    """Functions of other objects than those that mark transactions."""
+    own = {one.object for one in about.functions if one.id in about.markers}
+    return frozenset(one.id for one in about.functions if own and one.object not in own)
 
 
 def _valid(findings: Findings) -> bool:

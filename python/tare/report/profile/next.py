@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from tare.report.profile import words
 from tare.report.profile.document import Factor, Next, Node
@@ -27,8 +27,10 @@ def next_step(
     left_out: Sequence[str] = (),
     budget: float | None = None,
     attached: bool = False,
+    outside: Collection[int] = (),
 ) -> Next:
-    """`command`: that made the profile. `refine`: as for `build`. `left_out`: functions too hot for the budget."""
+    """`command`: that made the profile. `refine`: as for `build`. `left_out`: functions too hot for the budget;
+    `outside`: those of libraries, inside which nothing is looked for."""
     if not nodes or not valid:
         return Next(
             says="Profile again, with fewer functions or a lower rate of transactions.",
@@ -46,7 +48,7 @@ def next_step(
             f"{joined([*hot, *others])} found no room in {words.percent(budget)} of its time.{agent}",
             command=_again(command, "--budget", f"{100 * min(1.0, _LARGER * budget):.0f}%"),
         )
-    chosen = [one.names[0] for one in _divisible(factors, nodes)[:1]] if refine is None else refine
+    chosen = [one.names[0] for one in _divisible(factors, nodes, outside)[:1]] if refine is None else refine
     if chosen:
         named = ",".join(shlex.quote(one) for one in chosen)
         return Next(
@@ -84,10 +86,10 @@ def _again(command: str, *instead: str) -> str:
     return shlex.join([*words[:_CALL], *instead, *words[_CALL:]])
 
 
-def _divisible(factors: Sequence[Factor], nodes: Sequence[Node]) -> list[Factor]:
+def _divisible(factors: Sequence[Factor], nodes: Sequence[Node], outside: Collection[int]) -> list[Factor]:
     """Functions that may call others, none of which was watched; by own share times specificity."""
     divided = {one.function for one in nodes if one.children}
-    leaves = {one.function for one in nodes if one.height == 0}
+    leaves = {one.function for one in nodes if one.height == 0} | set(outside)
     found = [
         one
         for one in factors

@@ -196,6 +196,16 @@ def test_a_function_with_no_watched_callee_is_divided_next(built: Built) -> None
     assert built.report.next.command == "tare profile refine pg-tpcb LWLockAcquireOrWait"
 
 
+def test_what_a_library_does_inside_is_not_divided(built: Built) -> None:
+    functions = tuple(
+        one.model_copy(update={"object": "/lib/libc.so.6"}) if one.name == "LWLockAcquireOrWait" else one
+        for one in sample.ABOUT.functions
+    )
+    about = sample.ABOUT.model_copy(update={"functions": functions, "markers": (1,)})
+    assert "LWLockAcquireOrWait" in built.report.next.command
+    assert "LWLockAcquireOrWait" not in build(sample.findings(), about).report.next.command
+
+
 def test_where_most_is_hidden_in_what_was_too_hot_a_larger_budget_is_next(built: Built) -> None:
     root, *others = built.report.nodes
     assert root.own_covariance is not None
