@@ -88,13 +88,21 @@ def test_waiting_for_a_row_is_found_where_rows_are_fought_over(
     postgresql: RunningServer, tmp_path: Path
 ) -> None:
     with load(postgresql.url, same_row, connections=6):
-        found = report(postgresql.url, tmp_path, "--functions", "ProcSleep,XLogFlush,PortalRun", "--no-auto")
+        watch = ("--functions", "ProcSleep,XLogFlush,PortalRun", "--no-auto", "--name", "rows")
+        found = report(postgresql.url, tmp_path, *watch)
     own = {
         name: sum(node["own_covariance"]["value"] for node in found["nodes"] if node["name"] == name)
         for name in watched(found)
     }
     assert max(own, key=lambda name: own[name]) == "ProcSleep"
     assert any(one["name"].startswith("[waiting") for one in found["nodes"])
+    served = tare("profile", "show", "rows", "--server-time", "--out", str(tmp_path), "--json", "-").result
+    assert served["server_time"]
+    assert served["durations"]["mean_ns"] < found["durations"]["mean_ns"]
+    assert abs(served["equation"]["own_sum"] - 1) < 1e-9
+    assert not any(one["name"].startswith("[waiting") for one in served["nodes"])
+    same = ("rows", "rows", "--server-time", "--out", str(tmp_path), "--json", "-")
+    assert tare("profile", "diff", *same).result["server_time"]
 
 
 def test_a_mariadb_under_updates_is_taken_apart(mariadb_server: RunningServer, tmp_path: Path) -> None:

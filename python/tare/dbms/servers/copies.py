@@ -4,6 +4,8 @@ touch no other server."""
 from __future__ import annotations
 
 import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from tare.dbms.servers.binaries import WHEEL, Install
@@ -34,27 +36,29 @@ def within(install: Install, to: Path) -> Path:
 
 def own(install: Install, directory: Path) -> Path:
     """Programs of a server's own, in its directory. Raises ServerFailed."""
-    try:
+    with _copying(install.binaries, directory):
         return copied(install, directory / _OWN)
-    except (OSError, shutil.Error) as error:
-        raise ServerFailed(
-            f"the programs in {install.binaries} could not be copied to {directory}: {error}",
-            "free space there, choose another --dir, or leave out --own-programs",
-        ) from error
 
 
 def own_program(program: Path, directory: Path) -> Path:
-    """The same of a single program whose folder is not only its own. Raises ServerFailed."""
+    """The same of a single program, whose folder is not only its own. Raises ServerFailed."""
+    folder = directory / _OWN
+    with _copying(program, directory):
+        folder.mkdir()
+        shutil.copy(program, folder)
+        _open_to_all(folder)
+    return folder
+
+
+@contextmanager
+def _copying(what: Path, directory: Path) -> Iterator[None]:
     try:
-        (directory / _OWN).mkdir()
-        shutil.copy(program, directory / _OWN)
-        _open_to_all(directory / _OWN)
-    except OSError as error:
+        yield
+    except (OSError, shutil.Error) as error:
         raise ServerFailed(
-            f"{program} could not be copied to {directory}: {error}",
+            f"{what} could not be copied to {directory}: {error}",
             "free space there, choose another --dir, or leave out --own-programs",
         ) from error
-    return directory / _OWN
 
 
 def are_own(binaries: Path, directory: Path) -> bool:
