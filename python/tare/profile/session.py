@@ -35,6 +35,10 @@ OTHER_LOAD = 3.0
 """Times as many transactions a second, or as few, as when calls were counted: what was counted says nothing then."""
 
 
+MOST_ANEW = 2
+"""Times that refinement begins again: a load that swings is what there is."""
+
+
 class NoTransactions(TareError):
     """None came while they were waited for."""
 
@@ -156,6 +160,7 @@ class Session:
         self._draw = Random(asked.seed)
         self._own_ns = 0.0
         self._counted_at = Pace(0, 0.0, 0.0)
+        self._anews = 0
         self._since = 0  # the window from which on the load is what it is
         self._begun = recording.clock()
         self.made = Made(price=price)
@@ -295,13 +300,18 @@ class Session:
 
     def _is_another(self, now: Pace) -> bool:
         before = self._counted_at
-        if not now.transactions or max(now.transactions, before.transactions) < FEW:
+        if (
+            self._anews >= MOST_ANEW
+            or not now.transactions
+            or max(now.transactions, before.transactions) < FEW
+        ):
             return False
         return not 1 / OTHER_LOAD < now.rate / before.rate < OTHER_LOAD
 
     def _anew(self, since: int) -> Step:
         """The first step again, with calls counted under the load of this window and those after it."""
         before, self._since = self._counted_at, since
+        self._anews += 1
         self._counts, self.made.left_out = Counts(), []
         self._choose.forget()
         self._own_ns = self._pace().own_ns or self._own_ns

@@ -100,6 +100,8 @@ class NoReader:
     looked: int = 0
     none_until: float = 0.0  # before it, no transaction
     ramps_until: float | None = None  # before it, a tenth of the rate
+    swings: bool = False  # every other look has ten times the rate
+    paces: int = 0
     few_until: float = 0.0  # before it, rounds hold too few transactions
 
     def look(self) -> None:
@@ -109,6 +111,9 @@ class NoReader:
     def pace(self, since: int = 0) -> Pace:
         if self.clock.now < self.none_until:
             return Pace(0, 1.0, 0.0)
+        if self.swings:
+            self.paces += 1
+            return Pace(round(RATE * 10 ** (self.paces % 2)), 1.0, MEAN_NS)
         ramps = self.ramps_until is not None and self.recorder.sets[since].at < self.ramps_until
         return Pace(round(RATE / 10 if ramps else RATE), 1.0, MEAN_NS)
 

@@ -54,6 +54,7 @@ def play(
     ends_at: float = float("inf"),
     none_until: float = 0.0,
     ramps_until: float | None = None,
+    swings: bool = False,
     few_until: float = 0.0,
     interrupt: Callable[[told.Told], bool] = lambda event: False,
 ) -> Played:
@@ -78,6 +79,7 @@ def play(
             latency,
             none_until=none_until,
             ramps_until=ramps_until,
+            swings=swings,
             few_until=few_until,
         ),
         script,
@@ -224,6 +226,11 @@ def test_under_another_load_calls_are_counted_anew_and_refinement_begins_again()
     assert played.made.rounds[1].added == (4,)
     assert "begins anew" in played.made.notes[0]
     assert sum(isinstance(one, told.Counted) for one in played.heard) == 2
+
+
+def test_a_load_that_swings_is_taken_as_it_is_after_the_second_time() -> None:
+    played = play(*(step(2, number) for number in range(3, 9)), asked=Asked(rounds=6), swings=True)
+    assert played.script.forgot == 2
 
 
 # Ends ------------------------------------------------------------------------------------
