@@ -53,6 +53,7 @@ def test_a_recording_comes_to_tables(tmp_path: Path) -> None:
         "service_ns": 50,
         "waited_ns": 0,
         "overlap_ns": 0,
+        "ended": True,
         "cpu_ns": 7,
         "intervals": 1,
         "label": 0,
