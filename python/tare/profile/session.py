@@ -34,7 +34,6 @@ FEWEST = 50
 OTHER_LOAD = 3.0
 """Times as many transactions a second, or as few, as when calls were counted: what was counted says nothing then."""
 
-
 MOST_ANEW = 2
 """Times that refinement begins again: a load that swings is what there is."""
 
@@ -222,7 +221,7 @@ class Session:
             self._counts.take(self._recording, functions, seconds, round_, self._tell, self._batch)
             self._look(round_)
             self._counted_at = self._pace()
-            self._calls = self._counts.per_transaction(self._reader.transactions_in, self._pace().rate)
+            self._calls = self._counts.per_transaction(self._reader.transactions_in, self._counted_at.rate)
         return self._costs()
 
     def _pace(self) -> Pace:
