@@ -26,7 +26,7 @@ from benchmarks.common import Figure, arguments, report
 from benchmarks.page import put
 from benchmarks.profile_factors.tables import page
 from benchmarks.profile_factors.works import MARIADB, NAMES, WORKS, Work
-from tare.dbms.servers import RunningServer, start_mariadb, start_postgresql, stop
+from tare.dbms.servers import RunningServer, start_mariadb, start_postgresql
 
 FLUSHING = {"XLogFlush", "XLogWrite", "LWLockAcquireOrWait", "issue_xlog_fsync"}
 """What a committer does, or waits for another to do, until its log is on disk."""
@@ -95,7 +95,7 @@ def attached(url: str, seconds: int, kept: Path) -> tuple[dict[str, Any], float]
 
 def by_agent(server: RunningServer, work: Work, seconds: int, kept: Path) -> tuple[dict[str, Any], float]:
     """The same, with the server started anew by `tare profile run`: probes that are cheap enough for its commands."""
-    stop(server.directory)
+    server.stop()
     sends = [sys.executable, "-m", "tare", "bench", "oltp", "run", "tpcc", "--db", server.url]
     sends += ["--scale", f"{work.scale}", "--connections", f"{work.connections}"]
     sends += ["--duration", "600s", "--lab", str(kept / "load.db")]

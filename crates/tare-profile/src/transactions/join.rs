@@ -163,19 +163,13 @@ impl Joined<'_> {
         let end = &pieces[pieces.len() - 1].raw.transaction;
         let told = pieces.iter().map(|piece| piece.raw.transaction.why).find(|why| *why != Why::Valid);
         let ended = pieces.iter().any(|piece| piece.reached == Reached::End);
-        let last = end.window == self.last;
         match told {
             _ if self.silences.touch(first.pid, first.begin_ns, times.end) => Why::Lost,
             Some(why) => why,
             None if !pieces[0].begun => Why::Unfinished,
             None if reused => Why::Unnested,
-            None if !ended => {
-                if last {
-                    Why::Unfinished
-                } else {
-                    Why::Changed
-                }
-            }
+            None if !ended && end.window == self.last => Why::Unfinished,
+            None if !ended => Why::Changed,
             None if first.window != end.window => Why::Changed,
             None if times.overlap > 0 => Why::Overlap,
             None => Why::Valid,

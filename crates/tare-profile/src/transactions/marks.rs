@@ -119,9 +119,7 @@ impl Assembly<'_> {
             Some(_) => self.resume(thread),
             None => self.begin_next(thread),
         }
-        if matches!(self.rules, Rules::Function { .. }) {
-            thread.doubt = None;
-        }
+        self.root_seen(thread);
         thread.floor = thread.stack.depth() + 1;
         if let Some(open) = &mut thread.open {
             open.site = site;
@@ -170,6 +168,11 @@ impl Assembly<'_> {
     /// A call of the root that had begun before the window is over. Whether it was a transaction's last, closing tells.
     fn root_ended_unseen(&mut self, thread: &mut Thread) {
         self.ended_unseen(thread);
+        self.root_seen(thread);
+    }
+
+    /// Where each call of the root is a transaction, one of them tells where the thread is.
+    fn root_seen(&self, thread: &mut Thread) {
         if matches!(self.rules, Rules::Function { .. }) {
             thread.doubt = None;
         }
