@@ -10,6 +10,8 @@ mod cycles;
 mod demangle;
 mod disassembly;
 pub(crate) mod entry;
+#[cfg(feature = "bpf")]
+pub(crate) mod exits;
 mod extents;
 mod file;
 mod first;

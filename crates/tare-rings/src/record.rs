@@ -24,7 +24,8 @@ pub enum Kind {
     Enter = 1,
     /// It returned. Subject: its id; detail 0.
     Exit = 2,
-    /// It was left in another way: longjmp, exception, end of thread. Time: when that was noticed.
+    /// It was left in another way: longjmp, exception, end of thread. Time: when that was noticed; detail: 1 where that
+    /// is when it was left, else 0.
     Cut = 3,
     /// Annotation: an interval of a transaction begins. Subject and detail: the transaction's id (`Record::id`).
     Begin = 4,

@@ -1,14 +1,18 @@
 //! What a probe asks for, in the 64 bits that the kernel hands to the program at each of its events.
 
 use crate::backend::{Detail, FunctionId, Probe};
+use crate::image::exits::{Base, Exit, Leave};
 
 /// Bits of a function's number in a cookie and in a record's word.
 pub(super) const ID_BITS: u32 = 28;
 /// Integer arguments that are in registers (System V ABI for x86-64).
 pub(super) const ARGUMENTS: u8 = 6;
 
-/// As `DETAIL`, `ARGUMENT_NUMBER`, … of attach.bpf.c take it apart.
-pub(super) fn cookie(probe: &Probe) -> u64 {
+/// Bit of a probe in a program of Go.
+const GOROUTINE: u32 = 37;
+
+/// As `DETAIL`, `ARGUMENT_NUMBER`, … of attach.bpf.c take it apart. `goroutines`: the program is Go's.
+pub(super) fn cookie(probe: &Probe, goroutines: bool) -> u64 {
     let (detail, word, text) = match probe.detail {
         Detail::Site => (0, 0, 0),
         Detail::Word(word) => (1, word, 0),
@@ -21,6 +25,22 @@ pub(super) fn cookie(probe: &Probe) -> u64 {
         | u64::from(word) << 30
         | u64::from(text) << 33
         | u64::from(probe.cpu) << 36
+        | u64::from(goroutines) << GOROUTINE
+}
+
+/// As `DISTANCE`, `CONDITION`, … take it apart; `None` for a distance that does not fit.
+pub(super) fn exit_cookie(probe: &Probe, exit: &Exit, goroutines: bool) -> Option<u64> {
+    let words = u16::try_from(exit.distance / 8).ok().filter(|_| exit.distance % 8 == 0)?;
+    Some(
+        u64::from(probe.function)
+            | u64::from(probe.cpu) << 36
+            | u64::from(goroutines) << GOROUTINE
+            | u64::from(words) << 38
+            | u64::from(exit.base == Base::FramePointer) << 54
+            | u64::from(exit.condition.is_some()) << 55
+            | u64::from(exit.condition.unwrap_or(0)) << 56
+            | u64::from(exit.leave == Leave::TailCall) << 60,
+    )
 }
 
 /// Why a probe cannot be asked for so.
@@ -42,11 +62,28 @@ mod tests {
 
     #[test]
     fn each_part_of_a_cookie_has_its_own_bits() {
-        let plain = cookie(&probe(Detail::Site));
+        let plain = cookie(&probe(Detail::Site), false);
         assert_eq!(plain, 0x0abc_def0);
-        let full = cookie(&Probe { cpu: true, ..probe(Detail::WordAndText { word: 5, text: 1 }) });
-        assert_eq!(full ^ plain, 2 << 28 | 5 << 30 | 1 << 33 | 1 << 36);
-        assert_eq!(cookie(&probe(Detail::Mark)) ^ plain, 3 << 28);
+        let full = cookie(&Probe { cpu: true, ..probe(Detail::WordAndText { word: 5, text: 1 }) }, true);
+        assert_eq!(full ^ plain, 2 << 28 | 5 << 30 | 1 << 33 | 1 << 36 | 1 << 37);
+        assert_eq!(cookie(&probe(Detail::Mark), false) ^ plain, 3 << 28);
+    }
+
+    #[test]
+    fn the_cookie_of_an_exit_says_where_its_frame_is_and_when_it_leaves() {
+        let exit = Exit {
+            offset: 7,
+            base: Base::FramePointer,
+            distance: 24,
+            condition: Some(13),
+            leave: Leave::TailCall,
+            emulated: true,
+        };
+        let plain = u64::from(probe(Detail::Site).function);
+        let full = exit_cookie(&probe(Detail::Site), &exit, false).unwrap();
+        assert_eq!(full ^ plain, 3 << 38 | 1 << 54 | 1 << 55 | 13 << 56 | 1 << 60);
+        assert_eq!(exit_cookie(&probe(Detail::Site), &Exit { distance: 4, ..exit }, false), None);
+        assert_eq!(exit_cookie(&probe(Detail::Site), &Exit { distance: -8, ..exit }, false), None);
     }
 
     #[test]

@@ -27,6 +27,16 @@ pub(super) fn read(pid: i32) -> io::Result<Vec<Mapping>> {
     Ok(text.split(|byte| *byte == b'\n').filter_map(Mapping::parse).collect())
 }
 
+/// All memory of a process, in the order of addresses.
+pub(super) fn areas(pid: i32) -> io::Result<Vec<(u64, u64)>> {
+    let text = fs::read_to_string(format!("/proc/{pid}/maps"))?;
+    let area = |line: &str| {
+        let (start, end) = line.split(' ').next()?.split_once('-')?;
+        Some((hexadecimal(start)?, hexadecimal(end)?))
+    };
+    Ok(text.lines().filter_map(area).collect())
+}
+
 impl Mapping {
     /// `start-end rwxp offset major:minor inode   path`; `None` where no file is behind it.
     fn parse(line: &[u8]) -> Option<Self> {

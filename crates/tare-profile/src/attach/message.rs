@@ -46,6 +46,8 @@ pub(super) enum Life {
     Replaced(i32),
     /// It is no more.
     Ended(i32),
+    /// One of its threads is no more.
+    ThreadEnded { pid: i32, tid: i32 },
 }
 
 impl Message {
@@ -64,6 +66,7 @@ impl Message {
                     0 => Life::Forked { parent: raw.parent, child: raw.tgid },
                     1 => Life::Replaced(raw.tgid),
                     2 => Life::Ended(raw.tgid),
+                    3 => Life::ThreadEnded { pid: raw.tgid, tid: raw.parent },
                     _ => return None,
                 };
                 Some(Self::Life(raw.time, life))

@@ -5,23 +5,30 @@
 //! exception: there, with session links, the kernel leaves all others alone. Where other processes of the same file
 //! must not be slowed, start the server to be watched from a copy of its programs.
 //!
-//! An entry's exit may be missing: a frame left by longjmp or an exception never returns, and the kernel forgets it
-//! silently at that thread's next probe further up its stack. A function that is come to by a jump from a watched one
-//! (a tail call) exits with it, and its call site is 0: the return address is the kernel's trampoline by then. The
-//! kernel watches at most 64 frames of a thread at a time; calls further down are not recorded at all. A process forked
-//! inside a watched function that returns from it in the child too shows an exit there without its entry.
+//! Exits are seen in one of two ways (`policy`): by replacing the return address on the stack, which the kernel does
+//! and which harms a process that unwinds or changes its stack, or at the places where a function leaves.
+//!
+//! An exit belongs to the entry with the same function and the same place on the stack (`frames`). Frames left by longjmp
+//! or an exception are `Cut`; the time is exact where the C++ library's catch, or the thread's end, was seen. By return
+//! address, a function that is come to by a jump from a watched one (a tail call) exits with it, and its call site is 0;
+//! the kernel watches at most 64 frames of a thread at a time. A process forked inside a watched function that returns
+//! from it in the child too shows an exit there without its entry.
 //!
 //! An entry and its exit cost 0.9 to 1.9 µs of CPU time in an idle loop, 13 to 17 µs where the kernel has to step over
-//! the first instruction (see `first`; on virtual machines with Linux 6.18, which differ in what a trap costs).
+//! an instruction (see `first`; on virtual machines with Linux 6.18, which differ in what a trap costs).
 
+mod areas;
 mod batch;
 mod cookie;
 mod event;
+mod frames;
 mod maps;
 mod memory;
 mod message;
+mod moves;
 mod object;
 mod plan;
+mod policy;
 mod segments;
 mod site;
 mod slots;
@@ -31,6 +38,8 @@ mod tests;
 mod tier;
 mod watch;
 
+use std::collections::HashSet;
+
 use libbpf_rs::{Link, MapCore, MapFlags, MapHandle, num_possible_cpus};
 use tare_probe::bpf::load::{Plain, attach, from_bytes, map, refusal};
 use tare_probe::clock::monotonic_ns;
@@ -39,9 +48,10 @@ use tare_rings::{Kind, Record};
 
 use self::batch::Prober;
 use self::plan::Plan;
+use self::policy::{Hazard, Policy};
 use self::slots::Slots;
 use self::stream::{Stream, Threads};
-use self::tier::{Spot, Tier};
+use self::tier::{Purpose, Spot, Tier};
 use self::watch::{Roots, Watched};
 use crate::backend::{Backend, FunctionId, Mode, Probe, Refused, Taken, Target};
 
@@ -69,6 +79,9 @@ pub struct Attach {
     maps: Maps,
     roots: Roots,
     watched: Watched,
+    policy: Policy,
+    /// Why returns are watched where functions leave; empty: by the address on the stack.
+    hazards: Vec<Hazard>,
     follow_children: bool,
     functions: usize,
     /// Of them, those whose first instruction the kernel does not emulate.
@@ -100,6 +113,7 @@ struct Maps {
 enum Tally {
     Untold,
     Deep,
+    Elsewhere,
 }
 
 /// `struct loss` of attach.bpf.c.
@@ -154,6 +168,8 @@ impl Attach {
             maps,
             roots,
             watched,
+            policy: Policy::default(),
+            hazards: Vec::new(),
             follow_children,
             functions: 0,
             stepped: 0,
@@ -191,6 +207,12 @@ impl Attach {
             }
         }
     }
+}
+
+/// Functions whose exits are watched.
+fn followed(probes: &[Probe], mode: Mode) -> HashSet<FunctionId> {
+    let timed = |probe: &&Probe| !probe.entry_only && (mode == Mode::Timing || probe.marks());
+    probes.iter().filter(timed).map(|probe| probe.function).collect()
 }
 
 /// Loads the programs in the best way that a trial shows to work; none where a probe would end a process.
@@ -239,6 +261,17 @@ impl Backend for Attach {
             self.prober.tier.says(),
             self.roots.pids.iter().map(ToString::to_string).collect::<Vec<_>>().join(", "),
         );
+        if !self.hazards.is_empty() {
+            let why: Vec<_> = self.hazards.iter().map(ToString::to_string).collect();
+            says += &format!(
+                "; exits are watched where functions leave, and no return address is replaced, since {}",
+                why.join(", ")
+            );
+        }
+        let elsewhere = self.tally(Tally::Elsewhere);
+        if elsewhere > 0 {
+            says += &format!("; {elsewhere} calls on another stack than their caller's were not recorded");
+        }
         if self.stepped > 0 {
             says += &format!("; another trap at each entry makes {} of them dearer", self.stepped);
         }
@@ -260,26 +293,39 @@ impl Backend for Attach {
         if self.switches.is_none() && probes.iter().any(|probe| probe.cpu) {
             self.switches = Some(attach(&mut self.prober.object, "on_switch")?);
         }
+        self.stream.follow(followed(probes, mode));
         let pids = self.watched.list();
+        // Each time: a library may have been loaded since.
+        self.hazards = self.policy.hazards(&pids);
         let known = |path: &std::path::Path, offset| self.prober.refused(path, offset).map(str::to_owned);
-        let mut plan = Plan::make(targets, probes, mode, &pids, known);
+        let mut plan = Plan::make(targets, probes, mode, &pids, &self.hazards, known);
         let mut counted = Vec::new();
         for (number, &function) in plan.counted.iter().enumerate() {
             counted.push(Counted { function, number, before: self.count(number)? });
         }
         let mut links = Vec::new();
-        for ((path, purpose), placed) in std::mem::take(&mut plan.batches) {
+        let mut batches: Vec<_> = std::mem::take(&mut plan.batches).into_iter().collect();
+        // Exits first: what cannot be seen to leave is not to be entered.
+        batches.sort_by_key(|((_, purpose), _)| *purpose != Purpose::Exit);
+        let mut hopeless = HashSet::new();
+        for ((path, purpose), mut placed) in batches {
+            placed.retain(|placed| !hopeless.contains(&placed.function));
             let spots: Vec<Spot> = placed.iter().map(|placed| placed.spot).collect();
             links.extend(self.prober.put(purpose, &path, &spots)?);
             for placed in placed {
                 match self.prober.refused(&path, placed.spot.offset) {
-                    Some(why) => plan.refuse(placed.function, why),
+                    Some(why) if hopeless.insert(placed.function) => plan.refuse(placed.function, why),
+                    Some(_) => {}
+                    None if purpose == Purpose::Exit => {}
                     None => {
                         self.functions += 1;
                         self.stepped += usize::from(placed.stepped);
                     }
                 }
             }
+        }
+        if !self.hazards.is_empty() && mode == Mode::Timing && self.functions > 0 {
+            links.extend(moves::watch(&mut self.prober, &pids)?);
         }
         if self.functions == 0
             && let Some(refused) = plan.refused.first()

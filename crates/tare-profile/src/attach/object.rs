@@ -9,7 +9,7 @@ use tare_probe::{ProbeError, Result};
 use super::maps::{self, Mapping};
 use super::segments::Segments;
 use crate::agent;
-use crate::image::entry::{SEEN, place};
+use crate::image::entry::{SEEN, behind_stack_check, place};
 
 /// A file to put probes on.
 #[derive(Debug)]
@@ -55,12 +55,21 @@ impl Object {
 
     /// The offset at which a probe on the function at this offset is cheapest, and whether the kernel emulates the
     /// instruction there. `arguments`: whether they are read at that place.
-    pub(super) fn place(&self, offset: u64, arguments: bool) -> (u64, bool) {
+    pub(super) fn place(&self, offset: u64, arguments: bool, goroutines: bool) -> (u64, bool) {
         let mut code = [0; SEEN];
         // At a file's very end there are fewer.
         let seen = self.file.read_at(&mut code, offset).unwrap_or(0);
-        let (further, emulated) = place(&code[..seen], arguments);
+        let choose = if goroutines { behind_stack_check(&code[..seen]) } else { None };
+        let (further, emulated) = choose.unwrap_or_else(|| place(&code[..seen], arguments));
         (offset + further, emulated)
+    }
+
+    /// Its bytes from this offset on, or as many as it has.
+    pub(super) fn code(&self, offset: u64, size: u64) -> Vec<u8> {
+        let mut code = vec![0; size as usize];
+        let seen = self.file.read_at(&mut code, offset).unwrap_or(0);
+        code.truncate(seen);
+        code
     }
 }
 

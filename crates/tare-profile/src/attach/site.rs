@@ -57,6 +57,7 @@ impl Sites {
             Life::Replaced(pid) | Life::Ended(pid) => {
                 self.spaces.remove(&pid);
             }
+            Life::ThreadEnded { .. } => {}
         }
     }
 

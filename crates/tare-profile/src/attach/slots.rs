@@ -192,7 +192,7 @@ mod tests {
 
     #[test]
     fn sizes_are_those_of_the_programs() {
-        assert_eq!((size_of::<End>(), size_of::<Event>()), (128, 40));
+        assert_eq!((size_of::<End>(), size_of::<Event>()), (128, 56));
         assert_eq!(Plan::new(2, 1 << 21), Plan { cpus: 2, size: 1 << 20 });
         assert_eq!(Plan::new(3, 1 << 10), Plan { cpus: 3, size: 256 });
         assert_eq!(Plan::new(200, 100), Plan { cpus: 200, size: 1 });

@@ -9,14 +9,22 @@ use tare_probe::Result;
 use tare_probe::bpf::load::refusal;
 use tare_rings::{Kind, Record};
 
-use super::event::{ENTER_FROM, Event};
+use super::event::{Event, kind};
+use super::frames::Frames;
 use super::message::{Life, Message};
 use super::site::Sites;
 use super::slots::Slots;
-use crate::backend::ThreadRecords;
+use crate::backend::{FunctionId, ThreadRecords};
 
 /// Most messages at once, so that a call ends though more keep coming.
 const AT_ONCE: usize = 1 << 16;
+
+/// Records and texts in the order in which they came.
+#[derive(Default)]
+struct Ready {
+    threads: Threads,
+    texts: Vec<(u32, String)>,
+}
 
 /// Empties the rings when it is told to.
 pub(super) struct Stream {
@@ -28,6 +36,9 @@ pub(super) struct Stream {
     /// With their times.
     lives: Vec<(u64, Life)>,
     sites: Sites,
+    frames: Frames,
+    /// Put together, and not handed on yet.
+    ready: Ready,
     /// Texts that were handed on: the kernel forgets which it sent when there are many.
     texts: HashSet<u32>,
 }
@@ -52,34 +63,48 @@ impl Stream {
             events: Vec::new(),
             lives: Vec::new(),
             sites: Sites::default(),
+            frames: Frames::default(),
+            ready: Ready::default(),
             texts: HashSet::new(),
         })
     }
 
     /// All that was written before the call, texts that are new, and how full the fullest ring was.
     pub(super) fn take(&mut self) -> (Threads, Vec<(u32, String)>, f64) {
+        let fullest = self.gather();
+        let ready = mem::take(&mut self.ready);
+        (ready.threads, ready.texts, fullest)
+    }
+
+    /// From now on events are of other probes, with exits of these functions; none of those before is on any more.
+    pub(super) fn follow(&mut self, functions: HashSet<FunctionId>) {
+        self.gather();
+        self.frames.follow(functions);
+    }
+
+    fn gather(&mut self) -> f64 {
         let (until, fullest) = self.slots.take(&mut self.events);
         // After them: what an event needs to be understood was told ahead of it.
         let texts = self.listen();
+        self.ready.texts.extend(texts);
         let events = ripe(&mut self.events, until, |event| event.time);
         let mut lives = ripe(&mut self.lives, until, |(time, _)| *time).into_iter().peekable();
-        let mut threads = Threads::default();
+        let mut threads = mem::take(&mut self.ready.threads);
         for event in events {
-            while let Some((_, life)) = lives.next_if(|(time, _)| *time <= event.time) {
-                self.sites.heed(life);
+            while let Some((time, life)) = lives.next_if(|(time, _)| *time <= event.time) {
+                self.heed(time, life, &mut threads);
             }
             let record = self.record(&event);
-            let records = threads.of(event.tgid, event.tid);
-            if event.lost > 0 {
-                records.push(Record::new(event.time, Kind::Lost, 0, event.lost));
-            }
-            records.push(record);
-            if event.cpu > 0 {
-                records.push(Record::with_id(event.time, Kind::Cpu, event.cpu));
-            }
+            self.frames.take(&event, record, &mut threads);
         }
-        lives.for_each(|(_, life)| self.sites.heed(life));
-        (threads, texts, fullest)
+        lives.for_each(|(time, life)| self.heed(time, life, &mut threads));
+        self.ready.threads = threads;
+        fullest
+    }
+
+    fn heed(&mut self, time: u64, life: Life, threads: &mut Threads) {
+        self.sites.heed(life);
+        self.frames.heed(time, life, threads);
     }
 
     /// Hears the messages; returns texts that are new.
@@ -100,7 +125,7 @@ impl Stream {
 
     fn record(&mut self, event: &Event) -> Record {
         let record = Record { time: event.time, word: event.word, detail: event.value as u32 };
-        if event.word >> super::cookie::ID_BITS == ENTER_FROM {
+        if event.word >> super::cookie::ID_BITS == kind::ENTER_FROM {
             let site = self.sites.site(event.tgid, event.value);
             return Record::new(event.time, Kind::Enter, record.subject(), site);
         }

@@ -24,8 +24,12 @@ pub(super) enum Tier {
 /// What a probe is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) enum Purpose {
-    /// Records of its entries and exits.
+    /// Records of its entries and, by the return address on the stack, of its exits.
     Call,
+    /// Records of an exit, at a place where it leaves.
+    Exit,
+    /// Records of moves to another frame, in the run-time libraries.
+    Move,
     /// Records of its entries.
     Entry,
     /// Its entries are counted.
@@ -53,9 +57,9 @@ impl Tier {
 
     fn programs(self) -> &'static [&'static str] {
         match self {
-            Self::Session => &["on_call", "on_entry", "on_count"],
-            Self::Multi => &["on_entry", "on_return", "on_count"],
-            Self::Classic => &["on_one_entry", "on_one_return", "on_one_count"],
+            Self::Session => &["on_call", "on_entry", "on_exit", "on_move", "on_count"],
+            Self::Multi => &["on_entry", "on_return", "on_exit", "on_move", "on_count"],
+            Self::Classic => &["on_one_entry", "on_one_return", "on_one_exit", "on_one_move", "on_one_count"],
         }
     }
 
@@ -109,6 +113,12 @@ impl Tier {
             (Self::Session | Self::Multi, Purpose::Count) => {
                 Ok(vec![multi(object, "on_count", End::Entry, pid, path, spots)?])
             }
+            (Self::Session | Self::Multi, Purpose::Exit) => {
+                Ok(vec![multi(object, "on_exit", End::Entry, pid, path, spots)?])
+            }
+            (Self::Session | Self::Multi, Purpose::Move) => {
+                Ok(vec![multi(object, "on_move", End::Entry, pid, path, spots)?])
+            }
             // Returns last: an exit without its entry would say nothing.
             (Self::Multi, Purpose::Call) => Ok(vec![
                 multi(object, "on_entry", End::Entry, pid, path, spots)?,
@@ -121,6 +131,8 @@ impl Tier {
             }
             (Self::Classic, Purpose::Entry) => singles(object, "on_one_entry", false, pid, path, spots),
             (Self::Classic, Purpose::Count) => singles(object, "on_one_count", false, pid, path, spots),
+            (Self::Classic, Purpose::Exit) => singles(object, "on_one_exit", false, pid, path, spots),
+            (Self::Classic, Purpose::Move) => singles(object, "on_one_move", false, pid, path, spots),
         }
     }
 

@@ -19,6 +19,8 @@ char LICENSE[] SEC("license") = "Dual BSD/GPL";
 #define TEXT_SPREAD 0x9e3779b97f4a7c15ULL
 /* Another thread may come between on this CPU, and take the slot. */
 #define CLAIMS 8
+/* A frame less deep than this below another is on the same stack: guard pages and other stacks are further off. */
+#define NEAR 4096
 /* Frames of one thread whose return the kernel watches at the same time (its MAX_URETPROBE_DEPTH). */
 #define MAX_DEPTH 64
 
@@ -26,8 +28,14 @@ enum { BPF_MAP_TYPE_LRU_HASH = 9 };
 enum { BPF_F_MMAPABLE = 1 << 10 };
 enum { false, true };
 
-/* Kinds of records, as in tare-rings. ENTER_FROM is an ENTER whose value is a return address. */
-enum { ENTER = 1, EXIT = 2, BEGIN = 4, END = 7, LABEL = 8, ENTER_FROM = 14 };
+/*
+ * Kinds of records, as in tare-rings, and those that only events have; see event.rs. ENTER_FROM is an ENTER whose value
+ * is a return address. Of an EXIT_AT or TAIL_AT the value is the address of the return address of the frame that ends.
+ */
+enum {
+	ENTER = 1, EXIT = 2, BEGIN = 4, END = 7, LABEL = 8,
+	SWITCH = 11, LANDING = 12, TAIL_AT = 13, ENTER_FROM = 14, EXIT_AT = 15
+};
 #define SUBJECT 0x0fffffffU
 #define WORD(kind, subject) ((__u32)(kind) << 28 | ((__u32)(subject) & SUBJECT))
 
@@ -38,6 +46,19 @@ enum { SITE, ARGUMENT, ARGUMENT_AND_TEXT, MARK };
 #define ARGUMENT_NUMBER(probe) ((probe) >> 30 & 7)
 #define TEXT_NUMBER(probe) ((probe) >> 33 & 7)
 #define CPU(probe) ((probe) >> 36 & 1)
+#define GOROUTINE(probe) ((probe) >> 37 & 1)
+
+/* What the cookie of a place of exit says; see cookie.rs. */
+#define DISTANCE(exit) (((exit) >> 38 & 0xffff) << 3)
+#define FROM_FRAME_POINTER(exit) ((exit) >> 54 & 1)
+#define CONDITIONAL(exit) ((exit) >> 55 & 1)
+#define CONDITION(exit) ((exit) >> 56 & 15)
+#define TAIL_CALL(exit) ((exit) >> 60 & 1)
+
+/* Cookies of probes on the run-time libraries. */
+enum { CATCH, SWAP_CONTEXT, SET_CONTEXT };
+/* uc_mcontext.gregs[REG_RSP] in glibc's ucontext_t on x86-64. */
+#define SAVED_STACK_POINTER 160
 
 /* The programs of a session return this where the return is not to be watched. */
 enum { WATCH_RETURN, LET_GO };
@@ -47,6 +68,8 @@ struct event {
 	__u64 time;
 	__u64 value;
 	__u64 cpu; /* time that the thread had had, ns; 0: not asked for */
+	__u64 sp;  /* address of the return address at an entry; of a goroutine's, its complement to the stack's upper end */
+	__u64 goroutine;
 	__u32 tgid, tid;
 	__u32 word; /* 0: not written yet */
 	__u32 lost; /* records of this thread that found no room just before */
@@ -59,12 +82,12 @@ struct text {
 	char bytes[TEXT_BYTES];
 };
 
-enum { FORKED, REPLACED, ENDED };
+enum { FORKED, REPLACED, ENDED, THREAD_ENDED };
 
 struct life {
 	__u64 time;
 	__u32 what;
-	__u32 tgid, parent;
+	__u32 tgid, parent; /* of THREAD_ENDED: which thread */
 	__u32 unused;
 };
 
@@ -125,8 +148,11 @@ struct {
 /* How many entries `losses` has, so that it is not looked up while there are none. */
 static volatile __u32 losers;
 
-/* UNTOLD: lost records that are in no thread's stream. DEEP: calls let go since MAX_DEPTH frames are watched. */
-enum { UNTOLD, DEEP, TALLIES };
+/*
+ * UNTOLD: lost records that are in no thread's stream. DEEP: calls let go since MAX_DEPTH frames are watched. ELSEWHERE:
+ * calls let go since they are on another stack than the frame that was entered before.
+ */
+enum { UNTOLD, DEEP, ELSEWHERE, TALLIES };
 
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
@@ -166,8 +192,17 @@ struct pt_regs {
 
 #pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
 
+struct return_instance {
+	unsigned long stack; /* of the frame: the address of its return address */
+};
+
 struct uprobe_task {
+	struct return_instance *return_instances; /* the last one entered first */
 	unsigned int depth;
+};
+
+struct vm_area_struct {
+	unsigned long vm_start, vm_end;
 };
 
 struct task_struct___probed {
@@ -282,8 +317,13 @@ static __always_inline struct event *claim(void)
 	return NULL;
 }
 
+/* Where a thread is: on which stack, and how deep. */
+struct place {
+	__u64 sp, goroutine;
+};
+
 /* False where there was no room; `more` records will then be missing besides this one. */
-static __always_inline bool record(__u64 time, __u32 word, __u64 value, bool cpu, __u32 more)
+static __always_inline bool record(__u64 time, __u32 word, __u64 value, struct place at, bool cpu, __u32 more)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
 	struct event *e = claim();
@@ -295,6 +335,8 @@ static __always_inline bool record(__u64 time, __u32 word, __u64 value, bool cpu
 	e->time = time;
 	e->value = value;
 	e->cpu = cpu ? cpu_time() : 0;
+	e->sp = at.sp;
+	e->goroutine = at.goroutine;
 	e->tgid = task->tgid;
 	e->tid = task->pid;
 	e->lost = lost_before(task->pid);
@@ -336,19 +378,36 @@ static __noinline __u32 text_hash(__u64 address)
 	return short_hash;
 }
 
+/*
+ * Goroutines have their `g` in r14 (Go's internal ABI), and its stack's upper end is its second word. Stacks move, so
+ * places on them are counted from that end; the complement keeps the order of addresses.
+ */
+static __always_inline struct place place_of(struct pt_regs *ctx, __u64 probe, __u64 sp)
+{
+	struct place at = { .sp = sp };
+	__u64 end = 0;
+
+	if (GOROUTINE(probe)) {
+		at.goroutine = ctx->r14;
+		bpf_probe_read_user(&end, sizeof(end), (void *)(ctx->r14 + 8));
+		at.sp = ~(end - sp);
+	}
+	return at;
+}
+
 /* The call of an annotation's marker function becomes the record that it asks for. */
-static __always_inline int mark(__u64 now, __u64 probe, const __u64 *arguments)
+static __always_inline int mark(__u64 now, __u64 probe, struct place at, const __u64 *arguments)
 {
 	__u64 kind = arguments[0], id = arguments[1];
 	__u32 label;
 
 	kind = (__u32)kind;
 	if (kind >= BEGIN && kind <= END) {
-		record(now, WORD(kind, id >> 32), (__u32)id, CPU(probe), 0);
+		record(now, WORD(kind, id >> 32), (__u32)id, at, CPU(probe), 0);
 	} else if (kind == LABEL) {
 		label = text_hash(arguments[2]);
 		if (label)
-			record(now, WORD(LABEL, id), label, CPU(probe), 0);
+			record(now, WORD(LABEL, id), label, at, CPU(probe), 0);
 	}
 	return LET_GO;
 }
@@ -361,18 +420,55 @@ static __always_inline __u32 depth(void)
 	return task->utask->depth;
 }
 
+struct stretch {
+	__u64 address;
+	bool inside;
+};
+
+static long look(struct task_struct *task, struct vm_area_struct *area, struct stretch *stretch)
+{
+	stretch->inside = area->vm_start <= stretch->address && stretch->address < area->vm_end;
+	return 0;
+}
+
+/*
+ * The kernel takes the frames of a thread for those of one stack. Where the last one entered is not above this one, it
+ * either was left by a longjmp, which the kernel finds out by itself, or is on another stack, as in a signal's handler
+ * on an alternate one: the kernel would end the process when that returns.
+ */
+static __always_inline bool elsewhere(unsigned long sp)
+{
+	struct task_struct *task = bpf_get_current_task_btf();
+	struct uprobe_task *probed = BPF_CORE_READ((struct task_struct___probed *)task, utask);
+	struct return_instance *last = probed ? BPF_CORE_READ(probed, return_instances) : NULL;
+	struct stretch stretch = {};
+
+	if (!last)
+		return false;
+	stretch.address = BPF_CORE_READ(last, stack);
+	if (sp < stretch.address && stretch.address - sp < NEAR)
+		return false;
+	return bpf_find_vma(task, sp, look, &stretch, 0) || !stretch.inside;
+}
+
 static __always_inline int enter(struct pt_regs *ctx, bool session)
 {
 	__u64 now = bpf_ktime_get_ns(), probe = bpf_get_attach_cookie(ctx), value = 0;
 	__u32 detail = DETAIL(probe), word = WORD(ENTER, ID(probe));
+	struct place at;
 
 	if (!ours())
 		return LET_GO;
+	if (session && elsewhere(ctx->sp)) {
+		tally(ELSEWHERE, 1);
+		return LET_GO;
+	}
 	/* The kernel will not watch its return: without an exit it would seem to last. */
 	if (session && depth() >= MAX_DEPTH) {
 		tally(DEEP, 1);
 		return LET_GO;
 	}
+	at = place_of(ctx, probe, ctx->sp);
 	if (detail == SITE) {
 		word = WORD(ENTER_FROM, ID(probe));
 		/* Where it cannot be read the site is not known: 0. */
@@ -381,20 +477,74 @@ static __always_inline int enter(struct pt_regs *ctx, bool session)
 		__u64 arguments[8] = { ctx->di, ctx->si, ctx->dx, ctx->cx, ctx->r8, ctx->r9 };
 
 		if (detail == MARK)
-			return mark(now, probe, arguments);
+			return mark(now, probe, at, arguments);
 		value = (__u32)arguments[ARGUMENT_NUMBER(probe)];
 		if (detail == ARGUMENT_AND_TEXT)
 			value = (value & 15) | (__u64)text_hash(arguments[TEXT_NUMBER(probe)]) << 4;
 	}
 	/* An exit whose entry is not there says nothing. */
-	return record(now, word, value, CPU(probe), session ? 1 + CPU(probe) : 0) ? WATCH_RETURN : LET_GO;
+	return record(now, word, value, at, CPU(probe), session ? 1 + CPU(probe) : 0) ? WATCH_RETURN : LET_GO;
 }
 
 static __always_inline void leave(struct pt_regs *ctx)
 {
 	__u64 now = bpf_ktime_get_ns(), probe = bpf_get_attach_cookie(ctx);
+	struct place at = { .sp = ctx->sp };
 
-	record(now, WORD(EXIT, ID(probe)), 0, CPU(probe), 0);
+	record(now, WORD(EXIT, ID(probe)), 0, at, CPU(probe), 0);
+}
+
+/* Whether a conditional jump is taken: the processor's codes, of which the lowest bit inverts. */
+static __always_inline bool holds(unsigned long flags, __u32 condition)
+{
+	bool carry = flags & 0x1, parity = flags & 0x4, zero = flags & 0x40, sign = flags & 0x80, over = flags & 0x800;
+	bool is;
+
+	switch (condition >> 1) {
+	case 0: is = over; break;
+	case 1: is = carry; break;
+	case 2: is = zero; break;
+	case 3: is = carry || zero; break;
+	case 4: is = sign; break;
+	case 5: is = parity; break;
+	case 6: is = sign != over; break;
+	default: is = zero || sign != over; break;
+	}
+	return is != (condition & 1);
+}
+
+/* A place at which a function leaves. */
+static __always_inline int leave_at(struct pt_regs *ctx)
+{
+	__u64 now = bpf_ktime_get_ns(), exit = bpf_get_attach_cookie(ctx);
+	/* Both are read, each by itself: the kernel allows no computed place in a context. */
+	__u64 stack = *(volatile unsigned long *)&ctx->sp, frame = *(volatile unsigned long *)&ctx->bp;
+	struct place at;
+
+	if (!ours() || (CONDITIONAL(exit) && !holds(ctx->flags, CONDITION(exit))))
+		return 0;
+	at = place_of(ctx, exit, (FROM_FRAME_POINTER(exit) ? frame : stack) + DISTANCE(exit));
+	record(now, WORD(TAIL_CALL(exit) ? TAIL_AT : EXIT_AT, ID(exit)), at.sp, at, CPU(exit), 0);
+	return 0;
+}
+
+/* Functions of the run-time libraries by which a thread comes to another frame without returning to it. */
+static __always_inline int move(struct pt_regs *ctx)
+{
+	__u64 now = bpf_ktime_get_ns(), which = bpf_get_attach_cookie(ctx), sp = 0;
+	__u64 first = *(volatile unsigned long *)&ctx->di, second = *(volatile unsigned long *)&ctx->si;
+	struct place at = { .sp = ctx->sp };
+
+	if (!ours())
+		return 0;
+	if (which == CATCH) {
+		record(now, WORD(LANDING, 0), 0, at, false, 0);
+		return 0;
+	}
+	bpf_probe_read_user(&sp, sizeof(sp), (void *)(which == SWAP_CONTEXT ? second : first) + SAVED_STACK_POINTER);
+	/* It returns there: its own frame's place, which is as deep as when it was saved. */
+	record(now, WORD(SWITCH, which == SWAP_CONTEXT), sp - 8, at, false, 0);
+	return 0;
 }
 
 /*
@@ -424,6 +574,18 @@ int on_return(struct pt_regs *ctx)
 	if (ours())
 		leave(ctx);
 	return 0;
+}
+
+SEC("uprobe.multi")
+int on_exit(struct pt_regs *ctx)
+{
+	return leave_at(ctx);
+}
+
+SEC("uprobe.multi")
+int on_move(struct pt_regs *ctx)
+{
+	return move(ctx);
 }
 
 static __always_inline int count(struct pt_regs *ctx)
@@ -460,6 +622,18 @@ int on_one_return(struct pt_regs *ctx)
 	if (ours())
 		leave(ctx);
 	return 0;
+}
+
+SEC("uprobe")
+int on_one_exit(struct pt_regs *ctx)
+{
+	return leave_at(ctx);
+}
+
+SEC("uprobe")
+int on_one_move(struct pt_regs *ctx)
+{
+	return move(ctx);
 }
 
 SEC("uprobe")
@@ -515,8 +689,12 @@ int BPF_PROG(on_end, struct task_struct *task)
 {
 	__u8 *mark = mark_of(task->tgid);
 
-	if (task->signal->live.counter || !mark || !*mark)
+	if (!mark || !*mark)
 		return 0;
+	if (task->signal->live.counter) {
+		tell(THREAD_ENDED, task->tgid, task->pid);
+		return 0;
+	}
 	*mark = 0;
 	tell(ENDED, task->tgid, 0);
 	return 0;

@@ -30,6 +30,22 @@ pub(crate) fn place(code: &[u8], arguments: bool) -> (u64, bool) {
     (0, false)
 }
 
+/// How far into a function of Go its first push is, behind the check of its stack's room: a function that finds too
+/// little begins again at its first byte, on a larger stack. `None`: it does not begin so.
+#[cfg(feature = "bpf")]
+pub(crate) fn behind_stack_check(code: &[u8]) -> Option<(u64, bool)> {
+    let mut checked = false;
+    for instruction in &mut Decoder::new(64, code, DecoderOptions::NONE) {
+        match instruction.flow_control() {
+            _ if instruction.code() == Code::Push_r64 => return checked.then_some((instruction.ip(), true)),
+            FlowControl::ConditionalBranch if !checked => checked = true,
+            FlowControl::Next if !checked => {}
+            _ => return None,
+        }
+    }
+    None
+}
+
 /// Whether an instruction changes the stack pointer or, if they are asked for, an argument.
 fn changes(info: &mut InstructionInfoFactory, instruction: &Instruction, arguments: bool) -> bool {
     use Register::{R8, R9, RCX, RDI, RDX, RSI, RSP};

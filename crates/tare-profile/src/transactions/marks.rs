@@ -8,7 +8,7 @@ use super::join::{Late, Piece, Reached};
 use super::labels::Candidate;
 use super::roles::{State, is};
 use super::stack::{Left, Owner};
-use super::threads::{Assembly, Thread};
+use super::threads::{Assembly, Thread, Way};
 use super::transaction::Raw;
 use crate::backend::FunctionId;
 use crate::profile::{Transaction, Why};
@@ -139,7 +139,7 @@ impl Assembly<'_> {
 
     /// An exit that ends an interval, has no entry, or was not a return.
     #[cold]
-    pub(super) fn left_special(&mut self, thread: &mut Thread, function: FunctionId, cut: bool, left: Left) {
+    pub(super) fn left_special(&mut self, thread: &mut Thread, function: FunctionId, way: Way, left: Left) {
         let role = self.role(thread, function);
         if left == Left::Nothing && role & is::ROOT != 0 {
             self.root_ended_unseen(thread);
@@ -151,11 +151,11 @@ impl Assembly<'_> {
             }
             return;
         }
-        thread.stack.cut += u64::from(cut);
+        thread.stack.cut += u64::from(way != Way::Returned);
         if thread.stack.depth() >= thread.floor {
             return;
         }
-        if cut || role & is::ROOT == 0 {
+        if way == Way::Unwound || role & is::ROOT == 0 {
             open.speaks_against(Why::Unnested);
         }
         if thread.opened {

@@ -62,6 +62,16 @@ pub(super) struct Thread {
     awaiting: Awaiting,
 }
 
+/// How a call ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Way {
+    Returned,
+    /// By an exception or the like; nobody knows when.
+    Unwound,
+    /// The same, at the time of its record.
+    UnwoundNow,
+}
+
 /// What the CPU time is of that the next record may tell.
 #[derive(Debug, Clone, Copy)]
 enum Awaiting {
@@ -149,8 +159,9 @@ impl<'a> Assembly<'a> {
         thread.now = thread.now.max(self.line.at(record.time));
         match kind {
             Kind::Enter => self.entered(thread, record.subject(), record.detail),
-            Kind::Exit => self.left(thread, record.subject(), false),
-            Kind::Cut => self.left(thread, record.subject(), true),
+            Kind::Exit => self.left(thread, record.subject(), Way::Returned),
+            Kind::Cut if record.detail == 0 => self.left(thread, record.subject(), Way::Unwound),
+            Kind::Cut => self.left(thread, record.subject(), Way::UnwoundNow),
             Kind::Begin | Kind::Suspend | Kind::Resume | Kind::End => {
                 if *self.rules == Rules::Annotation {
                     self.mark(thread, kind, record.id());
@@ -177,10 +188,10 @@ impl<'a> Assembly<'a> {
     }
 
     #[inline]
-    fn left(&mut self, thread: &mut Thread, function: FunctionId, cut: bool) {
+    fn left(&mut self, thread: &mut Thread, function: FunctionId, way: Way) {
         let left = thread.stack.exit(function, thread.now, &mut self.sums);
-        if thread.stack.depth() < thread.floor || cut || left == Left::Nothing {
-            self.left_special(thread, function, cut, left);
+        if thread.stack.depth() < thread.floor || way != Way::Returned || left == Left::Nothing {
+            self.left_special(thread, function, way, left);
         }
     }
 

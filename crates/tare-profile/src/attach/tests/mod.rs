@@ -198,6 +198,7 @@ fn signs(thread: &ThreadRecords) -> String {
     let sign = |record: &Record| match record.kind() {
         Some(Kind::Enter) => format!("+{}", record.subject()),
         Some(Kind::Exit) => format!("-{}", record.subject()),
+        Some(Kind::Cut) => format!("cut {}", record.subject()),
         Some(Kind::Lost) => format!("lost {}", record.detail),
         other => format!("{other:?}"),
     };

@@ -148,7 +148,7 @@ static long work(void) { int all = down(deep - 1); deep = 100; return all; }"#,
 }
 
 #[test]
-fn frames_left_by_longjmp_have_no_exit_and_do_no_harm() {
+fn frames_left_by_longjmp_are_cut_and_do_no_harm() {
     let mut program = Program::start(
         "longjmp",
         r"
@@ -160,7 +160,7 @@ static long work(void) { for (int i = 0; i < 1000; i++) outer(); return 0; }",
     let Some(mut attach) = watch(&[program.pid()], false) else { return };
     time(&mut attach, &program, &["outer", "inner"]);
     program.work();
-    assert_eq!(signs(&only(attach.take().unwrap())), vec!["+1 +2 -1"; 1000].join(" "));
+    assert_eq!(signs(&only(attach.take().unwrap())), vec!["+1 +2 cut 2 -1"; 1000].join(" "));
 }
 
 #[test]

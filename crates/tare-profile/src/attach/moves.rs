@@ -1,0 +1,54 @@
+//! Functions of run-time libraries by which a thread comes to another frame without returning to it.
+
+use std::fs::File;
+
+use libbpf_rs::Link;
+use object::{Object as _, ObjectSymbol as _};
+use tare_probe::Result;
+
+use super::batch::Prober;
+use super::maps;
+use super::object::Object;
+use super::tier::{Purpose, Spot};
+
+/// By name, what attach.bpf.c has them as.
+const MOVES: [(&str, u64); 3] = [("__cxa_begin_catch", 0), ("swapcontext", 1), ("setcontext", 2)];
+
+/// Puts probes on them in every file that these processes have in memory. One that is not there is passed over: then
+/// frames that were left are noticed later.
+pub(super) fn watch(prober: &mut Prober, pids: &[i32]) -> Result<Vec<Link>> {
+    let mut seen = Vec::new();
+    let mut links = Vec::new();
+    for &pid in pids {
+        for mapping in maps::read(pid).unwrap_or_default().iter().filter(|mapping| mapping.executable) {
+            let file = (mapping.device, mapping.inode);
+            if seen.contains(&file) {
+                continue;
+            }
+            seen.push(file);
+            let Ok(object) = super::object::find(&mapping.path, &[pid]) else { continue };
+            let spots = spots(&object);
+            if !spots.is_empty() {
+                links.extend(prober.put(Purpose::Move, &object.path, &spots)?);
+            }
+        }
+    }
+    Ok(links)
+}
+
+fn spots(found: &Object) -> Vec<Spot> {
+    let Ok(file) = File::open(&found.path) else { return Vec::new() };
+    let cache = object::ReadCache::new(file);
+    let Ok(elf) = object::File::parse(&cache) else { return Vec::new() };
+    let mut spots: Vec<Spot> = Vec::new();
+    for symbol in elf.dynamic_symbols().chain(elf.symbols()).filter(|symbol| symbol.is_definition()) {
+        let name = symbol.name().unwrap_or_default();
+        let name = name.split('@').next().unwrap_or(name);
+        let Some((_, cookie)) = MOVES.iter().find(|(known, _)| *known == name) else { continue };
+        let Some(offset) = found.segments.offset_of(symbol.address()) else { continue };
+        if spots.iter().all(|spot| spot.offset != offset) {
+            spots.push(Spot { offset, semaphore: 0, cookie: *cookie });
+        }
+    }
+    spots
+}
