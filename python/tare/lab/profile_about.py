@@ -76,7 +76,7 @@ class FailureKind(StrEnum):
 
 
 class Probes(StrEnum):
-    """Probes of ours that were on."""
+    """Probes of ours that were on when the server ended, or when the transaction began that hangs."""
 
     FUNCTIONS = "functions"
     MARKERS = "markers"  # of transactions, and no others

@@ -169,14 +169,17 @@ def _after(
 
 
 def _hung(still: frozenset[int], health: Health, reading: Reading) -> frozenset[int]:
-    """Threads within a transaction that stand still and wait for something else than their client."""
+    """Threads of transactions that stand still: within one, waiting for something else than their client; or waiting
+    for a mutex. The recording does not have transactions that began while probes were put on or taken off."""
     with suppress(TareError, OSError):
         reading.look()
-    return health.blocked(still & reading.open_threads())
+    return health.blocked(still & reading.open_threads()) | health.locked_out(still & reading.threads())
 
 
 def _hang(subject: Subject, health: Health, reading: Reading, hung: frozenset[int]) -> Failure:
     thread = min(hung)
+    window = reading.window_of(thread)
+    watched = set(window.functions) - set(subject.transactions.marking) if window is not None else set()
     return Failure(
         kind=FailureKind.SERVER_HANGS,
         process=subject.server.pid,
@@ -185,6 +188,8 @@ def _hang(subject: Subject, health: Health, reading: Reading, hung: frozenset[in
         thread_name=health.name_of(thread),
         function=reading.last_function(thread),
         threads=len(hung),
+        probes=Probes.FUNCTIONS if watched else Probes.MARKERS,
+        functions=len(watched),
     )
 
 

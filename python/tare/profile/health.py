@@ -37,6 +37,11 @@ _CLIENT_WAITS = frozenset({0, 7, 23, 43, 45, 47, 232, 270, 271, 281, 288, 299, 4
 and epoll_wait."""
 
 
+_FUTEX = "202"
+_OPERATION = 0x7F  # without its flags
+_MUTEX_WAITS = (0, 6)
+
+
 @dataclass(frozen=True, slots=True)
 class Death:
     """End of a server's process."""
@@ -136,6 +141,10 @@ class Health:
         """Those of the threads that wait for something else than a client."""
         return frozenset(one for one in threads if _system_call(one) not in (*_CLIENT_WAITS, None))
 
+    def locked_out(self, threads: Collection[int]) -> frozenset[int]:
+        """Those of the threads that wait for a mutex: no thread does so for want of work."""
+        return frozenset(one for one in threads if _waits_for_mutex(one))
+
     def name_of(self, thread: int) -> str:
         return local.command_name(thread)
 
@@ -178,11 +187,23 @@ def _death(last: Exit, ends: Collection[Exit], *, whole: bool) -> Death:
 
 def _system_call(thread: int) -> int | None:
     """Number of the system call that the thread is in; None: it runs, is gone, or may not be looked at."""
+    words = _system_call_words(thread)
+    return int(words[0]) if words and words[0].lstrip("-").isdigit() else None
+
+
+def _waits_for_mutex(thread: int) -> bool:
+    """Whether it is in futex(FUTEX_WAIT) or futex(FUTEX_LOCK_PI), as glibc waits for a mutex. For condition variables
+    and semaphores it uses FUTEX_WAIT_BITSET."""
+    words = _system_call_words(thread)
+    return words[:1] == [_FUTEX] and len(words) > 2 and int(words[2], 16) & _OPERATION in _MUTEX_WAITS
+
+
+def _system_call_words(thread: int) -> list[str]:
+    """Its number, then its arguments."""
     try:
-        first = Path(f"/proc/{thread}/syscall").read_text().split()[0]
-    except (OSError, IndexError):
-        return None
-    return int(first) if first.lstrip("-").isdigit() else None
+        return Path(f"/proc/{thread}/syscall").read_text().split()
+    except OSError:
+        return []
 
 
 @contextmanager

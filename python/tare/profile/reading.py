@@ -89,6 +89,14 @@ class Reading:
         """Size of the recording."""
         return self._path.stat().st_size / 1e6
 
+    def threads(self) -> frozenset[int]:
+        """Threads that ran transactions; of the last `look`."""
+        return (
+            frozenset(map(int, self._transactions["tid"].to_numpy()))
+            if self._transactions.num_rows
+            else frozenset()
+        )
+
     def open_threads(self) -> frozenset[int]:
         """Threads whose last transaction has begun and was not seen to end."""
         if not self._transactions.num_rows:
@@ -98,6 +106,17 @@ class Reading:
         last = last[np.append(np.diff(thread[last]) != 0, True)]
         over = np.asarray(self._transactions["ended"].to_numpy(), dtype=bool)
         return frozenset(int(one) for one in thread[last[~over[last]]])
+
+    def window_of(self, thread: int) -> Window | None:
+        """Window in which this thread's last transaction began; of the last `look`."""
+        if not self._transactions.num_rows:
+            return None
+        own = np.flatnonzero(self._transactions["tid"].to_numpy() == thread)
+        if not len(own):
+            return None
+        last = own[np.argmax(self._transactions["begin_ns"].to_numpy()[own])]
+        number = int(self._transactions["window"].to_numpy()[last])
+        return next((one for one in self._windows if one.number == number), None)
 
     def last_function(self, thread: int) -> int | None:
         """The innermost function in which the recording saw this thread last, within a transaction that was not seen to

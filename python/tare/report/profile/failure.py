@@ -15,7 +15,7 @@ def ended_how(failure: Failure) -> str:
     match failure.kind:
         case FailureKind.SERVER_HANGS:
             threads = "1 thread" if failure.threads == 1 else f"{failure.threads} threads"
-            return f"the server ({process}) hangs: {threads} within transactions had no CPU for 2 s"
+            return f"the server ({process}) hangs: {threads} of transactions had no CPU for 2 s"
         case FailureKind.PROCESS_ENDED:
             return f"a process of the server ({process}) ended: {_cause(failure)}"
         case FailureKind.SERVER_ENDED:
@@ -24,7 +24,8 @@ def ended_how(failure: Failure) -> str:
 
 def sentences(failure: Failure, rates: Rates, name: Callable[[int], str]) -> Iterator[str]:
     """`name`: of a function. The first sentence is a report's first."""
-    said = f"{ended_how(failure)}, {_probes(failure)}."
+    began = "; its last transactions began" if failure.kind is FailureKind.SERVER_HANGS else ","
+    said = f"{ended_how(failure)}{began} {_probes(failure)}."
     yield said[0].upper() + said[1:]
     yield _where(failure, name)
     yield (

@@ -18,6 +18,11 @@ from tare.report.words import counted, joined
 
 _INTERRUPTED = "The recording was interrupted: this is what there was until then."
 
+_NONE_AFTER = (
+    "No transaction ended in the last window, with no function watched: either the load ended, or the server hangs in "
+    "a way that its threads do not show. Look at it."
+)
+
 _BEFORE = (Invalidity.LEFT_OUT, Doubt.FEW)
 """Reservations that come before any finding."""
 
@@ -49,6 +54,8 @@ def headline(report: ProfileReport, behind: Sequence[str] = ()) -> Iterator[str]
     else:
         yield "This profile is not valid: it holds no transaction that counts."
     yield from behind
+    if report.failure is None and report.rates.before and report.rates.after == 0:
+        yield _NONE_AFTER
     if report.of.state == State.INTERRUPTED:
         yield _INTERRUPTED
     yield from _shed(report)
