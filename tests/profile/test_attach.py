@@ -59,6 +59,11 @@ def watched(found: Any) -> set[str]:
     return {node["name"] for node in found["nodes"]}
 
 
+def let_go(found: Any) -> set[str]:
+    """Functions whose probes took more than the budget."""
+    return {name for one in found["shed"] for name in one["functions"]}
+
+
 @pytest.mark.parametrize("which", ["postgresql", "postgresql15"])
 def test_a_postgresql_under_updates_is_taken_apart(
     which: str, request: pytest.FixtureRequest, tmp_path: Path
@@ -73,7 +78,7 @@ def test_a_postgresql_under_updates_is_taken_apart(
     assert found["rates"]["after"] > 0
     assert abs(found["equation"]["own_sum"] - 1) < 1e-9
     assert found["equation"]["residue"] < 1e-9
-    assert {"XLogFlush", "LWLockAcquireOrWait"} & watched(found)
+    assert {"XLogFlush", "LWLockAcquireOrWait"} & (watched(found) | let_go(found))
     assert found["overhead"]["latency"] is not None
     assert found["rounds"][0]["reason"]
     assert all(one["predicted"] <= 0.2 + 1e-9 for one in found["rounds"])

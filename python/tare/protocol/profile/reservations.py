@@ -115,17 +115,21 @@ def _slowed(overhead: Overhead | None, budget: float | None) -> Iterator[tuple[I
     measured = [(what, one) for what, one in figures if one is not None]
     if above := [f"{one.value:.1%} in {what}" for what, one in measured if one.low > budget]:
         yield Invalidity.OVER_BUDGET, _cost(" and ".join(above), budget, "")
+    wide = [f"{_interval(one)} in {what}" for what, one in measured if says_nothing(one, budget)]
+    if of is Verdict.TOO_WIDE:
+        yield (
+            Invalidity.NOT_MEASURABLE,
+            f"the overhead is not measurable under this load (interval {', '.join(wide)}), so the budget of "
+            f"{budget:.1%} is not confirmed; profile for longer, or under a steadier load",
+        )
     for what, one in measured:
-        interval = f"{one.low:.1%} … {one.high:.1%}"
-        if of is Verdict.TOO_WIDE and says_nothing(one, budget):
-            yield (
-                Invalidity.NOT_MEASURABLE,
-                f"the overhead in {what} is not measurable under this load (interval {interval}), so the budget of "
-                f"{budget:.1%} is not confirmed; profile for longer, or under a steadier load",
-            )
-        elif of is not Verdict.ABOVE and one.value > budget:
-            sure = f", though its interval ({interval}) holds less"
+        if not above and one.value > budget and not says_nothing(one, budget):
+            sure = f", though its interval ({_interval(one)}) holds less"
             yield Doubt.SLOWED, _cost(f"{one.value:.1%} in {what}", budget, sure)
+
+
+def _interval(figure: Estimate) -> str:
+    return f"{figure.low:.1%} … {figure.high:.1%}".replace("-", "\u2212")
 
 
 def _cost(what: str, budget: float, sure: str) -> str:

@@ -92,7 +92,7 @@ def slowed(low: float, high: float, growth: float | None = None) -> Overhead:
         (
             slowed(-0.2, 1.66),
             Invalidity.NOT_MEASURABLE,
-            "the overhead in longer transactions is not measurable",
+            "the overhead is not measurable under this load",
         ),
         (
             slowed(0.0, 0.0, 3.5),
