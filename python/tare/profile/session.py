@@ -389,7 +389,7 @@ class Session:
         scale = max(1.0, excess.added.value / predicted) if predicted > 0 else float("inf")
         kept = sorted(watched, key=lambda one: (-costs.of(one), one))
         let_go: list[int] = []
-        while kept and (costs.predicted(kept) or 0.0) * scale > self._asked.budget:
+        while kept and costs.predicted(kept) * scale > self._asked.budget:
             let_go.append(kept.pop(0))
         if costs.predicted(kept) <= 0:
             let_go, kept = [*let_go, *kept], []
