@@ -57,6 +57,12 @@ class ServerLost(TareError):
     """The server went away in mid-run."""
 
 
+class WatchedServerEnded(ServerLost):
+    """The watched server ended or hangs, and there is nothing to report but that."""
+
+    exit_code = 3
+
+
 class PlanChanged(TareError):
     """A QE ran under another plan than the Q@C's first."""
 

@@ -35,7 +35,8 @@ Budget = Annotated[
     str,
     typer.Option(
         metavar="SHARE",
-        help="Of a transaction's time that probes may take, by calls counted × cost of a probe: 5% or 0.05.",
+        help="Share of a transaction's time that probes may take: 5% or 0.05. Predicted from the calls counted, then "
+        "measured after each pair of windows; probes that take more are let go.",
     ),
 ]
 Duration = Annotated[
@@ -45,16 +46,19 @@ Rounds = Annotated[
     int, typer.Option(min=1, max=50, help="At most; refinement may end earlier, and says why.")
 ]
 Auto = Annotated[
-    bool,
+    bool | None,
     typer.Option(
-        "--auto/--no-auto", help="Go on dividing what varies, round after round; or make one round only."
+        "--auto/--no-auto",
+        help="Divide what varies, round after round, or make one round only. Default: one round where --functions "
+        "names what to watch, else further rounds.",
     ),
 ]
 Functions = Annotated[
     str | None,
     typer.Option(
         metavar="F[,F…]",
-        help="Watch these first, instead of what is known to be worth a look. NAME, NAME@LIBRARY, or 0xADDRESS.",
+        help="Watch these, instead of what is known to be worth a look; with --auto they are the first round. NAME, "
+        "NAME@LIBRARY, or 0xADDRESS.",
     ),
 ]
 Top = Annotated[int, typer.Option(min=1, max=1000, help="How many factors to print.")]
@@ -96,7 +100,7 @@ def attach(
     budget: Budget = "5%",
     duration: Duration = "60s",
     rounds: Rounds = 5,
-    auto: Auto = True,
+    auto: Auto = None,
     functions: Functions = None,
     server_time: ServerTime = False,
     name: Name = None,
@@ -111,10 +115,12 @@ def attach(
 
     The first round watches phases and waits that are known to matter; calls are counted before anything is timed, so
     that the probes stay within the budget. Each further round divides the function whose own time varies most. Windows
-    with and without probes take turns, and the overhead really caused is reported with its interval. Ctrl-C ends the
-    round; what is there is analysed.
+    with and without probes take turns, and the overhead really caused is reported with its interval; where that is
+    above the budget, the dearest probes are let go at once. After the last probe is off, Tare watches for 2 s that the
+    server gets on. Ctrl-C ends the round; what is there is analysed.
 
-    Exit code: 0 done, 1 the profile failed, 2 the request was at fault, 130 Ctrl-C, 143 SIGTERM.
+    Exit code: 0 done, 1 the profile failed, 2 the request was at fault, 3 the watched server ended or hangs, 130
+    Ctrl-C, 143 SIGTERM.
     """
     from tare.cli.profile_call import Call
     from tare.cli.profile_request import asked
@@ -164,7 +170,7 @@ def run(
     budget: Budget = "5%",
     duration: Duration = "60s",
     rounds: Rounds = 5,
-    auto: Auto = True,
+    auto: Auto = None,
     functions: Functions = None,
     server_time: ServerTime = False,
     name: Name = None,
@@ -179,7 +185,8 @@ def run(
     The program is not changed: the library is preloaded, and puts trampolines on the functions of each round while it
     runs. The load comes from elsewhere, or from --load. Ctrl-C ends the profile, then COMMAND.
 
-    Exit code: 0 done, 1 the profile failed, 2 the request was at fault, 130 Ctrl-C, 143 SIGTERM.
+    Exit code: 0 done, 1 the profile failed, 2 the request was at fault, 3 COMMAND ended or hangs in mid-run, 130
+    Ctrl-C, 143 SIGTERM.
     """
     from tare.cli.profile_call import Call
     from tare.cli.profile_request import asked
@@ -223,7 +230,8 @@ def refine(
 ) -> None:
     """Go on from a run whose server still runs: divide further, in a new run that begins with what this one found.
 
-    Exit code: 0 done, 1 the profile failed, 2 the request was at fault or the server has ended, 130 Ctrl-C.
+    Exit code: 0 done, 1 the profile failed, 2 the request was at fault or the server has ended, 3 the server ended or
+    hangs in mid-run, 130 Ctrl-C.
     """
     from tare.cli.profile_call import Call
     from tare.cli.profile_request import asked

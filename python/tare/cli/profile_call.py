@@ -1,4 +1,4 @@
-"""What every command that makes a profile is told alike, and what becomes of it."""
+"""The part that all commands share that make a profile: options, the session, its report, the exit code."""
 
 from __future__ import annotations
 
@@ -11,17 +11,25 @@ from tare.cli import destinations, exit_code_of
 from tare.cli.profile_live import shown
 from tare.cli.profile_report import built
 from tare.dbms.url import redacted
+from tare.errors import WatchedServerEnded
 from tare.lab.profiles import Run, open_run
 from tare.profile import going_on, running, starting
 from tare.profile.conduct import Kept, Subject, profiled
 from tare.profile.request import Asked
 from tare.profile.session import Made
 from tare.profile.told import Told
+from tare.report.profile.failure import ended_how
+
+SERVER_ENDED = WatchedServerEnded.exit_code
+"""Exit code where the watched server ended or hangs."""
+
+LARGE_MB = 30.0
+"""Recordings from this size on take seconds to analyse."""
 
 
 @dataclass(frozen=True)
 class Call:
-    """Of one command."""
+    """Options of one command."""
 
     name: str | None
     out: str
@@ -83,10 +91,16 @@ class Call:
 
         from tare.report.profile.write import deliver
 
+        megabytes = run.recording.stat().st_size / 1e6
+        if megabytes > LARGE_MB:
+            print(f"tare: analysing {megabytes:.0f} MB of records; no probe is on any more", file=sys.stderr)
         deliver(built(run), self.given, Console(), top=self.top)
 
     def _ended(self, run: Run, made: Made) -> int:
         print(f"tare: kept as {run.folder}", file=sys.stderr)
         for note in made.notes:
             print(f"tare: {note}", file=sys.stderr)
+        if run.about.failure is not None:
+            print(f"tare: {ended_how(run.about.failure)}", file=sys.stderr)
+            return SERVER_ENDED
         return 0 if made.stopped_by is None else exit_code_of(made.stopped_by)

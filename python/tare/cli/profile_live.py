@@ -13,6 +13,7 @@ from tare.cli import live
 from tare.profile import told
 from tare.profile.windows import PROBED
 from tare.protocol.profile.found import Estimate, Findings, Overhead
+from tare.protocol.profile.overhead import Measure
 from tare.report.numbers import MINUS, fixed, significant
 
 
@@ -23,7 +24,7 @@ def shown(title: str, seconds: float, *, quiet: bool) -> AbstractContextManager[
 
 
 class Drawn(live.Drawn[told.Told]):
-    """What is going on, and below it what each round has found."""
+    """The current step, and below it the results of each round."""
 
     def __init__(self, title: str, seconds: float) -> None:
         self._title = title
@@ -34,7 +35,7 @@ class Drawn(live.Drawn[told.Told]):
 
     def learn(self, event: told.Told) -> None:
         match event:
-            case told.RoundDone() | told.Noted() | told.Counted():
+            case told.RoundDone() | told.Noted() | told.Counted() | told.Shed():
                 self._rounds.append(line(event))
             case told.Window():
                 self._left = event.left_s
@@ -68,10 +69,26 @@ def line(event: told.Told) -> str:
         case told.Window():
             watched = f"{event.functions} functions" if event.purpose == PROBED else "no function, to compare"
             return f"round {event.round}, window {event.number} of {event.of}: watching {watched}"
+        case told.Shed():
+            return _shed(event)
         case told.RoundDone():
             return _done(event)
+        case told.Detached():
+            return f"all probes are off: watching for {event.seconds:g} s that the server gets on"
+        case told.Analysing():
+            return f"putting together what was recorded so far ({event.megabytes:.0f} MB)"
         case told.Noted():
             return event.text
+
+
+def _shed(event: told.Shed) -> str:
+    figure = event.excess.figure
+    what = "throughput" if event.excess.measure is Measure.THROUGHPUT else "latency"
+    return (
+        f"round {event.round}: probes cost {_points(figure.value)}% of {what} ({_points(figure.low)} to "
+        f"{_points(figure.high)}) in {event.excess.pairs} pairs of windows, above the budget of "
+        f"{_points(event.budget)}%: let go of {_some(event.functions)}; {event.left} functions stay"
+    )
 
 
 def _done(event: told.RoundDone) -> str:

@@ -1,4 +1,4 @@
-"""What was asked of `tare profile` in words."""
+"""Options of `tare profile` as a request."""
 
 from __future__ import annotations
 
@@ -18,18 +18,19 @@ def asked(
     budget: str,
     duration: str,
     rounds: int,
-    auto: bool,
+    auto: bool | None,
     functions: str | None,
     server_time: bool = False,
     seed: int = 0,
 ) -> Asked:
-    """Raises UsageError."""
+    """`auto`: None: only where no function is named. Raises UsageError."""
     named = names(functions)
+    refines = not named if auto is None else auto
     return Asked(
         txn=txn,
         budget=share(budget),
         duration_s=long_enough(duration, "--duration"),
-        rounds=rounds if auto else 1,
+        rounds=rounds if refines else 1,
         functions=named,
         server_time=server_time,
         seed=seed,

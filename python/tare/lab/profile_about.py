@@ -1,8 +1,13 @@
-"""about.json of a profile's folder: how it was recorded, and the names of what is in the recording."""
+"""about.json of a profile's folder: how it was recorded, and the names of what is in the recording.
+
+Version 2 added what became of the server (`failure`, `rates`), functions that were let go (`shed`), and rounds whose
+transactions go together (`alike`). A file of version 1 is read as one that has none of them.
+"""
 
 from __future__ import annotations
 
 import json
+from enum import StrEnum
 from pathlib import Path
 from typing import Any, Literal
 
@@ -11,10 +16,11 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_valida
 from tare.dbms.url import redacted
 from tare.errors import NoSuchProfile, ProfileDamaged, ProfileTooNew
 from tare.protocol.profile.measured import Function
+from tare.protocol.profile.overhead import Measure
 from tare.report.atomic import write
 
 FORMAT: Literal["tare profile"] = "tare profile"
-VERSION = 1
+VERSION = 2
 ABOUT = "about.json"
 
 _MOST_BYTES = 64 << 20
@@ -22,6 +28,16 @@ _MOST_BYTES = 64 << 20
 
 class _Part(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class State(StrEnum):
+    """How far a profile came."""
+
+    RECORDING = "recording"
+    COMPLETE = "complete"
+    INTERRUPTED = "interrupted"
+    SERVER_ENDED = "server ended"
+    SERVER_HANGS = "server hangs"
 
 
 class Named(_Part):
@@ -51,6 +67,60 @@ class Round(_Part):
     seconds: float | None = None
 
 
+class FailureKind(StrEnum):
+    """What became of the server."""
+
+    SERVER_ENDED = "server ended"
+    PROCESS_ENDED = "process ended"  # of a server that goes on, by a signal
+    SERVER_HANGS = "server hangs"
+
+
+class Probes(StrEnum):
+    """Probes of ours that were on when the server ended, or when the transaction began that hangs."""
+
+    FUNCTIONS = "functions"
+    MARKERS = "markers"  # of transactions, and no others
+    NONE = "none"
+
+
+class Failure(_Part):
+    """The server ended or hangs."""
+
+    kind: FailureKind
+    process: int
+    process_name: str = ""
+    signal: int | None = None  # None: none, or not known
+    exit_status: int | None = None  # None: a signal, or not known
+    thread: int | None = None  # that the signal hit, or one of those that hang; None: not known
+    thread_name: str = ""
+    function: int | None = None  # that the recording saw this thread in last; None: not known
+    threads: int = 0  # that hang
+    probes: Probes = Probes.NONE
+    functions: int = 0  # watched at that time
+
+
+class Rates(_Part):
+    """Transactions a second; None: not known."""
+
+    before: float | None = None  # with the markers alone, before any function was watched
+    during: float | None = None  # in the last window with all probes
+    after: float | None = None  # in the last window, with the markers alone; 0 where the server has ended
+
+
+class Shed(_Part):
+    """Functions that were let go in mid-round, since probes took more than the budget."""
+
+    round: int
+    functions: tuple[int, ...]  # the dearest first
+    predicted: tuple[float, ...]  # what each was predicted to cost, share of the time that a transaction has
+    measure: Measure  # of the overhead that was above the budget
+    value: float  # of this overhead, with its 95% interval
+    low: float
+    high: float
+    pairs: int  # of windows
+    left: int  # functions that stayed watched
+
+
 class Machine(_Part):
     """`tare.measure.environment.MachineFacts`."""
 
@@ -73,7 +143,7 @@ class About(_Part):
     tare: str  # that wrote it
     name: str
     when: str  # ISO 8601, with its offset
-    state: Literal["recording", "complete", "interrupted", "server ended"] = "recording"
+    state: State = State.RECORDING
     command: tuple[str, ...] = ()  # without passwords
     server: str = ""  # what was watched: its URL without a password, or its process
     dbms: str = ""  # "postgresql", …; empty: not known
@@ -96,6 +166,10 @@ class About(_Part):
     )  # per transaction, of the functions that were counted
     rounds: tuple[Round, ...] = ()
     ended: str = ""  # why there was no further round
+    failure: Failure | None = None  # None: the server lives
+    rates: Rates = Rates()
+    shed: tuple[Shed, ...] = ()
+    alike: tuple[int, ...] = ()  # rounds whose transactions go together: they watched the same under one load
     refused: dict[int, str] = Field(default_factory=dict)  # functions that no probe could be put on, and why
     left_out: tuple[int, ...] = ()  # too hot for the budget
     notes: tuple[str, ...] = ()

@@ -49,11 +49,12 @@ class Run:
     def measured(
         self, *, round_: int | None = None, purpose: str = PROBED, tables: Tables | None = None
     ) -> Measured:
-        """Transactions of the windows of this purpose; `round_`: None: of the last round that has such windows.
+        """Transactions of the windows of this purpose; `round_`: None: of the last round that has such windows, and of
+        the rounds that are alike to it.
 
         Raises NoSuchProfile where there is no such window."""
         found = tables or self.tables()
-        chosen = windows_of(found.windows, purpose, round_)
+        chosen = self._windows(found.windows, purpose, round_)
         if not chosen:
             rounds = sorted({one.round for one in found.windows if one.purpose == purpose})
             raise NoSuchProfile(
@@ -77,11 +78,17 @@ class Run:
         )
 
     def turns(self, *, round_: int | None = None, tables: Tables | None = None) -> list[Turn]:
-        """Windows of a round (None: the last probed one), for `overhead`."""
+        """Windows of a round (None: the last probed one and those alike), for `overhead`."""
         found = tables or self.tables()
-        chosen = windows_of(found.windows, PROBED, round_)
-        rounds = {one.round for one in chosen}
+        rounds = {one.round for one in self._windows(found.windows, PROBED, round_)}
         return turns(found.transactions, [one for one in found.windows if one.round in rounds])
+
+    def _windows(self, windows: Sequence[Window], purpose: str, round_: int | None) -> list[Window]:
+        last = windows_of(windows, purpose, round_)
+        alike = self.about.alike
+        if round_ is not None or not last or last[0].round not in alike:
+            return last
+        return [one for one in windows if one.purpose == purpose and one.round in alike]
 
 
 def windows_of(windows: Sequence[Window], purpose: str, round_: int | None = None) -> list[Window]:

@@ -1,25 +1,27 @@
-"""A profile from beginning to end: its folder made, the server watched, each round written down."""
+"""A profile from beginning to end: its folder made, the server watched, each round written down, its health after."""
 
 from __future__ import annotations
 
 import shutil
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from datetime import datetime
 from importlib.metadata import version
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
-from tare.errors import TareError, TooFewTransactions, UsageError
-from tare.lab.profile_about import About, Machine, Named
+from tare.errors import TareError, TooFewTransactions, UsageError, WatchedServerEnded
+from tare.lab.profile_about import About, Failure, FailureKind, Machine, Named, Probes, Rates, Shed, State
 from tare.lab.profile_about import Round as Written
 from tare.lab.profiles import Run, create, usual_name
 from tare.measure.environment import machine_facts
 from tare.profile import told, watched
 from tare.profile.costs import Price
 from tare.profile.counting import BATCH
+from tare.profile.ending import WORDS, Ending
 from tare.profile.functions import Functions, weight_of
+from tare.profile.health import WATCH_S, Death, Health, health_of
 from tare.profile.images import in_our_words
 from tare.profile.presets import of_dbms
 from tare.profile.reading import Reading, described
@@ -28,9 +30,11 @@ from tare.profile.refine import Refinement
 from tare.profile.request import Asked
 from tare.profile.server import Server
 from tare.profile.session import Made, Session
+from tare.profile.session import Shed as Let
 from tare.profile.transactions import Transactions, transactions
 from tare.protocol.profile.found import Findings
 from tare.protocol.profile.refinement import Costs
+from tare.report.profile.failure import ended_how
 
 if TYPE_CHECKING:
     from tare._probe import ProfileRecorder
@@ -41,15 +45,10 @@ Opened = Callable[[str], "ProfileRecorder"]
 CHEAP_BATCH = 4_096
 """Functions counted at the same time where an entry costs nanoseconds."""
 
-STATES: dict[str, Literal["complete", "interrupted", "server ended"]] = {
-    "interrupted": "interrupted",
-    "the server ended": "server ended",
-}
-
 
 @dataclass(frozen=True)
 class Subject:
-    """What is watched, and how."""
+    """A server to watch, and how."""
 
     server: Server
     functions: Functions
@@ -58,11 +57,14 @@ class Subject:
     opened: Opened
     shown: str  # the server as a user knows it: a URL without its password, a process, a command
     folder: Path | None = None  # of the agent's shared memory
+    exit_code: Callable[[], int | None] = lambda: (
+        None
+    )  # of a child of ours, as `subprocess` has it; None: not known
 
 
 @dataclass(frozen=True)
 class Kept:
-    """Where the run goes."""
+    """Folder and name of the run, and the command that asked for it."""
 
     out: Path
     name: str | None
@@ -98,7 +100,7 @@ def profiled(
 
     Raises what is wrong before the first round; later trouble is in what was made, which is always analysed."""
     named = [subject.functions.named(one).id for one in asked.functions] or list(begin_with)
-    with _folder(subject, asked, kept) as run, in_our_words():
+    with _folder(subject, asked, kept) as run, in_our_words(), health_of(subject.server) as health:
         recorder = subject.opened(str(run.recording))
         tell(told.Watching(recorder.name, recorder.says, subject.transactions.says))
         refinement = Refinement(subject.functions, subject.transactions, asked.budget, begin_with=named)
@@ -106,32 +108,112 @@ def profiled(
             run.recording, subject.transactions, subject.functions, asked, machine_facts().online_cpus
         )
         session = Session(
-            Recording(recorder, subject.functions, subject.transactions),
+            Recording(recorder, subject.functions, subject.transactions, healthy=health.healthy),
             subject.transactions,
             asked,
             reading,
             refinement,
             lambda event: _heard(
-                event, tell, lambda: _written(run, subject, recorder, session.made, refinement)
+                event, tell, health, lambda: _written(run, subject, recorder, session.made, refinement)
             ),
             price=Price.of(subject.backend),
             name_of=lambda number: subject.functions[number].name,
             weight_of=weight_of(subject.backend, subject.functions),
             batch=BATCH if subject.backend == "attach" else CHEAP_BATCH,
         )
+        health.begin()
         made = session.run(wait_s=wait_s)
+        failure = _after(made, subject, health, reading, tell)
         if not made.rounds:
-            _nothing(made, subject)
+            _nothing(made, subject, failure)
         _caught_up(made, reading, refinement)
-        run = _written(run, subject, recorder, made, refinement, state=STATES.get(made.ended, "complete"))
+        run = _written(run, subject, recorder, made, refinement, state=_state(made, failure), failure=failure)
         _ended(run, subject, made, refinement)
         return run, made
 
 
-def _heard(event: told.Told, tell: Callable[[told.Told], None], write: Callable[[], object]) -> None:
-    if isinstance(event, told.RoundDone):
-        write()
+def _heard(
+    event: told.Told, tell: Callable[[told.Told], None], health: Health, write: Callable[[], object]
+) -> None:
+    match event:
+        case told.RoundDone():
+            write()
+        case told.Waiting():
+            health.begin()
+        case told.Counting() | told.Window():
+            health.settle()
     tell(event)
+
+
+def _after(
+    made: Made, subject: Subject, health: Health, reading: Reading, tell: Callable[[told.Told], None]
+) -> Failure | None:
+    """What became of the server, once no probe is on: whether it lives, and whether its threads get on."""
+    probes = Probes.NONE
+    if made.ending is Ending.SERVER_ENDED:
+        probes = Probes.FUNCTIONS if made.probes_at_end else Probes.MARKERS
+    try:
+        death = health.death()
+        if death is None:
+            tell(told.Detached(WATCH_S))
+            progress = health.progress()
+            death = health.death()
+            if death is None and progress.standstill and (hung := _hung(progress.still, health, reading)):
+                return _hang(subject, health, reading, hung)
+    except KeyboardInterrupt:  # a second Ctrl-C ends the watching
+        death = health.death()
+    if death is None:
+        return None
+    made.ending, made.ended = Ending.SERVER_ENDED, WORDS[Ending.SERVER_ENDED]
+    return _failure(death, probes, made, subject, reading)
+
+
+def _hung(still: frozenset[int], health: Health, reading: Reading) -> frozenset[int]:
+    """Threads of transactions that stand still: within one, waiting for something else than their client; or waiting
+    for a mutex. The recording does not have transactions that began while probes were put on or taken off."""
+    with suppress(TareError, OSError):
+        reading.look()
+    return health.blocked(still & reading.open_threads()) | health.locked_out(still & reading.threads())
+
+
+def _hang(subject: Subject, health: Health, reading: Reading, hung: frozenset[int]) -> Failure:
+    thread = min(hung)
+    window = reading.window_of(thread)
+    watched = set(window.functions) - set(subject.transactions.marking) if window is not None else set()
+    return Failure(
+        kind=FailureKind.SERVER_HANGS,
+        process=subject.server.pid,
+        process_name=health.name_of(subject.server.pid),
+        thread=thread,
+        thread_name=health.name_of(thread),
+        function=reading.last_function(thread),
+        threads=len(hung),
+        probes=Probes.FUNCTIONS if watched else Probes.MARKERS,
+        functions=len(watched),
+    )
+
+
+def _failure(death: Death, probes: Probes, made: Made, subject: Subject, reading: Reading) -> Failure:
+    code = subject.exit_code() if death.whole else None
+    if code is not None and death.signal is None and death.exit_status is None:
+        death = replace(death, signal=-code if code < 0 else None, exit_status=code if code >= 0 else None)
+    return Failure(
+        kind=FailureKind.SERVER_ENDED if death.whole else FailureKind.PROCESS_ENDED,
+        process=death.pid,
+        process_name=death.name,
+        signal=death.signal,
+        exit_status=death.exit_status,
+        thread=death.thread,
+        function=None if death.thread is None else reading.last_function(death.thread),
+        probes=probes,
+        functions=len(made.probes_at_end) if probes is Probes.FUNCTIONS else 0,
+    )
+
+
+def _state(made: Made, failure: Failure | None) -> State:
+    if failure is not None and failure.kind is FailureKind.SERVER_HANGS:
+        return State.SERVER_HANGS
+    return State.COMPLETE if made.ending is None else made.ending.state
 
 
 @contextmanager
@@ -164,10 +246,14 @@ def _folder(subject: Subject, asked: Asked, kept: Kept) -> Iterator[Run]:
         raise
 
 
-def _nothing(made: Made, subject: Subject) -> None:
-    """It ended before the first round."""
+def _nothing(made: Made, subject: Subject, failure: Failure | None) -> None:
+    """The session ended before its first round."""
     if made.stopped_by is not None:
         raise made.stopped_by
+    if failure is not None:
+        raise WatchedServerEnded(
+            f"{subject.shown}: {ended_how(failure)} before a function was timed", "look at the server's log"
+        )
     raise TareError(
         f"{subject.shown}: {made.ended or 'nothing was recorded'} before a function was timed",
         "look at the server's log, then profile again",
@@ -175,8 +261,8 @@ def _nothing(made: Made, subject: Subject) -> None:
 
 
 def _caught_up(made: Made, reading: Reading, refinement: Refinement) -> None:
-    """A round that was cut short has findings too, and call sites to be named."""
-    if made.ended in STATES:
+    """Findings and call sites of a round that was cut short."""
+    if made.ending is not None and made.ending.cuts_a_round_short:
         with suppress(TooFewTransactions):
             reading.look()
             made.findings = reading.findings(made.rounds[-1].number)
@@ -190,10 +276,12 @@ def _written(
     made: Made,
     refinement: Refinement,
     *,
-    state: Literal["recording", "complete", "interrupted", "server ended"] = "recording",
+    state: State = State.RECORDING,
+    failure: Failure | None = None,
 ) -> Run:
     numbers = set(subject.transactions.marking) | set(made.calls) | refinement.met
     numbers |= {one for round_ in made.rounds for one in round_.watched} | set(made.left_out)
+    numbers |= {failure.function} if failure is not None and failure.function is not None else set()
     known = described(subject.functions, numbers)
     price = made.price
     return run.save(
@@ -208,11 +296,30 @@ def _written(
                 "calls": made.calls,
                 "rounds": tuple(_round(made, place) for place in range(len(made.rounds))),
                 "ended": made.ended,
+                "failure": failure,
+                "rates": Rates(**asdict(made.rates)),
+                "shed": tuple(_shed(one) for one in made.shed),
+                "alike": made.alike,
                 "refused": made.refused,
                 "left_out": tuple(made.left_out),
                 "notes": tuple(made.notes),
             }
         )
+    )
+
+
+def _shed(shed: Let) -> Shed:
+    excess = shed.excess
+    return Shed(
+        round=shed.round,
+        functions=shed.functions,
+        predicted=shed.predicted,
+        measure=excess.measure,
+        value=excess.figure.value,
+        low=excess.figure.low,
+        high=excess.figure.high,
+        pairs=excess.pairs,
+        left=shed.left,
     )
 
 

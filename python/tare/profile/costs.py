@@ -1,4 +1,4 @@
-"""What a probe costs: stated until this server has shown its own."""
+"""Price of a probe: a stated one until this server has shown its own."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ STEPPED = 7.0
 project's virtual machines 17 to 40 us of an idle CPU."""
 
 MOST_CHANGE = 2.0
-"""Of the price, after one round."""
+"""Times that the price changes at most after one round."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""How often functions are called in a transaction, so that the cost of timing them is known before they are timed.
+"""Counts of calls in a transaction, so that the cost of timing functions is known before they are timed.
 
 Entries are counted in batches, each for a fraction of a second: what is called a thousand times a transaction slows the
 server while it is counted, and is found out soon.
@@ -14,6 +14,10 @@ from tare.profile.recording import Recording
 BATCH = 48
 LEAST_S = 0.25
 MOST_S = 1.0
+LONGEST = 2.0
+"""Times the requested time that all batches together may take. Functions come in the order of their worth, so those
+that are then left uncounted, and so unwatched, are worth least."""
+
 FEW = 20
 """Transactions in a batch's window: with fewer the rate over all windows is the better divisor."""
 
@@ -40,12 +44,16 @@ class Counts:
         round_: int,
         tell: Callable[[told.Told], None],
         size: int = BATCH,
-    ) -> None:
-        """Counts those not counted before, for so long in all if that is enough for every batch. Raises ServerEnded."""
+    ) -> int:
+        """Counts those not counted before, for so long in all if that is enough for every batch, and for LONGEST times
+        as long at most. Returns how many it left uncounted for lack of time. Raises ServerEnded."""
         new = [one for one in dict.fromkeys(functions) if one not in self]
         parts = list(batches(new, size))
         each = min(MOST_S, max(LEAST_S, seconds / max(1, len(parts))))
+        until = recording.clock() + LONGEST * max(seconds, LEAST_S)
         for number, part in enumerate(parts, 1):
+            if recording.clock() > until:
+                return sum(len(one) for one in parts[number - 1 :])
             tell(told.Counting(number, len(parts), len(part)))
             recording.count(part, round_)
             lasted = recording.last(each)
@@ -53,6 +61,7 @@ class Counts:
             for one in part:
                 if one not in recording.refused:
                     self._entries[one] = (recording.last_window, entries.get(one, 0), lasted)
+        return 0
 
     def per_transaction(self, transactions_in: Callable[[int], int], rate: float) -> dict[int, float]:
         """`transactions_in`: a window; `rate`: transactions a second over all windows."""

@@ -1,9 +1,10 @@
-"""What has been recorded so far, put together and analysed: between rounds, and at the end."""
+"""A recording so far, put together and analysed: after pairs of windows, between rounds, and at the end."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,15 +12,17 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from tare.errors import TareError
+from tare.profile.excerpt import Windows, excerpt
 from tare.profile.functions import Functions
 from tare.profile.request import Asked
 from tare.profile.session import Pace
 from tare.profile.transactions import Transactions
-from tare.profile.windows import MARKERS, PROBED
+from tare.profile.windows import AFTER, MARKERS, PROBED
 from tare.protocol.profile.analyse import analyse
 from tare.protocol.profile.found import Findings, Overhead
 from tare.protocol.profile.measured import VALID, Function, Ints, Measured, Window, from_tables
-from tare.protocol.profile.overhead import ended_in, ends, overhead, turns
+from tare.protocol.profile.overhead import Turn, ended_in, ends, overhead, turns
 
 if TYPE_CHECKING:
     from tare._probe import Assembled
@@ -29,7 +32,7 @@ REPLICATES = 100
 
 
 class Reading:
-    """Of one recording; `look` reads it anew."""
+    """Figures of one recording; `look` reads it again, `glance` only its end."""
 
     def __init__(
         self, path: Path, transactions: Transactions, functions: Functions, asked: Asked, cpus: int
@@ -39,6 +42,7 @@ class Reading:
         self._functions = functions
         self._asked = asked
         self._cpus = cpus
+        self._offsets = Windows(path)
         self._windows: Sequence[Window] = ()
         self._transactions = pa.table({})
         self._valid = np.zeros(0, dtype=bool)
@@ -59,6 +63,79 @@ class Reading:
         self._over = ends(self._transactions)
         self._windows = [Window.of(one) for one in json.loads(found.windows)]
         self._texts, self._records, self._lost = found.texts, found.records, found.lost
+
+    def glance(self, since: int) -> Sequence[Turn]:
+        """Windows from `since` on that take turns, from the recording's end alone: the window before is read too, since
+        transactions that began there end here."""
+        from tare._probe import assemble
+
+        with excerpt(self._path, self._offsets, max(0, since - 1)) as part:
+            found: Assembled = assemble(str(part), json.dumps(self._of.rules))
+        windows = [Window.of(one) for one in json.loads(found.windows)]
+        return turns(pa.table(found.transactions), [one for one in windows if one.number >= since])
+
+    def ended_since(self, window: int) -> int:
+        """Transactions that ended in this window or later, from the recording's end alone."""
+        from tare._probe import assemble
+
+        with excerpt(self._path, self._offsets, window) as part:
+            found: Assembled = assemble(str(part), json.dumps(self._of.rules))
+        windows = [Window.of(one) for one in json.loads(found.windows)]
+        over = ends(pa.table(found.transactions))
+        return sum(ended_in(over, one) for one in windows if one.number >= window and one.purpose == AFTER)
+
+    @property
+    def megabytes(self) -> float:
+        """Size of the recording."""
+        return self._path.stat().st_size / 1e6
+
+    def threads(self) -> frozenset[int]:
+        """Threads that ran transactions; of the last `look`."""
+        return (
+            frozenset(map(int, self._transactions["tid"].to_numpy()))
+            if self._transactions.num_rows
+            else frozenset()
+        )
+
+    def open_threads(self) -> frozenset[int]:
+        """Threads whose last transaction has begun and was not seen to end."""
+        if not self._transactions.num_rows:
+            return frozenset()
+        thread = self._transactions["tid"].to_numpy()
+        last = np.lexsort((self._transactions["begin_ns"].to_numpy(), thread))
+        last = last[np.append(np.diff(thread[last]) != 0, True)]
+        over = np.asarray(self._transactions["ended"].to_numpy(), dtype=bool)
+        return frozenset(int(one) for one in thread[last[~over[last]]])
+
+    def window_of(self, thread: int) -> Window | None:
+        """Window in which this thread's last transaction began; of the last `look`."""
+        if not self._transactions.num_rows:
+            return None
+        own = np.flatnonzero(self._transactions["tid"].to_numpy() == thread)
+        if not len(own):
+            return None
+        last = own[np.argmax(self._transactions["begin_ns"].to_numpy()[own])]
+        number = int(self._transactions["window"].to_numpy()[last])
+        return next((one for one in self._windows if one.number == number), None)
+
+    def last_function(self, thread: int) -> int | None:
+        """The innermost function in which the recording saw this thread last, within a transaction that was not seen to
+        end; None: not known."""
+        from tare._probe import ProbeError, slices
+
+        with suppress(TareError, OSError):
+            self.look()
+        if thread not in self.open_threads():
+            return None
+        table = self._transactions
+        own = np.flatnonzero(table["tid"].to_numpy() == thread)
+        begin = int(table["begin_ns"].to_numpy()[own].max())
+        until = max(one.end_ns for one in self._windows)
+        with suppress(ProbeError, OSError):
+            calls = slices(str(self._path), [(int(table["pid"].to_numpy()[own[-1]]), thread, begin, until)])
+            open_ = [one for one in calls if one[4] >= max(call[4] for call in calls)]
+            return max(open_, key=lambda call: (call[5], call[3]))[2] if open_ else None
+        return None
 
     # Pace ------------------------------------------------------------------------
     def pace(self, since: int = 0) -> Pace:

@@ -1,4 +1,4 @@
-"""A recorder, the windows it has been told to make, and waiting in them."""
+"""A recorder, the windows that it records, and waiting in them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Protocol
 from tare.errors import TareError
 from tare.profile.functions import Functions
 from tare.profile.transactions import Probe, Transactions
-from tare.profile.windows import COUNTING, MARKERS, PROBED, RESTING
+from tare.profile.windows import AFTER, COUNTING, MARKERS, PROBED, RESTING
 
 _LOOK_S = 0.1
 """Between two looks whether the server still runs."""
@@ -52,14 +52,19 @@ class Recording:
         *,
         clock: Callable[[], float] = time.monotonic,
         pause: Callable[[float], None] = time.sleep,
+        healthy: Callable[[], bool] = lambda: True,
     ) -> None:
+        """`healthy`: whether no process of the server died of a signal, as far as is known."""
         self.recorder = recorder
         self.clock = clock
+        self._healthy = healthy
         self._pause = pause
         self._functions = functions
         self._transactions = transactions
         self._windows = 0
         self.refused: dict[int, str] = {}
+        self.change_s = 0.0  # that the last change of probes took
+        self.timed: tuple[int, ...] = ()  # functions, without markers, whose probes are on or were last
 
     @property
     def last_window(self) -> int:
@@ -77,6 +82,10 @@ class Recording:
         """One that no figure is made of: we work on the same machine meanwhile."""
         self._set((), RESTING, round_, "timing", entry_only=False)
 
+    def after(self, round_: int) -> None:
+        """The last one, with the markers alone."""
+        self._set((), AFTER, round_, "timing", entry_only=False)
+
     def count(self, watched: Sequence[int], round_: int) -> None:
         """One in which their entries are counted."""
         self._set(watched, COUNTING, round_, "counting", entry_only=True)
@@ -88,7 +97,7 @@ class Recording:
         """Waits so long, and says how long it was. Raises ServerEnded."""
         begun = self.clock()
         while (left := seconds - (self.clock() - begun)) > 0:
-            if not self.recorder.alive():
+            if not (self.recorder.alive() and self._healthy()):
                 raise ServerEnded
             self._pause(min(_LOOK_S, left))
         return self.clock() - begun
@@ -96,16 +105,19 @@ class Recording:
     def _set(self, watched: Sequence[int], purpose: str, round_: int, mode: str, *, entry_only: bool) -> None:
         from tare._probe import ProbeError
 
-        if not self.recorder.alive():
+        if purpose != AFTER and not (self.recorder.alive() and self._healthy()):
             raise ServerEnded
         marking = self._transactions.marking
         able = [number for number in watched if number not in marking and number not in self.refused]
         probes = [*self._transactions.markers, *((number, "site", False, entry_only) for number in able)]
         targets = [self._functions[number].target() for number in (*sorted(marking), *able)]
+        begun = self.clock()
         try:
             self.refused |= dict(self.recorder.set(targets, probes, mode, purpose, round_))
         except ProbeError as error:
             if self.recorder.alive():
                 raise
             raise ServerEnded from error
+        self.change_s = self.clock() - begun
         self._windows += 1
+        self.timed = tuple(one for one in able if one not in self.refused)

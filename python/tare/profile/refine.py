@@ -1,4 +1,4 @@
-"""The functions of the next round: `tare.protocol.profile.refinement` chooses, over the calls that are known here.
+"""Functions of the next round: `tare.protocol.profile.refinement` chooses, over the calls that are known here.
 
 Known are the direct calls in the binary, and calls by pointer as far as they were seen: where a function was called
 from a place that lies in another than the watched one above it, that other function is beneath the watched one too.
@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 
+from tare.profile.ending import Ending
 from tare.profile.functions import Functions
 from tare.profile.naive import naive_rounds
 from tare.profile.transactions import Transactions
@@ -35,11 +36,11 @@ Count = Callable[[Sequence[int]], Costs]
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """What the next round watches, and why."""
+    """Functions that the next round watches, and why."""
 
     watch: tuple[int, ...]
     reason: str
-    ends: bool = False  # nothing new comes to it; `reason` says why
+    ending: Ending | None = None  # nothing new comes to it; `reason` says why
     settled: bool = False  # and that because nothing is left to divide
     divided: tuple[int, ...] = ()  # functions whose callees come to it
     too_hot: tuple[int, ...] = ()  # that found no room in the budget
@@ -185,7 +186,7 @@ class Refinement:
         return Step(
             watch=found.watch,
             reason=reason,
-            ends=found.ends is not None,
+            ending=None if found.ends is None else Ending.REFINED,
             settled=found.ends in ("dominated", "nothing left"),
             divided=tuple(one for one in found.divided if one >= 0),
             too_hot=found.too_hot,

@@ -1,6 +1,15 @@
-"""A profile made: look, count, then rounds of windows that take turns, each round chosen by what the last one found.
+"""A profiling session: look, count, then rounds of windows that take turns, each round chosen by the one before.
 
-The time that was asked for holds all of it: counting, windows, and the analysis in between.
+The requested time holds all of it: counting, windows, and the analysis in between. A round ends early where putting
+probes on and off takes long.
+
+The budget is kept: after each pair of windows, from a round's second on, the overhead so far is looked at while probes
+are off. Where its whole interval is above the budget (`tare.protocol.profile.overhead.excess`), the dearest functions
+are let go until the rest fits: what is predicted of it, times the ratio of measured to predicted overhead. The rest
+begins a round of its own, since transactions under two sets of probes are not alike: they are never pooled. Such a
+round is not among the requested ones.
+
+A last window has the markers alone: it shows whether transactions still end.
 """
 
 from __future__ import annotations
@@ -8,19 +17,22 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from random import Random
+from time import monotonic
 from typing import Protocol
 
 from tare.errors import TareError, TooFewTransactions
 from tare.profile import told
-from tare.profile.costs import Price
+from tare.profile.costs import MOST_CHANGE, Price
 from tare.profile.counting import BATCH, FEW, Counts
+from tare.profile.ending import WORDS, Ending
 from tare.profile.recording import Recording, ServerEnded
 from tare.profile.refine import Count, Step
 from tare.profile.request import Asked
 from tare.profile.transactions import Transactions
-from tare.profile.windows import PROBED, turns
+from tare.profile.windows import AFTER_S, LEAST_PAIRS, PROBED, Turn, turns
 from tare.protocol.profile.found import Findings, Overhead
-from tare.protocol.profile.overhead import own_ns
+from tare.protocol.profile.overhead import Excess, excess, own_ns
+from tare.protocol.profile.overhead import Turn as Measured
 from tare.protocol.profile.refinement import Costs
 
 FIRST_ROUND = 1
@@ -30,6 +42,12 @@ LOOKING = 0
 
 FEWEST = 50
 """Transactions of a round, from which the next one is chosen."""
+
+LONG_LOOK_S = 3.0
+"""Seconds from which on the user hears of a look."""
+
+GLANCING = 0.1
+"""Share of the time at most that goes into looking at the overhead between two pairs."""
 
 OTHER_LOAD = 3.0
 """Times as many transactions a second, or as few, as when calls were counted: what was counted says nothing then."""
@@ -42,8 +60,20 @@ class NoTransactions(TareError):
     """None came while they were waited for."""
 
 
+class OverBudget(Exception):
+    """Probes took more than the budget, with the whole interval of what they took."""
+
+    def __init__(self, excess: Excess) -> None:
+        super().__init__(excess)
+        self.excess = excess
+
+
+class Stalled(Exception):
+    """No transaction ended in a pair of windows, where many did before."""
+
+
 class OtherLoad(Exception):
-    """It is not the one any more under which calls were counted."""
+    """The load changed since calls were counted."""
 
     def __init__(self, since: int) -> None:
         super().__init__(since)
@@ -52,7 +82,7 @@ class OtherLoad(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Pace:
-    """Of the transactions in some windows."""
+    """Number and duration of the transactions in some windows."""
 
     transactions: int  # that ended there; 0: none is whole
     seconds: float
@@ -72,13 +102,26 @@ class Pace:
 class Reader(Protocol):
     """What has been recorded so far, put together and analysed."""
 
+    @property
+    def megabytes(self) -> float:
+        """Size of the recording."""
+
     def look(self) -> None:
-        """Reads the recording anew."""
+        """Reads the whole recording again."""
+
+    def glance(self, since: int) -> Sequence[Measured]:
+        """Windows from this one on that take turns, without what was recorded before."""
+
+    def open_threads(self) -> frozenset[int]:
+        """Threads whose transaction was not seen to end; of the last `look`."""
 
     def pace(self, since: int = 0) -> Pace:
         """Of windows with the markers alone, from this one on."""
 
     def transactions_in(self, window: int) -> int: ...
+
+    def ended_since(self, window: int) -> int:
+        """Transactions that ended in this window or later, without what was recorded before."""
 
     def findings(self, round_: int) -> Findings: ...
 
@@ -99,8 +142,28 @@ class Choose(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
+class Shed:
+    """Functions that were let go in one round, and why."""
+
+    round: int
+    functions: tuple[int, ...]  # the dearest first
+    predicted: tuple[float, ...]  # what each cost, as a share of the time that a transaction has
+    excess: Excess
+    left: int  # functions that stayed watched
+
+
+@dataclass(frozen=True, slots=True)
+class Rates:
+    """Transactions a second; None: there was no such window."""
+
+    before: float | None = None  # with the markers alone, before any function was watched
+    during: float | None = None  # in the last window with all probes
+    after: float | None = None  # in the last window, with the markers alone
+
+
+@dataclass(frozen=True, slots=True)
 class Round:
-    """One that was made."""
+    """A round of windows."""
 
     number: int
     reason: str
@@ -112,7 +175,7 @@ class Round:
 
 @dataclass
 class Made:
-    """What a session leaves behind. `rounds` is empty if it ended before the first one had probed anything."""
+    """Result of a session. `rounds` is empty if it ended before a function was watched."""
 
     rounds: list[Round] = field(default_factory=list)
     calls: dict[int, float] = field(default_factory=dict)  # per transaction, of all that were counted
@@ -122,8 +185,13 @@ class Made:
     own_ns: float = 0.0  # of a transaction without probes
     notes: list[str] = field(default_factory=list)
     stopped_by: KeyboardInterrupt | None = None
-    ended: str = ""  # why there was no further round
-    settled: bool = False  # because refinement had nothing more to divide
+    ending: Ending | None = None
+    ended: str = ""  # `ending` in words
+    settled: bool = False  # refinement had nothing more to divide
+    shed: list[Shed] = field(default_factory=list)
+    alike: tuple[int, ...] = ()  # rounds under one load that watched what the last one did
+    rates: Rates = Rates()
+    probes_at_end: tuple[int, ...] = ()  # functions whose probes were on when the server ended
     findings: Findings | None = None  # of the last round that was analysed
 
 
@@ -151,6 +219,9 @@ class Session:
         self._choose = choose
         self._tell = tell
         self._price = price
+        self._held_up = (
+            1.0  # times its price that a probe takes, where others wait for the thread that is in it
+        )
         self._name_of = name_of
         self._weight_of = weight_of
         self._batch = batch
@@ -159,37 +230,73 @@ class Session:
         self._draw = Random(asked.seed)
         self._own_ns = 0.0
         self._counted_at = Pace(0, 0.0, 0.0)
+        self._counted_before: float | None = None  # transactions a second before any function was watched
         self._anews = 0
         self._since = 0  # the window from which on the load is what it is
         self._begun = recording.clock()
+        self._after_s = min(AFTER_S, 0.05 * asked.duration_s)
+        self._look_s = 0.0  # that the last look took
+        self._glance_s = 0.0
+        self._seen: list[Measured] = []  # windows of the round `_seen_in`
+        self._seen_in = LOOKING
+        self._era = 0  # rounds before the load became what it is
+        self._during: float | None = None
         self.made = Made(price=price)
 
     def run(self, *, wait_s: float) -> Made:
-        """`wait_s`: for the first transaction. Ctrl-C and the server's end leave what was made until then; the
+        """`wait_s`: for the first transaction. Ctrl-C and the server's end leave what was recorded until then; the
         recorder is stopped in any case. Raises NoTransactions."""
         made = self.made
         try:
             self._settle(wait_s)
-            self._begun = self._recording.clock()  # the time asked for is the load's, not its absence's
+            self._begun = self._recording.clock()  # the requested time is the load's, not its absence's
             self._rounds()
         except TooFewTransactions as few:
             made.notes.append(str(few))
-            made.ended = few.what
-        except ServerEnded as end:
-            made.notes.append(f"{end.what} in mid-run: this is what was recorded until then")
-            made.ended = "the server ended"
+            self._end(Ending.TOO_FEW, few.what)
+        except Stalled:
+            self._end(Ending.STALLED)
+        except ServerEnded:
+            made.probes_at_end = self._recording.timed
+            self._end(Ending.SERVER_ENDED)
         except KeyboardInterrupt as interrupt:
             made.stopped_by = interrupt
-            made.ended = "interrupted"
+            self._end(Ending.INTERRUPTED)
         finally:
-            self._recording.recorder.stop()
+            try:
+                self._see_after()
+            finally:
+                self._recording.recorder.stop()
         self._sum_up()
         return made
+
+    def _end(self, ending: Ending, words: str = "") -> None:
+        self.made.ending, self.made.ended = ending, words or WORDS[ending]
+
+    def _see_after(self) -> None:
+        """The last window. Where the server ended as a whole there is none, and no transaction."""
+        made, recording = self.made, self._recording
+        after: float | None = None
+        if made.rounds and made.ending is not None:
+            try:
+                recording.after(made.rounds[-1].number)
+                window = recording.last_window
+                lasted = recording.last(self._after_s)
+                recording.rest(made.rounds[-1].number)
+                after = self._reader.ended_since(window) / lasted if lasted > 0 else None
+            except ServerEnded:
+                made.probes_at_end = made.probes_at_end or recording.timed
+                self._end(Ending.SERVER_ENDED)
+                after = 0.0
+        made.rates = Rates(self._counted_before, self._during, after)
 
     def _sum_up(self) -> None:
         made = self.made
         made.calls, made.refused = self._calls, dict(self._recording.refused)
         made.price, made.own_ns = self._price, self._own_ns
+        if made.rounds:
+            last = set(made.rounds[-1].watched)
+            made.alike = tuple(one.number for one in made.rounds[self._era :] if set(one.watched) == last)
 
     # Before the first round -----------------------------------------------------
     def _settle(self, wait_s: float) -> None:
@@ -203,13 +310,14 @@ class Session:
             pace = self._reader.pace(window)
             if pace.transactions:
                 self._own_ns, self._since, self._counted_at = pace.own_ns, window, pace
+                self._counted_before = pace.rate
                 return
             waited = self._recording.clock() - begun
             if waited >= wait_s:
                 raise NoTransactions(
                     f"no transaction ended in {waited:.0f} s ({self._transactions.says})",
                     "put a load on the server meanwhile, such as tare bench oltp run; "
-                    "or tell transactions in another way: --txn function:NAME",
+                    "or name another transaction: --txn function:NAME",
                 )
             self._tell(told.Waiting(waited))
 
@@ -218,7 +326,11 @@ class Session:
         if any(one not in self._counts for one in functions):
             round_ = self.made.rounds[-1].number if self.made.rounds else LOOKING
             seconds = self._asked.counting_s(first=not self.made.rounds)
-            self._counts.take(self._recording, functions, seconds, round_, self._tell, self._batch)
+            left = self._counts.take(self._recording, functions, seconds, round_, self._tell, self._batch)
+            if left:
+                self.made.notes.append(
+                    f"{left} functions were not counted for lack of time, and so not watched: profile for longer"
+                )
             self._look(round_)
             self._counted_at = self._pace()
             self._calls = self._counts.per_transaction(self._reader.transactions_in, self._counted_at.rate)
@@ -228,33 +340,75 @@ class Session:
         return self._reader.pace(self._since)
 
     def _costs(self) -> Costs:
-        return Costs(self._calls, self._price.pair_ns, self._own_ns, self._weight_of)
+        return Costs(self._calls, self._price.pair_ns * self._held_up, self._own_ns, self._weight_of)
 
     # Rounds ----------------------------------------------------------------------
     def _rounds(self) -> None:
         step = self._choose.first(self._count)
         self._tell_counted(step)
         watched: tuple[int, ...] = ()
-        last = FIRST_ROUND + self._asked.rounds - 1
-        for number in range(FIRST_ROUND, last + 1):
+        to_come = self._asked.rounds
+        number = FIRST_ROUND - 1
+        while True:
             self._pass_over(step)
+            number += 1
             added = tuple(one for one in step.watch if one not in watched)
-            lasts = self._asked.round_s(self._left(), last - number + 1)
+            lasts = self._asked.round_s(self._left(), to_come)
             self.made.rounds.append(Round(number, step.reason, step.watch, added, step.predicted, lasts))
+            watched = step.watch
             try:
-                findings = self._round(number, step.watch, lasts, last=number == last)
+                findings = self._round(number, step.watch, lasts, last=to_come <= 1)
+                to_come -= 1
+                watched = tuple(one for one in step.watch if one not in self._recording.refused)
+                following = self._next(findings, watched, rounds_left=to_come)
+                if following.ending is None:
+                    step = following
+                    continue
+                self.made.settled = following.settled
+                self._pass_over(following)
+                self._end(following.ending, following.reason)
+                if (
+                    left := self._left()
+                ) >= self._least_s():  # more of the same: its intervals become narrower
+                    self._windows(number, watched, left, last=True)
+                return
             except OtherLoad as other:
+                to_come -= 1
                 step, watched = self._anew(other.since), ()
-                continue
-            watched = tuple(one for one in step.watch if one not in self._recording.refused)
-            step = self._next(findings, watched, rounds_left=last - number)
-            if step.ends:
-                break
-        self.made.settled = step.settled
-        self._pass_over(step)
-        self.made.ended = step.reason
-        if (left := self._left()) >= self._least_s():  # more of the same: its intervals become narrower
-            self._windows(self.made.rounds[-1].number, watched, left, last=True)
+            except OverBudget as over:
+                lighter = self._lighter(number, watched, over.excess)
+                if lighter is None:
+                    return
+                step, watched = lighter, lighter.watch
+                to_come = max(to_come, 1)
+
+    def _lighter(self, number: int, watched: Sequence[int], excess: Excess) -> Step | None:
+        """Step with the dearest functions let go; None: none is left that is called, or no time."""
+        costs = self._costs()
+        predicted = costs.predicted(watched)
+        scale = max(1.0, excess.added.value / predicted) if predicted > 0 else float("inf")
+        kept = sorted(watched, key=lambda one: (-costs.of(one), one))
+        let_go: list[int] = []
+        while kept and costs.predicted(kept) * scale > self._asked.budget:
+            let_go.append(kept.pop(0))
+        if costs.predicted(kept) <= 0:
+            let_go, kept = [*let_go, *kept], []
+        shed = Shed(number, tuple(let_go), tuple(costs.of(one) for one in let_go), excess, len(kept))
+        self.made.shed.append(shed)
+        self._held_up = max(
+            self._held_up, excess.added.low * self._held_up / predicted if predicted > 0 else 1.0
+        )
+        names = tuple(self._name_of(one) for one in let_go)
+        self._tell(told.Shed(number, names, len(kept), excess, self._asked.budget))
+        if not kept:
+            self._end(Ending.BUDGET)
+            return None
+        if self._left() < self._least_s():
+            self._end(Ending.TIME)
+            return None
+        stay = tuple(one for one in watched if one in kept)
+        reason = f"goes on without {len(let_go)} of {len(watched)} functions, whose probes took more than the budget"
+        return Step(stay, reason, predicted=self._costs().predicted(stay))
 
     def _round(self, number: int, watch: Sequence[int], seconds: float, *, last: bool) -> Findings:
         """Its windows, and more of them while it holds too few transactions. Raises as `_windows` does."""
@@ -273,16 +427,7 @@ class Session:
 
         Raises ServerEnded, TooFewTransactions, and OtherLoad where another round may come."""
         first = self._recording.last_window + 1
-        order = turns(max(1.0, seconds), self._draw)
-        for place, turn in enumerate(order, 1):
-            self._tell(
-                told.Window(number, place, len(order), turn.purpose, turn.seconds, len(watch), self._left())
-            )
-            if turn.purpose == PROBED:
-                self._recording.probe(watch, number)
-            else:
-                self._recording.mark(number)
-            self._recording.last(turn.seconds)
+        self._take_turns(number, watch, turns(max(1.0, seconds), self._draw), seconds)
         self._look(number)
         if not last and self._is_another(self._reader.pace(first)):
             raise OtherLoad(first)
@@ -296,6 +441,53 @@ class Session:
         self._sum_up()
         self._tell(told.RoundDone(number, self._pace().rate, findings, overhead))
         return findings
+
+    def _take_turns(self, number: int, watch: Sequence[int], order: Sequence[Turn], seconds: float) -> None:
+        """Goes through windows, pair after pair, and looks at what the pairs so far cost. No further pair begins when
+        the time is over. Raises OverBudget, Stalled, ServerEnded."""
+        recording = self._recording
+        until = recording.clock() + max(seconds, 1.0)
+        if self._seen_in != number:
+            self._seen, self._seen_in = [], number
+        since = recording.last_window + 1
+        glanced = recording.clock()
+        for place, turn in enumerate(order, 1):
+            self._tell(
+                told.Window(number, place, len(order), turn.purpose, turn.seconds, len(watch), self._left())
+            )
+            if turn.purpose == PROBED:
+                recording.probe(watch, number)
+            else:
+                recording.mark(number)
+            recording.last(turn.seconds)
+            pairs, half = divmod(place, 2)
+            if half or pairs < LEAST_PAIRS:
+                continue
+            over = place == len(order) or recording.clock() >= until
+            if over or recording.clock() - glanced >= self._glance_s / GLANCING:
+                self._seen += self._glance(number, since)
+                since, glanced = recording.last_window + 1, recording.clock()
+                self._judge(self._seen, watch)
+            if over:
+                return
+
+    def _glance(self, number: int, since: int) -> Sequence[Measured]:
+        """Windows from `since` on, read while probes are off."""
+        self._recording.rest(number)
+        begun = monotonic()
+        found = self._reader.glance(since)
+        self._glance_s = monotonic() - begun
+        return found
+
+    def _judge(self, seen: Sequence[Measured], watch: Sequence[int]) -> None:
+        probed = [one for one in seen if one.probed and one.transactions]
+        if probed:
+            self._during = probed[-1].rate
+        expected = self._counted_at.rate * sum(one.seconds for one in seen[-2:])
+        if expected >= FEW and not any(one.transactions for one in seen[-2:]):
+            raise Stalled
+        if watch and (found := excess(seen, self._asked.budget)) is not None:
+            raise OverBudget(found)
 
     def _is_another(self, now: Pace) -> bool:
         before = self._counted_at
@@ -312,21 +504,22 @@ class Session:
         before, self._since = self._counted_at, since
         self._anews += 1
         self._counts, self.made.left_out = Counts(), []
+        self._era = len(self.made.rounds)
         self._choose.forget()
         self._own_ns = self._pace().own_ns or self._own_ns
         step = self._choose.first(self._count)
         self.made.notes.append(
-            f"the load became another one, of {self._counted_at.rate:.3g} transactions a second and not "
-            f"{before.rate:.3g}: round {self.made.rounds[-1].number + 1} begins anew"
+            f"the load changed from {before.rate:.3g} to {self._counted_at.rate:.3g} transactions a second: round "
+            f"{self.made.rounds[-1].number + 1} begins anew"
         )
         self._tell_counted(step)
         return step
 
     def _next(self, findings: Findings, watched: tuple[int, ...], *, rounds_left: int) -> Step:
         if rounds_left <= 0:
-            return Step(watched, "the rounds that were asked for are made", ends=True)
+            return Step(watched, WORDS[Ending.ROUNDS], ending=Ending.ROUNDS)
         if self._left() < self._least_s():
-            return Step(watched, "the time that was asked for is spent", ends=True)
+            return Step(watched, WORDS[Ending.TIME], ending=Ending.TIME)
         return self._choose.next(findings, watched, self._count)
 
     def _learn(self, overhead: Overhead | None, pairs: float) -> None:
@@ -335,6 +528,8 @@ class Session:
         if overhead is not None and overhead.latency is not None:
             latency = overhead.latency
             self._price = self._price.learnt(latency.low, latency.high, pairs, self._own_ns)
+            if latency.high < self._held_up * pairs * self._price.pair_ns / self._own_ns:
+                self._held_up = max(1.0, self._held_up / MOST_CHANGE)
 
     def _pass_over(self, step: Step) -> None:
         """What was too hot may have found room since."""
@@ -343,16 +538,22 @@ class Session:
         self.made.left_out = [one for one in hot if one not in watched]
 
     def _look(self, round_: int) -> None:
-        """What has been recorded so far. Meanwhile probes are off: our own CPU time would be in their windows."""
+        """Reads what was recorded so far. Probes are off: our own CPU time would be in their windows."""
         self._recording.rest(round_)
+        if self._look_s > LONG_LOOK_S:
+            self._tell(told.Analysing(self._reader.megabytes))
+        begun = monotonic()
         self._reader.look()
+        self._look_s = monotonic() - begun
 
     def _left(self) -> float:
-        return max(0.0, self._asked.duration_s - (self._recording.clock() - self._begun))
+        """Time for further windows: the look after them and the last window are still to come."""
+        spent = self._recording.clock() - self._begun
+        return max(0.0, self._asked.duration_s - spent - self._after_s - self._look_s)
 
     def _least_s(self) -> float:
-        """Less is too little for a round."""
-        return max(2.0, 0.06 * self._asked.duration_s)
+        """Less is too little for a round: for the changes of probes in its fewest pairs and the looks after these."""
+        return max(2.0, 0.06 * self._asked.duration_s) + 3 * LEAST_PAIRS * self._recording.change_s
 
     def _tell_counted(self, step: Step) -> None:
         pace = self._pace()

@@ -80,6 +80,7 @@ def subject(
                 opened=lambda path: _loaded(path, _opened(backend, started.folder), started),
                 shown=" ".join(command),
                 folder=started.folder,
+                exit_code=lambda: started.ended,
             ),
             beside.hear,
         )

@@ -1,10 +1,11 @@
-"""What happens while a profile is made, for whoever watches."""
+"""Events of a profiling session, for whoever watches."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
 from tare.protocol.profile.found import Findings, Overhead
+from tare.protocol.profile.overhead import Excess
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,10 +63,35 @@ class RoundDone:
 
 
 @dataclass(frozen=True, slots=True)
+class Shed:
+    """Probes were taken off in mid-round, since they took more than the budget."""
+
+    round: int
+    functions: tuple[str, ...]  # the dearest first
+    left: int  # functions that stay watched
+    excess: Excess
+    budget: float
+
+
+@dataclass(frozen=True, slots=True)
+class Detached:
+    """No probe is on any more; for a moment the server is looked at."""
+
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class Analysing:
+    """A recording is put together, which may take a while."""
+
+    megabytes: float
+
+
+@dataclass(frozen=True, slots=True)
 class Noted:
     """Something that a user should know."""
 
     text: str
 
 
-Told = Watching | Waiting | Counting | Counted | Window | RoundDone | Noted
+Told = Watching | Waiting | Counting | Counted | Window | Shed | RoundDone | Detached | Analysing | Noted

@@ -1,4 +1,4 @@
-"""The order of windows in a round: with all probes, and with the transactions' markers alone, taking turns.
+"""Order of the windows in a round: with all probes, and with the transactions' markers alone, taking turns.
 
 Each pair is turned the other way than the pair before (ABBA), so that a drift of the load meets both alike; which way
 the first one goes is drawn.
@@ -9,12 +9,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 from random import Random
 
-PROBED, MARKERS, COUNTING, RESTING = "probed", "markers", "counting", "resting"
+PROBED, MARKERS, COUNTING, RESTING, AFTER = "probed", "markers", "counting", "resting", "after"
 
 PROBED_S = 1.5
 """Of a window with all probes: these make the profile, so they are the longer ones."""
 
 MARKERS_S = 0.75
+
+AFTER_S = 1.0
+"""The last window, with the markers alone: whether transactions end as before."""
+
 LEAST_PAIRS = 2
 MOST_PAIRS = 40
 

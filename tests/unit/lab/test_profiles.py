@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from tare.errors import NoSuchProfile, ProfileDamaged, ProfileTooNew, UsageError
-from tare.lab.profile_about import ABOUT, About, Named
+from tare.lab.profile_about import ABOUT, VERSION, About, Named, State
 from tare.lab.profile_tables import FOLDER
 from tare.lab.profiles import Run, create, names_in, open_run, runs_in, usual_name
 from tare.protocol.profile.analyse import analyse
@@ -122,7 +122,9 @@ def test_a_run_is_named_by_what_it_watched_and_when() -> None:
 def test_a_run_comes_back_as_it_was_written_by_path_and_by_name(run: Run, tmp_path: Path) -> None:
     assert open_run(str(run.folder)).about == run.about
     assert open_run(run.name, tmp_path) == run
-    saved = run.save(run.about.model_copy(update={"state": "complete", "calls": {1: 2.5}, "pair_ns": 51.0}))
+    saved = run.save(
+        run.about.model_copy(update={"state": State.COMPLETE, "calls": {1: 2.5}, "pair_ns": 51.0})
+    )
     assert open_run(run.name, tmp_path).about == saved.about
 
 
@@ -157,7 +159,7 @@ def test_a_name_that_is_taken_is_refused_if_it_was_chosen_and_else_numbered(run:
 
 def test_a_folder_of_a_newer_tare_says_so(run: Run) -> None:
     said = json.loads((run.folder / ABOUT).read_text())
-    (run.folder / ABOUT).write_text(json.dumps({**said, "version": 2, "tare": "9.0", "new": 1}))
+    (run.folder / ABOUT).write_text(json.dumps({**said, "version": VERSION + 1, "tare": "9.0", "new": 1}))
     with pytest.raises(ProfileTooNew, match=r"of a later Tare \(9.0\)"):
         open_run(str(run.folder))
 

@@ -3,16 +3,18 @@ runs, no probe is set. Real servers are in `tests/profile`."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from tare.errors import TooFewTransactions
+from tare.profile.ending import Ending
 from tare.profile.functions import Known
 from tare.profile.recording import Recording
 from tare.profile.refine import Count, Step
 from tare.profile.session import Pace
 from tare.profile.transactions import Probe, Transactions
 from tare.protocol.profile.found import Estimate, Findings, Overhead
+from tare.protocol.profile.overhead import Turn
 from tare.protocol.profile.refinement import Costs
 
 MARKER = 1
@@ -55,6 +57,7 @@ class NoRecorder:
         self.sets: list[Set] = []
         self.ends_at = float("inf")
         self.stopped = 0
+        self.set_s = 0.0  # that a change of probes takes
 
     def set(
         self,
@@ -68,6 +71,7 @@ class NoRecorder:
         assert probes[0][0] == MARKER, "markers are on in every window"
         watched = tuple(probe[0] for probe in probes if probe[0] != MARKER)
         assert all(probe[3] == (mode == "counting") for probe in probes if probe[0] != MARKER)
+        self._clock.now += self.set_s
         self.sets.append(Set(self._clock.now, watched, mode, purpose, round))
         return [(one, self._refused[one]) for one in watched if one in self._refused]
 
@@ -92,7 +96,8 @@ class NoFunctions:
 
 @dataclass
 class NoReader:
-    """Every window has RATE transactions a second, of MEAN_NS."""
+    """Every window has RATE transactions a second, of MEAN_NS; with probes on, transactions take `slowed` times as
+    long, by what is watched."""
 
     recorder: NoRecorder
     clock: Clock
@@ -103,10 +108,32 @@ class NoReader:
     swings: bool = False  # every other look has ten times the rate
     paces: int = 0
     few_until: float = 0.0  # before it, rounds hold too few transactions
+    slowed: Callable[[tuple[int, ...]], float] = lambda watched: 1.0
+    stalls_at: float = float("inf")  # after it, no transaction ends
+    megabytes: float = 1.0
 
     def look(self) -> None:
         assert self.recorder.sets[-1].purpose == "resting", "we work only when no figure is made"
         self.looked += 1
+
+    def glance(self, since: int) -> list[Turn]:
+        assert self.recorder.sets[-1].purpose == "resting", "we work only when no figure is made"
+        found = []
+        for window, one in enumerate(self.recorder.sets[since:-1], since):
+            if one.purpose in ("probed", "markers"):
+                seconds = self.recorder.sets[window + 1].at - one.at
+                slowed = self.slowed(one.watched) if one.watched else 1.0
+                count = 0 if one.at >= self.stalls_at else round(RATE * seconds / slowed)
+                found.append(Turn(one.purpose == "probed", count, MEAN_NS * slowed, seconds))
+        return found
+
+    def open_threads(self) -> frozenset[int]:
+        return frozenset()
+
+    def ended_since(self, window: int) -> int:
+        one = self.recorder.sets[window]
+        assert one.purpose == "after"
+        return 0 if one.at >= self.stalls_at else round(RATE * (self.clock.now - one.at))
 
     def pace(self, since: int = 0) -> Pace:
         if self.clock.now < self.none_until:
@@ -147,7 +174,11 @@ class Script:
 
     def next(self, findings: Findings, watched: Sequence[int], count: Count) -> Step:
         assert self.learnt, "what was found is learnt from before the next step is asked for"
-        step = self.steps.pop(0) if self.steps else Step(tuple(watched), "nothing is left", ends=True)
+        step = (
+            self.steps.pop(0)
+            if self.steps
+            else Step(tuple(watched), "nothing is left", ending=Ending.REFINED)
+        )
         self.costs.append(count(step.watch))
         return step
 
@@ -179,7 +210,7 @@ def findings(**more: object) -> Findings:
         "tail": (),
         "kinds": (),
         "enough": None,
-        "warnings": (),
+        "reservations": (),
     }
     return Findings(**{**given, **more})  # type: ignore[arg-type]
 

@@ -1,12 +1,15 @@
-"""A server may end at any moment, also while probes are set on it."""
+"""A server may end at any moment, also while probes are set on it; a recording can be read while it grows."""
 
 from __future__ import annotations
 
+import struct
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tare._probe import ProbeError
+from tare.profile.excerpt import Windows, excerpt
 from tare.profile.recording import ServerEnded
 from tests.unit.profile.doubles import Clock, NoRecorder, recording
 
@@ -35,3 +38,34 @@ def test_what_the_kernel_refuses_on_a_server_that_runs_is_told_as_it_is() -> Non
     clock = Clock()
     with pytest.raises(ProbeError, match="15 probes"):
         recording(Refuses(clock, gone=False), clock).mark(1)
+
+
+# The end of a recording ------------------------------------------------------------------
+def frame(kind: int, body: bytes) -> bytes:
+    return struct.pack("<IIQ", kind, len(body), 0) + body
+
+
+HEAD = struct.pack("<8sII", b"TAREPROF", 2, 0)
+BEGIN, RECORDS = 1, 3
+
+
+def test_the_end_of_a_recording_is_read_without_the_rest_also_as_it_grows(tmp_path: Path) -> None:
+    file = tmp_path / "recording.tare"
+    first, second = frame(BEGIN, b"one") + frame(RECORDS, b"x" * 9), frame(BEGIN, b"two")
+    file.write_bytes(HEAD + first + second + frame(RECORDS, b"half")[:-1])
+    windows = Windows(file)
+    assert windows.offset(2) is None
+    with excerpt(file, windows, 1) as part:
+        assert (
+            part.read_bytes() == file.read_bytes()[: len(HEAD)] + file.read_bytes()[len(HEAD) + len(first) :]
+        )
+    file.write_bytes(HEAD + first + second + frame(RECORDS, b"half") + frame(BEGIN, b"three"))
+    assert windows.offset(2) == file.stat().st_size - len(frame(BEGIN, b"three"))
+    assert list(tmp_path.iterdir()) == [file], "nothing is left beside it"
+
+
+def test_a_recording_of_another_format_is_given_whole(tmp_path: Path) -> None:
+    file = tmp_path / "recording.tare"
+    file.write_bytes(struct.pack("<8sII", b"TAREPROF", 9, 0) + frame(BEGIN, b""))
+    with excerpt(file, Windows(file), 0) as part:
+        assert part == file

@@ -151,19 +151,19 @@ def test_only_callees_of_what_varies_are_counted() -> None:
 
 def test_it_ends_where_a_body_that_calls_nothing_dominates() -> None:
     step = next_step(("commit", 0.2, "main"), ("commit/sleep", 0.8, "flush"))
-    assert step.ends
+    assert step.ending is not None
     assert "the body of sleep (80% of the variance is its own) dominates" in step.reason
 
 
 def test_it_ends_where_nothing_beneath_is_called() -> None:
     step = next_step(("execute", 1.0, "main"), counter=Counter({"update": 0.0, "lock": 0.0}))
-    assert step.ends
+    assert step.ending is not None
 
 
 def test_it_ends_where_all_that_is_left_is_too_hot() -> None:
     hot = Counter({"update": 1e6, "lock": 1e6})
     step = next_step(("execute", 1.0, "main"), counter=hot)
-    assert step.ends
+    assert step.ending is not None
     assert "too hot for the budget" in step.reason
     assert names(step.too_hot) == {"update", "lock"}
 
@@ -241,6 +241,6 @@ def test_what_is_never_affordable_ends_it_by_name() -> None:
     of.first(counter)
     found = SERVER.found(("execute", 1.0, "main"))
     step = of.next(found, numbers("parse", "execute", "commit"), counter)
-    assert step.ends
+    assert step.ending is not None
     assert not step.settled
     assert step.reason == "what is left to divide is too hot for the budget: sleep"

@@ -10,12 +10,14 @@ import pytest
 
 from tare.profile import told
 from tare.profile.costs import Price
+from tare.profile.ending import Ending
 from tare.profile.refine import Step
 from tare.profile.request import Asked
 from tare.profile.session import Made, NoTransactions, Session
 from tare.protocol.profile.found import Estimate
 from tests.unit.profile.doubles import (
     MEAN_NS,
+    RATE,
     Clock,
     NoReader,
     NoRecorder,
@@ -56,11 +58,15 @@ def play(
     ramps_until: float | None = None,
     swings: bool = False,
     few_until: float = 0.0,
+    slowed: Callable[[tuple[int, ...]], float] = lambda watched: 1.0,
+    stalls_at: float = float("inf"),
+    set_s: float = 0.0,
     interrupt: Callable[[told.Told], bool] = lambda event: False,
 ) -> Played:
     clock = Clock()
     recorder = NoRecorder(clock, dict.fromkeys(range(2, 50), 1.0) | dict(calls or {}), refused or {})
     recorder.ends_at = ends_at
+    recorder.set_s = set_s
     heard: list[told.Told] = []
     script = Script(list(steps or (step(2, 3),)))
 
@@ -81,6 +87,8 @@ def play(
             ramps_until=ramps_until,
             swings=swings,
             few_until=few_until,
+            slowed=slowed,
+            stalls_at=stalls_at,
         ),
         script,
         hear,
@@ -100,7 +108,8 @@ def step(*watch: int, too_hot: Sequence[int] = ()) -> Step:
 def test_it_looks_then_counts_then_probes() -> None:
     purposes = [one.purpose for one in play().sets if one.purpose != "resting"]
     assert purposes[:2] == ["markers", "counting"]
-    assert set(purposes[2:]) == {"probed", "markers"}
+    assert set(purposes[2:-1]) == {"probed", "markers"}
+    assert purposes[-1] == "after"
 
 
 def test_windows_with_and_without_probes_take_turns_and_each_pair_is_turned_about() -> None:
@@ -178,7 +187,7 @@ def test_rounds_go_on_while_there_is_something_to_divide() -> None:
 
 def test_time_that_refinement_leaves_over_goes_to_the_last_round() -> None:
     played = play(step(2))
-    assert 55 <= played.clock.now <= 70
+    assert 55 <= played.clock.now <= 64
     assert {one.round for one in played.of("probed")} == {1}
 
 
@@ -186,8 +195,8 @@ def test_all_rounds_together_take_the_time_that_was_asked_for() -> None:
     steps = [step(*range(2, 3 + number)) for number in range(1, 9)]
     played = play(*steps, asked=Asked(duration_s=90.0, rounds=6))
     assert len(played.made.rounds) == 6
-    assert 85 <= played.clock.now <= 97
-    assert played.made.ended == "the rounds that were asked for are made"
+    assert 85 <= played.clock.now <= 93
+    assert played.made.ending is Ending.ROUNDS
 
 
 def test_the_last_round_is_the_longest() -> None:
@@ -233,17 +242,97 @@ def test_a_load_that_swings_is_taken_as_it_is_after_the_second_time() -> None:
     assert played.script.forgot == 2
 
 
+# The budget ------------------------------------------------------------------------------
+def hot(watched: tuple[int, ...]) -> float:
+    """Function 3 lies within a lock that all wait for."""
+    return 2.86 if 3 in watched else 1.01
+
+
+def test_probes_that_cost_more_than_the_budget_are_let_go_after_two_pairs_the_dearest_first() -> None:
+    played = play(step(2, 3, 4), calls={2: 0.01, 3: 40.0, 4: 0.02}, slowed=hot)
+    assert played.watched() == [(2, 3, 4), (2, 4)]
+    [shed] = played.made.shed
+    assert (shed.round, shed.functions, shed.left) == (1, (3,), 2)
+    assert shed.excess.pairs == 2
+    assert shed.excess.added.value == pytest.approx(1.86, rel=0.05)
+    assert sum(one.watched == (2, 3, 4) for one in played.of("probed")) == 2
+
+
+def test_what_is_left_is_a_round_of_its_own_that_is_not_among_the_requested_ones() -> None:
+    calls = {2: 0.01, 3: 40.0}
+    played = play(step(2, 3), calls=calls, slowed=hot, asked=Asked(duration_s=60.0, rounds=1))
+    assert [one.watched for one in played.made.rounds] == [(2, 3), (2,)]
+    assert {one.round for one in played.of("probed") if one.watched == (2,)} == {2}
+    assert played.made.ending is Ending.ROUNDS
+    assert played.clock.now > 50.0
+
+
+def test_probes_are_shed_again_where_those_that_are_left_still_cost_too_much() -> None:
+    def both(watched: tuple[int, ...]) -> float:
+        return 3.0 if 3 in watched else 1.5 if 2 in watched else 1.0
+
+    played = play(step(2, 3, 4), calls={2: 0.8, 3: 40.0, 4: 0.05}, slowed=both)
+    assert [one.functions for one in played.made.shed] == [(3,), (2,)]
+    assert played.watched()[-1] == (4,)
+
+
+def test_where_all_probes_are_let_go_the_session_stops_and_says_so() -> None:
+    played = play(step(3), calls={3: 40.0}, slowed=hot)
+    assert played.made.ending is Ending.BUDGET
+    assert played.made.shed[0].left == 0
+    assert played.clock.now < 20.0
+    assert played.sets[-2].purpose == "after"
+
+
+def test_the_price_that_an_excess_shows_holds_for_what_is_chosen_next() -> None:
+    played = play(step(2, 3), step(2, 5), calls={2: 0.01, 3: 40.0}, slowed=hot)
+    assert played.script.costs[-1].pair_ns > PAIR_NS
+
+
+def test_probes_that_cost_no_more_than_the_budget_stay() -> None:
+    played = play(step(2, 3), slowed=lambda watched: 1.03)
+    assert played.made.shed == []
+
+
+# Transactions that stop --------------------------------------------------------------------
+def test_a_session_in_which_no_transaction_ends_any_more_takes_its_probes_off_at_once() -> None:
+    played = play(stalls_at=20.0)
+    assert played.made.ending is Ending.STALLED
+    assert played.clock.now < 30.0
+    assert played.recorder.stopped == 1
+    assert played.made.rates.after == 0.0
+
+
+def test_the_last_window_shows_that_transactions_still_end() -> None:
+    rates = play(slowed=lambda watched: 1.02).made.rates
+    assert rates.before == pytest.approx(RATE)
+    assert rates.during == pytest.approx(RATE / 1.02, rel=0.02)
+    assert rates.after == pytest.approx(RATE, rel=0.02)
+
+
+# The requested time ------------------------------------------------------------------------
+def test_a_session_ends_in_time_where_each_change_of_probes_takes_a_second() -> None:
+    played = play(step(2), step(2, 3), asked=Asked(duration_s=28.0), set_s=1.0)
+    assert played.clock.now <= 28.0 + 5.0, "the first look is not in the 28 s"
+
+
+def test_rounds_that_watched_the_same_are_alike() -> None:
+    assert play(step(2, 3), step(2), step(3, 2)).made.alike == (1, 3)
+
+
 # Ends ------------------------------------------------------------------------------------
 def test_ctrl_c_ends_the_round_and_keeps_it() -> None:
     played = play(interrupt=lambda event: isinstance(event, told.Window) and event.number == 3)
     assert played.made.stopped_by is not None
-    assert played.made.ended == "interrupted"
+    assert played.made.ending is Ending.INTERRUPTED
     assert [one.number for one in played.made.rounds] == [1]
     assert played.recorder.stopped == 1
 
 
 def test_a_server_that_ends_leaves_what_was_made_until_then() -> None:
     played = play(ends_at=20.0)
-    assert "the server ended in mid-run" in played.made.notes[0]
+    assert played.made.ending is Ending.SERVER_ENDED
     assert played.made.rounds
+    assert played.made.rates.before == pytest.approx(RATE)
+    assert played.made.rates.after == 0.0
     assert played.recorder.stopped == 1

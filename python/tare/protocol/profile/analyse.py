@@ -141,7 +141,7 @@ class _Analysis:
             tail=tails(self.times, self.inside, resampled),
             kinds=kinds(measured, self.types),
             enough=needed,
-            warnings=reservations(measured, needed, overhead, budget),
+            reservations=reservations(measured, needed, overhead, budget),
             overhead=overhead,
             server_time=measured.server_time,
         )

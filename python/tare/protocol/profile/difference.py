@@ -18,9 +18,10 @@ from tare.protocol.profile.analyse import varying
 from tare.protocol.profile.found import Estimate
 from tare.protocol.profile.measured import Floats, Measured
 from tare.protocol.profile.resample import REPLICATES, Resampled, percentiles, resample
-from tare.protocol.profile.reservations import FEWEST, MOST_INVALID, invalid_share
+from tare.protocol.profile.reservations import FEWEST
 from tare.protocol.profile.times import Times
 from tare.protocol.profile.tree import Tree, tree_of
+from tare.protocol.profile.validity import MOST_LEFT_OUT, left_out_share
 from tare.protocol.profile.variance import Variances, variances
 
 Two = tuple[float, float]
@@ -173,8 +174,8 @@ def _inferred(side: _Side, nodes: Sequence[int]) -> bool:
 def _warnings(before: Measured, after: Measured, functions: Sequence[Change]) -> list[str]:
     found = []
     for which, one in (("before", before), ("after", after)):
-        share = invalid_share(one.transactions, one.invalid)
-        if share > MOST_INVALID:
+        share = left_out_share(one.transactions, one.invalid)
+        if share > MOST_LEFT_OUT:
             found.append(f"the profile {which} is not valid: {share:.1%} of its transactions do not count")
         if one.transactions < FEWEST:
             found.append(f"the profile {which} has {one.transactions:,} transactions; {FEWEST} are needed")

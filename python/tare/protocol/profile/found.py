@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from enum import StrEnum
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,6 +120,39 @@ class Overhead:
     events: float  # per transaction
     pair_ns: float  # cost of an entry and exit, measured for this backend
     markers: float  # the part that stays in the windows without probes, predicted likewise
+    growth: float | None = (
+        None  # times as long a transaction took at the end: too unsteady for figures; None: steady
+    )
+
+
+class Invalidity(StrEnum):
+    """Reasons for which a profile is not valid."""
+
+    SERVER_ENDED = "server ended"
+    SERVER_HANGS = "server hangs"
+    NO_TRANSACTIONS = "no transactions"
+    LEFT_OUT = "transactions left out"
+    OVER_BUDGET = "overhead above the budget"
+    NOT_MEASURABLE = "overhead not measurable"
+    NOT_STEADY = "load not steady"
+
+
+class Doubt(StrEnum):
+    """Reasons for which a valid profile is less sure than it looks."""
+
+    CUT = "transactions cut"
+    FEW = "few transactions"
+    SLOWED = "overhead may be above the budget"
+    LED = "few transactions lead"
+    LOST = "records lost"
+
+
+@dataclass(frozen=True, slots=True)
+class Reservation:
+    """A warning that comes with the figures."""
+
+    kind: Invalidity | Doubt
+    says: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,6 +180,10 @@ class Findings:
     enough: (
         int | None
     )  # transactions needed so that the first factor's interval is no wider than +-10 points; None: there are
-    warnings: tuple[str, ...]  # first what makes the profile invalid (more than 1% invalid transactions)
+    reservations: tuple[Reservation, ...]  # first those that make the profile invalid
     overhead: Overhead | None = None  # where it was measured
     server_time: bool = False  # T is without waiting for the client
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        return tuple(one.says for one in self.reservations)

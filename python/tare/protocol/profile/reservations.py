@@ -1,4 +1,4 @@
-"""What a reader must know before the figures: first what makes a profile invalid, then what makes it unsure."""
+"""Warnings before the figures: first those that make a profile invalid, then those that make it unsure."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from collections.abc import Iterator, Mapping
 
 import numpy as np
 
-from tare.protocol.profile.found import Estimate, Overhead
+from tare.protocol.profile.found import Doubt, Estimate, Invalidity, Overhead, Reservation
 from tare.protocol.profile.measured import Measured
+from tare.protocol.profile.validity import CUT, MOST_LEFT_OUT, Verdict, left_out_share, says_nothing, verdict
 
-MOST_INVALID = 0.01
 MOST_CUT = 0.05
-"""Cut by our own windows. They fail by nobody's fault, yet long transactions more often than short ones."""
+"""Share of the transactions that our own windows may cut: long ones more often than short ones."""
 
 WIDEST = 0.10
 """Half an interval of the first factor's share that a claim may rest on: 10 points."""
@@ -31,7 +31,6 @@ _WORDS = {
     "unfinished": "they began before their window or ended after the recording",
     "unnested": "their entries and exits do not nest",
 }
-_CUT = ("changed", "unfinished")
 
 
 def enough(transactions: int, first: Estimate | None) -> int | None:
@@ -52,40 +51,35 @@ def leverage(measured: Measured) -> float:
 
 def reservations(
     measured: Measured, needed: int | None, overhead: Overhead | None = None, budget: float | None = None
-) -> tuple[str, ...]:
-    """Sentences."""
-    return (
-        *_invalid(measured.transactions, measured.invalid),
-        *_cut(measured.transactions, measured.invalid),
-        *_few(measured.transactions, needed),
-        *_slowed(overhead, budget),
-        *_led(measured),
-        *_lost(measured),
+) -> tuple[Reservation, ...]:
+    found = (
+        (Invalidity.LEFT_OUT, _left_out(measured.transactions, measured.invalid)),
+        *((kind, iter((says,))) for kind, says in _slowed(overhead, budget)),
+        (Doubt.CUT, _cut(measured.transactions, measured.invalid)),
+        (Doubt.FEW, _few(measured.transactions, needed)),
+        (Doubt.LED, _led(measured)),
+        (Doubt.LOST, _lost(measured)),
     )
+    said = [Reservation(kind, says) for kind, sentences in found for says in sentences]
+    return tuple(sorted(said, key=lambda one: not isinstance(one.kind, Invalidity)))
 
 
-def invalid_share(valid: int, invalid: Mapping[str, int]) -> float:
-    """Of the transactions that the windows did not cut."""
-    spoilt = sum(count for why, count in invalid.items() if why not in _CUT)
-    return spoilt / (valid + spoilt) if spoilt else 0.0
-
-
-def _invalid(valid: int, invalid: Mapping[str, int]) -> Iterator[str]:
-    share = invalid_share(valid, invalid)
-    if share > MOST_INVALID:
+def _left_out(valid: int, invalid: Mapping[str, int]) -> Iterator[str]:
+    share = left_out_share(valid, invalid)
+    if share > MOST_LEFT_OUT:
         reasons = ", ".join(
             f"{count:,} because {_WORDS.get(why, why)}"
             for why, count in sorted(invalid.items(), key=lambda one: -one[1])
-            if why not in _CUT and count
+            if why not in CUT and count
         )
         yield (
             f"this profile is not valid: {share:.1%} of its transactions do not count ({reasons}), and above "
-            f"{MOST_INVALID:.0%} those that are left may not stand for all; watch fewer functions, or load less"
+            f"{MOST_LEFT_OUT:.0%} those that are left may not stand for all; watch fewer functions, or load less"
         )
 
 
 def _cut(valid: int, invalid: Mapping[str, int]) -> Iterator[str]:
-    cut = sum(invalid.get(why, 0) for why in _CUT)
+    cut = sum(invalid.get(why, 0) for why in CUT)
     if cut > MOST_CUT * (valid + cut):
         yield (
             f"{cut / (valid + cut):.1%} of the transactions were cut by a change of probes or the recording's end, "
@@ -101,20 +95,48 @@ def _few(transactions: int, needed: int | None) -> Iterator[str]:
         )
 
 
-def _slowed(overhead: Overhead | None, budget: float | None) -> Iterator[str]:
-    if overhead is None or budget is None:
+def _slowed(overhead: Overhead | None, budget: float | None) -> Iterator[tuple[Invalidity | Doubt, str]]:
+    if overhead is None or budget is None or overhead.events <= 0:
         return
-    for what, found in (("longer transactions", overhead.latency), ("throughput", overhead.throughput)):
-        if found is not None and found.value > budget:
-            sure = (
-                ""
-                if found.low > budget
-                else f", though its interval ({found.low:.1%} … {found.high:.1%}) holds less"
-            )
-            yield (
-                f"profiling cost {found.value:.1%} in {what}, above the budget of {budget:.1%}{sure}: the profile may "
-                "not be that of the server at full speed; watch fewer functions, or use a cheaper backend"
-            )
+    of = verdict(overhead, budget)
+    figures = (("longer transactions", overhead.latency), ("throughput", overhead.throughput))
+    if of is Verdict.UNSTEADY and overhead.growth is not None:
+        yield (
+            Invalidity.NOT_STEADY,
+            f"the load is not steady: transactions took {overhead.growth:.1f} times as long at the end as at the "
+            "beginning, with and without probes, so the overhead of profiling has no figure; profile under a load that "
+            "the server sustains",
+        )
+    if of is Verdict.TOO_FEW:
+        yield (
+            Invalidity.NOT_MEASURABLE,
+            "the overhead of profiling was not measured: there were too few windows; profile for longer",
+        )
+    measured = [(what, one) for what, one in figures if one is not None]
+    if above := [f"{one.value:.1%} in {what}" for what, one in measured if one.low > budget]:
+        yield Invalidity.OVER_BUDGET, _cost(" and ".join(above), budget, "")
+    wide = [f"{_interval(one)} in {what}" for what, one in measured if says_nothing(one, budget)]
+    if of is Verdict.TOO_WIDE:
+        yield (
+            Invalidity.NOT_MEASURABLE,
+            f"the overhead is not measurable under this load (interval {', '.join(wide)}), so the budget of "
+            f"{budget:.1%} is not confirmed; profile for longer, or under a steadier load",
+        )
+    for what, one in measured:
+        if not above and one.value > budget and not says_nothing(one, budget):
+            sure = f", though its interval ({_interval(one)}) holds less"
+            yield Doubt.SLOWED, _cost(f"{one.value:.1%} in {what}", budget, sure)
+
+
+def _interval(figure: Estimate) -> str:
+    return f"{figure.low:.1%} … {figure.high:.1%}".replace("-", "\u2212")
+
+
+def _cost(what: str, budget: float, sure: str) -> str:
+    return (
+        f"profiling cost {what}, above the budget of {budget:.1%}{sure}: the profile may not be that of the server at "
+        "full speed; watch fewer functions, or use a cheaper backend"
+    )
 
 
 def _led(measured: Measured) -> Iterator[str]:

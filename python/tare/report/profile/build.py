@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from importlib.metadata import version
 
-from tare.lab.profile_about import About
-from tare.protocol.profile.found import Findings
-from tare.protocol.profile.reservations import MOST_INVALID, invalid_share
+from tare.lab.profile_about import About, FailureKind, Shed
+from tare.protocol.profile.found import Findings, Invalidity
+from tare.protocol.profile.validity import invalidities
 from tare.report.charts.chart import Chart, NoChart
-from tare.report.profile import document, figures
+from tare.report.profile import document, failure, figures
 from tare.report.profile.document import ProfileReport
 from tare.report.profile.drawn import Drawn, Spread
-from tare.report.profile.headline import grave_warnings, headline
+from tare.report.profile.headline import before_findings, behind_first, headline
 from tare.report.profile.next import next_step
 from tare.report.words import dbms_name, sentence
 
@@ -50,17 +50,25 @@ def build(
 
     nodes = [figures.node(one) for one in findings.nodes]
     factors = [figures.factor(one) for one in findings.factors]
-    valid = _valid(findings)
-    grave = grave_warnings(findings, valid)
+    because = _invalid_because(findings, about)
+    before, behind = before_findings(findings), behind_first(findings)
     report = ProfileReport(
         title=figures.name(title or _title(about)),
         written_at=datetime.now(UTC).isoformat(timespec="seconds"),
         written_by=version("tare-db"),
         run=about.name,
         started_at=about.when,
-        valid=valid,
+        valid=not because,
+        invalid_because=[str(one) for one in because],
         headline=[],
-        warnings=[sentence(figures.name(one)) for one in findings.warnings if one not in grave],
+        warnings=[
+            sentence(figures.name(one.says))
+            for one in findings.reservations
+            if one not in before and one not in behind
+        ],
+        failure=_failure(about, names),
+        rates=document.Rates(**about.rates.model_dump()),
+        shed=[_shed(one, names) for one in about.shed],
         of=_of(about),
         transactions=findings.transactions,
         invalid={why: n for why, n in findings.invalid.items() if n},
@@ -81,7 +89,7 @@ def build(
         types=[figures.type_(one) for one in findings.kinds],
         spreads=[_spread(one) for one in drawn.spreads],
         turns=[figures.turn(one) for one in drawn.turns],
-        overhead=figures.overhead(findings.overhead),
+        overhead=figures.overhead(findings.overhead, about.budget),
         rounds=[
             document.Round(
                 number=one.number,
@@ -102,7 +110,7 @@ def build(
             factors,
             nodes,
             findings.enough,
-            valid,
+            because,
             [names(function) for function in about.left_out],
             about.budget,
             attached=about.backend == "attach",
@@ -114,7 +122,16 @@ def build(
         notes=[figures.name(one) for one in about.notes],
         commands=[command, f"tare profile show {shlex.quote(about.name)} --html profile.html"],
     )
-    report = report.model_copy(update={"headline": [*map(sentence, grave), *headline(report)]})
+    first = [] if about.failure is None else failure.sentences(about.failure, about.rates, names)
+    report = report.model_copy(
+        update={
+            "headline": [
+                *map(figures.name, first),
+                *(sentence(one.says) for one in before),
+                *headline(report, [sentence(one.says) for one in behind]),
+            ]
+        }
+    )
     return Built(report, charts(report))
 
 
@@ -124,9 +141,33 @@ def _outside(about: About) -> frozenset[int]:
     return frozenset(one.id for one in about.functions if own and one.object not in own)
 
 
-def _valid(findings: Findings) -> bool:
-    share = invalid_share(findings.transactions, findings.invalid)
-    return findings.transactions > 0 and share <= MOST_INVALID
+def _invalid_because(findings: Findings, about: About) -> tuple[Invalidity, ...]:
+    """The gravest first; none: the profile is valid."""
+    found = invalidities(findings.transactions, findings.invalid, findings.overhead, about.budget)
+    if about.failure is None:
+        return found
+    hangs = about.failure.kind is FailureKind.SERVER_HANGS
+    return (Invalidity.SERVER_HANGS if hangs else Invalidity.SERVER_ENDED, *found)
+
+
+def _failure(about: About, names: Callable[[int], str]) -> document.Failure | None:
+    of = about.failure
+    if of is None:
+        return None
+    said = of.model_dump(exclude={"function"})
+    return document.Failure(**said, function="" if of.function is None else names(of.function))
+
+
+def _shed(of: Shed, names: Callable[[int], str]) -> document.Shed:
+    return document.Shed(
+        round=of.round,
+        functions=[names(one) for one in of.functions],
+        predicted=list(of.predicted),
+        measure=of.measure,
+        overhead=document.Figure(value=of.value, low=of.low, high=of.high),
+        pairs=of.pairs,
+        left=of.left,
+    )
 
 
 def _spread(of: Spread) -> document.Spread:

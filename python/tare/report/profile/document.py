@@ -131,6 +131,52 @@ class Overhead(Document):
     events: float = Field(description="Per transaction.")
     pair_ns: float = Field(description="Cost of an entry and exit.")
     markers: float = Field(description="Predicted of what stays on in the windows without probes.")
+    growth: float | None = Field(
+        description="Times as long as at its beginning a transaction took at the end, where the load was too unsteady "
+        "for figures; null: it was steady."
+    )
+    verdict: str = Field(
+        description='"measured", "above" (the budget, with the whole interval), "too wide" (an interval wider than the '
+        'budget, on both sides of it), "too few" (windows) or "unsteady".'
+    )
+
+
+class Shed(Document):
+    """Functions that were let go in mid-round, since probes took more than the budget."""
+
+    round: int
+    functions: list[str] = Field(description="The dearest first.")
+    predicted: list[float] = Field(description="Cost of each, as a share of the time that a transaction has.")
+    measure: str = Field(description='Of the overhead: "latency" or "throughput".')
+    overhead: Figure = Field(description="Measured when the functions were let go.")
+    pairs: int = Field(description="Pairs of windows until then.")
+    left: int = Field(description="Functions that stayed watched.")
+
+
+class Failure(Document):
+    """The server ended or hangs."""
+
+    kind: str = Field(description='"server ended", "process ended" (the server goes on) or "server hangs".')
+    process: int
+    process_name: str
+    signal: int | None = Field(description="Null: none, or not known.")
+    exit_status: int | None = Field(description="Null: a signal, or not known.")
+    thread: int | None = Field(description="That the signal hit, or one of those that hang; null: not known.")
+    thread_name: str
+    function: str = Field(description="In which the recording saw the thread last; empty: not known.")
+    threads: int = Field(description="That hang.")
+    probes: str = Field(description='Probes of Tare that were on: "functions", "markers" or "none".')
+    functions: int = Field(description="Functions watched at that time.")
+
+
+class Rates(Document):
+    """Transactions a second; null: not known."""
+
+    before: float | None = Field(description="With the markers alone, before any function was watched.")
+    during: float | None = Field(description="In the last window with all probes.")
+    after: float | None = Field(
+        description="In the last window, with the markers alone; 0 if the server ended."
+    )
 
 
 class Round(Document):
@@ -176,7 +222,9 @@ class Of(Document):
     preset: str
     transaction: str = Field(description="What one is.")
     budget: float | None = Field(description="Share of a transaction's mean duration that probes may take.")
-    state: str = Field(description='"complete", "interrupted", "server ended" or "recording".')
+    state: str = Field(
+        description='"complete", "interrupted", "server ended", "server hangs" or "recording".'
+    )
 
 
 class ProfileReport(Document):
@@ -186,11 +234,17 @@ class ProfileReport(Document):
     written_by: str = Field(description="Version of Tare.")
     run: str
     started_at: str
-    valid: bool = Field(
-        description="There are transactions, and no more than 1% were left out, but for those that the windows cut."
+    valid: bool = Field(description="`invalid_because` is empty.")
+    invalid_because: list[str] = Field(
+        description='The gravest first: "server ended", "server hangs", "no transactions", "transactions left out" '
+        '(more than 1%, except for those that the windows cut), "overhead above the budget", "overhead not measurable" '
+        '(an interval wider than the budget, or too few windows), "load not steady".'
     )
     headline: list[str] = Field(description="The findings in a few sentences; what makes it invalid first.")
     warnings: list[str]
+    failure: Failure | None = Field(description="Null: the server lives.")
+    rates: Rates
+    shed: list[Shed]
     of: Of
     transactions: int = Field(description="Valid ones.")
     invalid: dict[str, int] = Field(description="Transactions that were left out, by why.")

@@ -6,6 +6,7 @@ import math
 
 from tare.protocol.profile import found
 from tare.protocol.profile.overhead import Turn
+from tare.protocol.profile.validity import verdict
 from tare.report.profile import document
 from tare.report.safe import printable
 
@@ -87,7 +88,7 @@ def turn(of: Turn) -> document.Turn:
     return document.Turn(**{one: getattr(of, one) for one in document.Turn.model_fields})
 
 
-def overhead(of: found.Overhead | None) -> document.Overhead | None:
+def overhead(of: found.Overhead | None, budget: float | None) -> document.Overhead | None:
     if of is None:
         return None
     return document.Overhead(
@@ -98,6 +99,8 @@ def overhead(of: found.Overhead | None) -> document.Overhead | None:
         events=of.events,
         pair_ns=of.pair_ns,
         markers=of.markers,
+        growth=number(of.growth),
+        verdict=verdict(of, budget),
     )
 
 

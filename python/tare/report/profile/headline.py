@@ -1,49 +1,82 @@
-"""The findings of a profile in a few sentences: what makes it invalid, what explains the variance, what it cost."""
+"""The findings of a profile in a few sentences: what makes it invalid, what explains the variance, what it cost.
+
+A server that ended or hangs comes first, then what spoils the figures. The overhead is in the sentence that names the
+first factor only where its interval says something.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
-from tare.protocol.profile.found import Findings
+from tare.lab.profile_about import State
+from tare.protocol.profile.found import Doubt, Findings, Invalidity, Reservation
+from tare.protocol.profile.overhead import Measure
+from tare.protocol.profile.validity import Verdict
 from tare.report.profile import words
 from tare.report.profile.document import Factor, Overhead, ProfileReport
 from tare.report.words import counted, joined
 
-_STATES = {
-    "interrupted": "The recording was interrupted: this is what there was until then.",
-    "server ended": "The server ended in mid-run: this is what was recorded until then.",
-}
+_INTERRUPTED = "The recording was interrupted: this is what there was until then."
+
+_NONE_AFTER = (
+    "No transaction ended in the last window, with no function watched: either the load ended, or the server hangs in "
+    "a way that its threads do not show. Look at it."
+)
+
+_BEFORE = (Invalidity.LEFT_OUT, Doubt.FEW)
+"""Reservations that come before any finding."""
+
+_BEHIND = (Invalidity.OVER_BUDGET, Invalidity.NOT_MEASURABLE, Invalidity.NOT_STEADY)
+"""Reservations that come behind the first finding."""
+
+_MOST_SHED = 4  # functions by name
 
 _LEAST_WAITING = 0.01  # of Var(T)
 _LEAST_UNSEEN = 0.25  # of Var(T)
 
 
-def grave_warnings(findings: Findings, valid: bool) -> list[str]:
-    """Those of `findings.warnings` that come before any finding: what makes the profile invalid, which the analysis
-    puts first, and that it has too few transactions, which tells how many there are and how many are needed."""
-    if not findings.transactions:
-        return []
-    grave = [] if valid else [*findings.warnings[:1]]
-    if findings.enough is not None:
-        numbers = f"{findings.transactions:,} ", f" {findings.enough:,} "
-        few = (one for one in findings.warnings if all(number in f" {one} " for number in numbers))
-        grave += [one for one in few if one not in grave][:1]
-    return grave
+def before_findings(findings: Findings) -> list[Reservation]:
+    """Reservations that come before any finding: that transactions are left out, and that they are too few."""
+    return [one for one in findings.reservations if one.kind in _BEFORE] if findings.transactions else []
 
 
-def headline(report: ProfileReport) -> Iterator[str]:
-    """What comes after the grave warnings. The report's own `headline` is not looked at."""
+def behind_first(findings: Findings) -> list[Reservation]:
+    """Reservations that come behind the first finding: that the budget was not kept, or is not confirmed."""
+    return [one for one in findings.reservations if one.kind in _BEHIND] if findings.transactions else []
+
+
+def headline(report: ProfileReport, behind: Sequence[str] = ()) -> Iterator[str]:
+    """Sentences after those that come before any finding. `behind`: sentences that follow the first of these. The
+    report's own `headline` is not looked at."""
     if report.transactions:
-        yield f"{_verdict(report)}; {overhead(report.overhead)}."
+        cost = overhead(report.overhead)
+        yield f"{_verdict(report)}; {cost}." if cost else f"{_verdict(report)}."
     else:
         yield "This profile is not valid: it holds no transaction that counts."
-    if report.of.state in _STATES:
-        yield _STATES[report.of.state]
+    yield from behind
+    if report.failure is None and report.rates.before and report.rates.after == 0:
+        yield _NONE_AFTER
+    if report.of.state == State.INTERRUPTED:
+        yield _INTERRUPTED
+    yield from _shed(report)
     if report.transactions:
         yield from _unseen(report)
         yield from _times(report)
         yield from _kinds(report)
         yield from _waiting(report)
+
+
+def _shed(report: ProfileReport) -> Iterator[str]:
+    for one in report.shed:
+        names = [words.middle(name, 60) for name in one.functions[:_MOST_SHED]]
+        more = len(one.functions) - len(names)
+        listed = joined([*names, *([counted(more, "other")] if more else [])])
+        what = "throughput" if one.measure == Measure.THROUGHPUT else "longer transactions"
+        figure = words.with_interval(one.overhead)
+        yield (
+            f"In round {one.round} probes cost {figure} in {what}, above the budget of "
+            f"{words.percent(report.of.budget)}: Tare let go of {listed}."
+        )
 
 
 def _verdict(report: ProfileReport) -> str:
@@ -79,9 +112,11 @@ def named(of: Factor, most: int = 60) -> str:
 
 
 def overhead(of: Overhead | None) -> str:
-    """Without a full stop."""
+    """Without a full stop; empty where its interval says nothing."""
     if of is None:
         return "what the profiling itself took was not measured"
+    if of.verdict in (Verdict.TOO_WIDE, Verdict.UNSTEADY):
+        return ""
     if of.latency is None:
         return (
             f"about {words.percent(of.predicted)} overhead by the profiling itself, by arithmetic: there were too few "

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from tare.lab.profile_about import FailureKind
 from tare.report.charts.chart import Chart, NoChart
 from tare.report.page.filters import FILTERS
 from tare.report.page.render import MOST_BYTES, rendered
@@ -78,6 +79,8 @@ def _context(built: Built, limits: Limits) -> dict[str, Any]:
 
 
 def _verdict(report: ProfileReport) -> str:
+    if report.failure is not None:
+        return "The server hangs" if report.failure.kind == FailureKind.SERVER_HANGS else "The server ended"
     if not report.valid:
         return "Not valid"
     return "Too few transactions" if report.enough is not None else "Valid"

@@ -1,10 +1,11 @@
-"""What to do after this profile: which function to divide, or that there is none left."""
+"""Next step after a profile: which function to divide, or that there is none left."""
 
 from __future__ import annotations
 
 import shlex
 from collections.abc import Collection, Sequence
 
+from tare.protocol.profile.found import Invalidity
 from tare.report.profile import words
 from tare.report.profile.document import Factor, Next, Node
 from tare.report.words import counted, joined
@@ -16,6 +17,21 @@ _CALL = 3  # words of a command before its options: tare profile attach
 _LEAST = 0.05  # of Var(T): an own share below it is not worth a round
 
 
+_FOR_THE_SERVER = (Invalidity.SERVER_ENDED, Invalidity.SERVER_HANGS)
+_AGENT_HELPS = (*_FOR_THE_SERVER, Invalidity.OVER_BUDGET)
+_AGENT = "The agent (tare profile run) sets no probe of the kernel's, and each of its own costs a small part."
+_AFTER = {
+    Invalidity.SERVER_ENDED: "Read the server's log and see why it ended before it is profiled again.",
+    Invalidity.SERVER_HANGS: "Look at the server: Tare has left it, and its threads wait. Save their stacks (gdb -p, "
+    "thread apply all bt) before it is started again.",
+    Invalidity.NO_TRANSACTIONS: "Profile again, with fewer functions or a lower rate of transactions.",
+    Invalidity.LEFT_OUT: "Profile again, with fewer functions or a lower rate of transactions.",
+    Invalidity.OVER_BUDGET: "Profile again, with fewer functions.",
+    Invalidity.NOT_MEASURABLE: "Profile for longer, or under a steadier load, until the overhead can be measured.",
+    Invalidity.NOT_STEADY: "Profile again, under a load that the server sustains.",
+}
+
+
 def next_step(
     run: str,
     command: str,
@@ -23,19 +39,19 @@ def next_step(
     factors: Sequence[Factor],
     nodes: Sequence[Node],
     enough: int | None,
-    valid: bool,
+    because: Collection[Invalidity],
     left_out: Sequence[str] = (),
     budget: float | None = None,
     attached: bool = False,
     outside: Collection[int] = (),
 ) -> Next:
     """`command`: that made the profile. `refine`: as for `build`. `left_out`: functions too hot for the budget;
-    `outside`: those of libraries, inside which nothing is looked for."""
-    if not nodes or not valid:
-        return Next(
-            says="Profile again, with fewer functions or a lower rate of transactions.",
-            command=_again(command),
-        )
+    `because`: why the profile is not valid; `outside`: those of libraries, inside which nothing is looked for."""
+    if spoilt := next((one for one in Invalidity if one in because), None):
+        says = f"{_AFTER[spoilt]} {_AGENT}" if attached and spoilt in _AGENT_HELPS else _AFTER[spoilt]
+        return Next(says=says, command="" if spoilt in _FOR_THE_SERVER else _again(command))
+    if not nodes:
+        return Next(says=_AFTER[Invalidity.NO_TRANSACTIONS], command=_again(command))
     if enough is not None:
         return Next(says="Profile for longer, until there are enough transactions.", command=_again(command))
     own = max((_own(one) for one in nodes if one.parent is None), default=0.0)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from tare.report.numbers import fixed
+from tare.report.numbers import fixed, significant
 from tare.report.profile import words
-from tare.report.profile.document import Factor, Figure, ProfileReport
+from tare.report.profile.document import Factor, Figure, Overhead, ProfileReport
 from tare.report.profile.headline import named
 
 TOP = 10
@@ -150,8 +150,8 @@ def overhead_rows(report: ProfileReport) -> list[tuple[str, str]]:
     if of is None:
         return []
     return [
-        ("transactions longer by", _measured(of.latency)),
-        ("throughput lower by", _measured(of.throughput)),
+        ("transactions longer by", _measured(of.latency, of, report.of.budget)),
+        ("throughput lower by", _measured(of.throughput, of, report.of.budget)),
         (
             "windows",
             f"{of.windows} pair{'' if of.windows == 1 else 's'}, with all probes and with the markers alone",
@@ -168,8 +168,29 @@ def overhead_rows(report: ProfileReport) -> list[tuple[str, str]]:
     ]
 
 
-def _measured(of: Figure | None) -> str:
-    return "not measured: too few windows" if of is None else words.with_interval(of)
+def _measured(figure: Figure | None, of: Overhead, budget: float | None) -> str:
+    if of.growth is not None:
+        return (
+            f"not measurable: transactions took {of.growth:.1f} times as long at the end as at the beginning"
+        )
+    if figure is None:
+        return "not measured: too few windows"
+    wide = budget is not None and figure.high - figure.low > budget and figure.low <= budget < figure.high
+    return (
+        f"not measurable under this load ({words.interval(figure)})" if wide else words.with_interval(figure)
+    )
+
+
+def _rate(value: float | None) -> str:
+    return words.NOTHING if value is None else significant(value)
+
+
+def rates(report: ProfileReport) -> str:
+    """Transactions a second before functions were watched, while they were, and after."""
+    of = report.rates
+    return (
+        f"{_rate(of.before)} before functions were watched, {_rate(of.during)} while, {_rate(of.after)} after"
+    )
 
 
 def conditions(report: ProfileReport) -> list[tuple[str, str]]:
@@ -181,5 +202,6 @@ def conditions(report: ProfileReport) -> list[tuple[str, str]]:
         ("backend", f"{of.backend}: {of.says}"),
         ("call graph", f"height {report.call_graph_height}"),
         ("records", records(report)),
+        ("transactions a second", rates(report)),
         ("state", of.state),
     ]

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from tare.protocol.profile.measured import Window
-from tare.protocol.profile.overhead import Turn, overhead, turns
+from tare.protocol.profile.overhead import Measure, Turn, excess, growth, overhead, turns
 from tests.unit.protocol.profile.made import tables
 
 
@@ -107,3 +107,53 @@ def test_what_a_change_of_probes_cut_counts_for_throughput_where_it_ended_and_no
         ended=[True, True, False, True, True, True, True],
     )
     assert turns(transactions, windows) == [Turn(True, 2, 15.0, 1e-6), Turn(False, 3, 50.0, 1e-6)]
+
+
+# The budget, after each pair ------------------------------------------------------------
+def test_two_pairs_that_lose_most_of_the_throughput_are_an_excess() -> None:
+    found = excess(taken(1.86, pairs=2, noise=0.1), 0.05)
+    assert found is not None
+    assert (found.measure, found.pairs) == (Measure.LATENCY, 2)
+    assert found.figure.low > 0.5
+
+
+def test_a_loss_of_throughput_counts_as_the_time_that_it_adds() -> None:
+    halved = [Turn(probed, 400 if probed else 1000, 1e6, 1.0) for probed in (True, False, False, True)]
+    found = excess(halved, 0.05)
+    assert found is not None
+    assert found.measure is Measure.THROUGHPUT
+    assert found.figure.value == pytest.approx(0.6)
+    assert found.added.value == pytest.approx(1.5)
+
+
+def test_two_pairs_that_agree_by_chance_are_not_taken_for_sure() -> None:
+    found = overhead(taken(0.08, pairs=2, noise=0.0), events=1, pair_ns=1, marker_events=1)
+    assert found.latency is not None
+    assert found.latency.low < 0 < 0.08 < found.latency.high
+    assert excess(taken(0.08, pairs=2, noise=0.0), 0.05) is None
+
+
+def test_of_rounds_whose_probes_cost_nothing_next_to_none_is_stopped() -> None:
+    stopped = 0
+    for seed in range(100):
+        row = taken(0.0, noise=0.07, seed=seed)
+        stopped += any(excess(row[: 2 * pairs], 0.05) is not None for pairs in range(2, 13))
+    assert stopped <= 3
+
+
+def test_one_pair_is_never_an_excess() -> None:
+    assert excess(taken(9.0, pairs=1), 0.05) is None
+
+
+def test_a_queue_that_grows_from_window_to_window_has_no_overhead() -> None:
+    growing = [
+        Turn(one.probed, one.transactions, one.mean_ns * 1.2**place, one.seconds)
+        for place, one in enumerate(taken(0.05, pairs=6))
+    ]
+    found = overhead(growing, events=1, pair_ns=1, marker_events=1)
+    assert (found.latency, found.throughput) == (None, None)
+    assert found.growth == pytest.approx(1.2**11, rel=0.2)
+
+
+def test_a_load_that_only_scatters_is_steady() -> None:
+    assert sum(growth(taken(0.3, noise=0.3, seed=seed)) is not None for seed in range(100)) <= 2

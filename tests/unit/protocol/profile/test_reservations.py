@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from tare.protocol.profile.analyse import analyse
-from tare.protocol.profile.found import Estimate, Overhead
+from tare.protocol.profile.found import Doubt, Estimate, Invalidity, Overhead
 from tare.protocol.profile.reservations import enough
+from tare.protocol.profile.validity import Verdict, invalidities, verdict
 from tests.unit.protocol.profile.made import made
 
 
@@ -65,11 +68,55 @@ def test_one_transaction_that_makes_the_variance_is_told() -> None:
     )
 
 
-@pytest.mark.parametrize(("low", "sure"), [(0.06, True), (0.01, False)])
-def test_an_overhead_above_the_budget_is_told_with_how_sure_it_is(low: float, sure: bool) -> None:
-    slowed = Overhead(10, Estimate(0.08, low, 0.1), Estimate(0.01, 0.0, 0.02), 0.04, 10, 50, 0.001)
-    found = analyse(made(times(2_000)), replicates=20, overhead=slowed, budget=0.05)
-    assert found.overhead == slowed
-    (said,) = found.warnings
-    assert said.startswith("profiling cost 8.0% in longer transactions, above the budget of 5.0%")
-    assert ("holds less" in said) == (not sure)
+LITTLE = Estimate(0.01, 0.0, 0.02)
+
+
+def slowed(low: float, high: float, growth: float | None = None) -> Overhead:
+    latency = None if growth else Estimate((low + high) / 2, low, high)
+    return Overhead(10, latency, None if growth else LITTLE, 0.04, 10, 50, 0.001, growth)
+
+
+@pytest.mark.parametrize(
+    ("overhead", "kind", "said"),
+    [
+        (
+            slowed(0.06, 0.10),
+            Invalidity.OVER_BUDGET,
+            "profiling cost 8.0% in longer transactions, above the bud",
+        ),
+        (
+            slowed(0.04, 0.08),
+            Doubt.SLOWED,
+            "profiling cost 6.0% in longer transactions, above the budget of 5",
+        ),
+        (
+            slowed(-0.2, 1.66),
+            Invalidity.NOT_MEASURABLE,
+            "the overhead is not measurable under this load",
+        ),
+        (
+            slowed(0.0, 0.0, 3.5),
+            Invalidity.NOT_STEADY,
+            "the load is not steady: transactions took 3.5 times as",
+        ),
+    ],
+)
+def test_a_budget_that_was_not_kept_is_told_by_what_the_interval_shows(
+    overhead: Overhead, kind: Invalidity | Doubt, said: str
+) -> None:
+    found = analyse(made(times(2_000)), replicates=20, overhead=overhead, budget=0.05)
+    assert found.overhead == overhead
+    (reservation,) = found.reservations
+    assert reservation.kind == kind
+    assert reservation.says.startswith(said)
+    because = invalidities(found.transactions, found.invalid, overhead, 0.05)
+    assert because == ((kind,) if isinstance(kind, Invalidity) else ())
+
+
+def test_an_interval_within_the_budget_is_no_reservation_however_wide() -> None:
+    assert invalidities(9, {}, slowed(-0.2, 0.04), 0.05) == ()
+    assert verdict(slowed(-0.2, 0.04), 0.05) is Verdict.MEASURED
+
+
+def test_a_profile_of_markers_alone_has_no_overhead_to_confirm() -> None:
+    assert invalidities(9, {}, replace(slowed(-0.2, 1.0), events=0), 0.05) == ()

@@ -244,7 +244,7 @@ class Bare:
             tail=(),
             kinds=(),
             enough=None,
-            warnings=(),
+            reservations=(),
         )
         return replace(found, **changes)
 

@@ -219,7 +219,7 @@ def test_where_most_is_hidden_in_what_was_too_hot_a_larger_budget_is_next(built:
         ("tare profile run --name x -- d --name y", "tare profile run --budget 20% -- d --name y"),
         ("tare profile run d --budget 1", "tare profile run --budget 20% d --budget 1"),
     ):
-        found = next_step("run", command, (), [], [hiding, *others], None, True, hot, 0.05, attached=True)
+        found = next_step("run", command, (), [], [hiding, *others], None, (), hot, 0.05, attached=True)
         assert found.says == (
             "Give it a larger budget: 98% of the variance is the transaction's own, and LWLockAcquireOrWait, "
             "XLogFlush, GetSnapshotData and one other found no room in 5.0% of its time. "
@@ -238,7 +238,7 @@ def test_a_profile_that_is_made_again_goes_by_a_name_that_is_not_taken() -> None
 def test_where_the_client_is_all_that_is_waited_for_the_servers_own_time_is_next() -> None:
     report = sample.report().report
     [waiting] = [one for one in report.factors if one.kind == "waiting"]
-    found = next_step("run", "tare profile attach", (), [waiting], report.nodes, None, True)
+    found = next_step("run", "tare profile attach", (), [waiting], report.nodes, None, ())
     assert found.command == "tare profile show run --server-time"
 
 
