@@ -2,7 +2,7 @@
 
 use std::fs::File;
 use std::io::{Read, Seek};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use object::elf::{SHF_ALLOC, SHF_EXECINSTR};
 use object::read::elf::ElfFile64;
@@ -80,13 +80,6 @@ pub(super) fn damaged(path: &Path, error: &dyn std::fmt::Display) -> ProbeError 
 pub(super) fn build_id(elf: &Elf<'_>) -> String {
     let id = elf.build_id().ok().flatten().unwrap_or_default();
     id.iter().map(|byte| format!("{byte:02x}")).collect()
-}
-
-/// Where distributions put the symbols that they strip.
-pub(super) fn debug_file(build_id: &str) -> Option<PathBuf> {
-    let (folder, rest) = build_id.split_at_checked(2)?;
-    let path = PathBuf::from(format!("/usr/lib/debug/.build-id/{folder}/{rest}.debug"));
-    path.exists().then_some(path)
 }
 
 /// A section that is in memory at run time, with what the file has for it.

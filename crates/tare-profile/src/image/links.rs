@@ -64,6 +64,15 @@ impl Links {
         own.iter().map(|address| Place::Code(*address)).chain(slots).chain(stubs).collect()
     }
 
+    /// Functions of other files, and indirect ones, with the slots that come to hold their addresses.
+    pub(super) fn imports(&self) -> Vec<(Box<str>, u64)> {
+        let named = |(slot, linked): (&u64, &Linked)| match linked {
+            Linked::Other(name) => Some((name.split('@').next().unwrap_or(name).into(), *slot)),
+            Linked::Own(_) => None,
+        };
+        self.slots.iter().filter_map(named).collect()
+    }
+
     fn read_slots(&mut self, elf: &Elf<'_>, memory: &Memory<'_>) {
         let (Some(relocations), Some(symbols)) = (elf.dynamic_relocations(), elf.dynamic_symbol_table())
         else {
