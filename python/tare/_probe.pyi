@@ -408,6 +408,7 @@ class Function:
     no_return: bool  # never returns to its caller, so no exit is ever seen
     indirect_sites: int  # calls in it by pointer, whose callees are learnt at run time
     address_taken: bool  # data or code of its file holds its address: it may be called by pointer
+    called_directly: bool  # other code of its file calls it by name
     exported: bool  # other files can link to it, or ask for it by name (dlsym)
 
 @final

@@ -22,6 +22,7 @@ pub(crate) struct Function {
     no_return: bool,
     indirect_sites: u32,
     address_taken: bool,
+    called_directly: bool,
     exported: bool,
 }
 
@@ -230,6 +231,7 @@ impl From<&tare_profile::image::Function> for Function {
             no_return: function.no_return,
             indirect_sites: function.indirect_sites,
             address_taken: function.address_taken,
+            called_directly: function.called_directly,
             exported: function.exported,
         }
     }

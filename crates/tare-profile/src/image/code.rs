@@ -77,7 +77,7 @@ impl<'a> Code<'a> {
         for stretch in 0..self.stretches.len() {
             place[stretch] = self.owner(stretch as u32).and_then(|owner| place[owner as usize]);
         }
-        let taken: HashSet<u64> = links.pointed.iter().chain(&self.seen.pointed).copied().collect();
+        let taken: HashSet<u64> = links.taken.iter().chain(&self.seen.pointed).copied().collect();
         let mut functions: Vec<Function> =
             wholes.iter().map(|stretch| self.function(*stretch, &taken)).collect();
         let mut counts = Counts {
@@ -93,6 +93,11 @@ impl<'a> Code<'a> {
             }
         }
         let found = Calls { code: &self, place: &place, links }.find(functions.len(), &mut counts);
+        for caller in 0..functions.len() as u32 {
+            for edge in found.graph.callees(caller).iter().filter(|edge| edge.to != caller) {
+                functions[edge.to as usize].called_directly = true;
+            }
+        }
         for (function, never) in functions.iter_mut().zip(&found.no_return) {
             function.no_return = *never;
         }
@@ -143,6 +148,7 @@ impl<'a> Code<'a> {
             stepped: self.seen.bodies[stretch].stepped,
             no_return: false,
             indirect_sites: 0,
+            called_directly: false,
             address_taken: taken.contains(&address),
             exported,
         }

@@ -96,6 +96,13 @@ impl Region<'_> {
         address.wrapping_sub(self.address) < self.bytes.len() as u64
     }
 
+    /// Data of the program, not of the linker or of who unwinds its stack.
+    pub(super) fn is_programs_own(&self) -> bool {
+        const OTHERS: [&str; 9] =
+            [".dyn", ".rela", ".gnu.", ".hash", ".eh_frame", ".gcc_except_table", ".note", ".got", ".interp"];
+        !self.code && !OTHERS.iter().any(|other| self.name.starts_with(other))
+    }
+
     /// A table of calls into other objects, not functions.
     pub(super) fn is_plt(&self) -> bool {
         self.name.starts_with(".plt") || self.name == ".iplt"
@@ -147,9 +154,10 @@ impl<'a> Memory<'a> {
         std::str::from_utf8(&rest[..end]).ok()
     }
 
-    /// Values of the aligned words of data: a pointer to a function is among them where no relocation tells of it.
-    pub(super) fn words(&self) -> impl Iterator<Item = u64> {
-        self.regions.iter().filter(|region| !region.code).flat_map(|region| {
+    /// Values of the aligned words of these regions: a pointer to a function is among them where no relocation tells
+    /// of it.
+    pub(super) fn words(&self, of: impl Fn(&Region<'_>) -> bool) -> impl Iterator<Item = u64> {
+        self.regions.iter().filter(move |region| of(region)).flat_map(|region| {
             let unaligned = region.address.wrapping_neg() % 8;
             let aligned = region.bytes.get(unaligned as usize..).unwrap_or_default();
             aligned.as_chunks().0.iter().map(|word| u64::from_le_bytes(*word))

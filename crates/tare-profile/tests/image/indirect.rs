@@ -56,6 +56,7 @@ fn functions_whose_address_is_taken_may_be_called_by_pointer() {
         let image = Image::open(&program.path).unwrap();
         for (name, taken) in [("in_a_table", true), ("taken_by_code", true), ("never_taken", false)] {
             assert_eq!(only(&image, name).address_taken, taken, "{name} {options:?}");
+            assert_eq!(only(&image, name).called_directly, !taken, "{name} {options:?}");
         }
         let calls = only(&image, "calls");
         let returns: Vec<u64> = (calls.address..calls.address + calls.size)
