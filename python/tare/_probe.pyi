@@ -454,6 +454,8 @@ class Image:
         """As "heap_update+0x1f4"; empty where no function covers it. A return address less 1 is in the call."""
     def calls_by_pointer(self, return_address: int) -> bool:
         """Whether the call that returns to this address is by pointer."""
+    def calls(self, return_address: int) -> bool:
+        """Whether any call returns to this address."""
     def is_indirect(self, name: str) -> bool:
         """Whether the default version of this name is an indirect function (IFUNC), which has no code of its own."""
     def implementation(self, pid: int, name: str, callers: Sequence[Image]) -> Function | None:

@@ -50,6 +50,7 @@ pub struct Image {
     functions: Vec<Function>,   // by address
     pieces: Vec<Piece>,         // by address
     pointer_calls: Vec<u64>,    // return addresses, ascending
+    direct_calls: Vec<u64>,     // the same
     graph: CallGraph,           // by place in `functions`
     others: Vec<Vec<Box<str>>>, // functions of other libraries that each calls
     usdt: Vec<Usdt>,
@@ -185,6 +186,11 @@ impl Image {
     /// Whether a call by pointer returns to this address.
     pub fn calls_by_pointer(&self, return_address: u64) -> bool {
         self.pointer_calls.binary_search(&return_address).is_ok()
+    }
+
+    /// Whether any call returns to this address.
+    pub fn calls(&self, return_address: u64) -> bool {
+        self.direct_calls.binary_search(&return_address).is_ok() || self.calls_by_pointer(return_address)
     }
 
     /// The function whose code covers an address.

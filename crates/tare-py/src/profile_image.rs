@@ -136,6 +136,10 @@ impl Image {
         self.read().calls_by_pointer(return_address)
     }
 
+    fn calls(&self, return_address: u64) -> bool {
+        self.read().calls(return_address)
+    }
+
     fn is_indirect(&self, name: &str) -> bool {
         self.read().is_indirect(name)
     }

@@ -21,6 +21,7 @@ from tare.profile.costs import Price
 from tare.profile.counting import BATCH
 from tare.profile.functions import Functions, weight_of
 from tare.profile.images import in_our_words
+from tare.profile.pointers import PointerSearch
 from tare.profile.presets import of_dbms
 from tare.profile.reading import Reading, described
 from tare.profile.recording import Recorder, Recording
@@ -101,12 +102,20 @@ def profiled(
     with _folder(subject, asked, kept) as run, in_our_words():
         recorder = subject.opened(str(run.recording))
         tell(told.Watching(recorder.name, recorder.says, subject.transactions.says))
-        refinement = Refinement(subject.functions, subject.transactions, asked.budget, begin_with=named)
-        reading = Reading(
-            run.recording, subject.transactions, subject.functions, asked, machine_facts().online_cpus
+        cpus = machine_facts().online_cpus
+        reading = Reading(run.recording, subject.transactions, subject.functions, asked, cpus)
+        recording = Recording(recorder, subject.functions, subject.transactions)
+        refinement = Refinement(
+            subject.functions,
+            subject.transactions,
+            asked.budget,
+            begin_with=named,
+            pointers=PointerSearch(
+                recording, reading, subject.functions, asked.budget, asked.searching_s, cpus
+            ),
         )
         session = Session(
-            Recording(recorder, subject.functions, subject.transactions),
+            recording,
             subject.transactions,
             asked,
             reading,

@@ -60,6 +60,7 @@ class Recording:
         self._transactions = transactions
         self._windows = 0
         self.refused: dict[int, str] = {}
+        self.last_round = 0  # of the last window
 
     @property
     def last_window(self) -> int:
@@ -76,6 +77,10 @@ class Recording:
     def rest(self, round_: int) -> None:
         """One that no figure is made of: we work on the same machine meanwhile."""
         self._set((), RESTING, round_, "timing", entry_only=False)
+
+    def glimpse(self, watched: Sequence[int], round_: int) -> None:
+        """One in which these functions are timed for the places they are called from alone: no figure is made of it."""
+        self._set(watched, RESTING, round_, "timing", entry_only=False)
 
     def count(self, watched: Sequence[int], round_: int) -> None:
         """One in which their entries are counted."""
@@ -109,3 +114,4 @@ class Recording:
                 raise
             raise ServerEnded from error
         self._windows += 1
+        self.last_round = round_

@@ -158,18 +158,32 @@ def _engine_in(pid: int) -> tuple[str | None, str]:
     return None, ""
 
 
+DELETED = " (deleted)"
+"""Follows the path of a file in /proc whose name is gone or is another file's by now."""
+
+
 def mapped_files(pid: int) -> list[str]:
     """Executables and libraries in a process's memory, each once, in the order of their addresses."""
+    return list(dict.fromkeys(path for _, path in mappings(pid)))
+
+
+def mappings(pid: int) -> list[tuple[Path, str]]:
+    """Executable parts of a process's memory that a file backs: the kernel's link to that file, and its path."""
     try:
         lines = Path(f"/proc/{pid}/maps").read_text(errors="replace").splitlines()
     except OSError:
         return []
     parts = [line.split(maxsplit=5) for line in lines]
-    return list(
-        dict.fromkeys(
-            part[5] for part in parts if len(part) == 6 and "x" in part[1] and part[5].startswith("/")
-        )
-    )
+    return [
+        (Path(f"/proc/{pid}/map_files/{_unpadded(part[0])}"), part[5])
+        for part in parts
+        if len(part) == 6 and "x" in part[1] and part[5].startswith("/")
+    ]
+
+
+def _unpadded(addresses: str) -> str:
+    """`00400000-00401000` as the name of a link: `400000-401000`."""
+    return "-".join(part.lstrip("0") or "0" for part in addresses.split("-"))
 
 
 def processes() -> list[int]:

@@ -122,10 +122,13 @@ impl<'a> Code<'a> {
         let pieces = pieces.collect();
         let mut pointer_calls = self.seen.pointer_calls;
         pointer_calls.sort_unstable();
+        let mut direct_calls = self.seen.direct_calls;
+        direct_calls.sort_unstable();
         Image {
             functions,
             pieces,
             pointer_calls,
+            direct_calls,
             graph: found.graph,
             others: found.others,
             counts,

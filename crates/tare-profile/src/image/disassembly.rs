@@ -59,6 +59,8 @@ pub(super) struct Seen {
     pub(super) pointed: Vec<u64>,
     /// Return addresses of calls by pointer, ascending where stretches are.
     pub(super) pointer_calls: Vec<u64>,
+    /// Of direct calls.
+    pub(super) direct_calls: Vec<u64>,
 }
 
 /// What the pass looks for.
@@ -101,11 +103,13 @@ impl Pass<'_> {
                 }
                 FlowControl::Call if instruction.is_call_near() => {
                     let place = Place::Code(instruction.near_branch_target());
+                    seen.direct_calls.push(instruction.next_ip());
                     self.report(seen, from, place, &loaded);
                     to(seen, Way::Call, place);
                 }
                 FlowControl::IndirectCall => match self.slot(&instruction) {
                     Some(place) => {
+                        seen.direct_calls.push(instruction.next_ip());
                         self.report(seen, from, place, &loaded);
                         to(seen, Way::Call, place);
                     }

@@ -63,5 +63,9 @@ fn functions_whose_address_is_taken_may_be_called_by_pointer() {
             .filter(|address| image.calls_by_pointer(*address))
             .collect();
         assert_eq!((calls.indirect_sites, returns.len()), (1, 1), "{options:?}");
+        assert!(image.calls(returns[0]) && !image.calls(returns[0] + 1));
+        let main = only(&image, "main");
+        let all = (main.address..main.address + main.size).filter(|address| image.calls(*address));
+        assert_eq!(all.count(), 2, "{options:?}");
     }
 }
