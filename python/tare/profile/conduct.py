@@ -11,6 +11,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
+from tare.dbms import local
 from tare.errors import TareError, TooFewTransactions, UsageError
 from tare.lab.profile_about import About, Machine, Named
 from tare.lab.profile_about import Round as Written
@@ -28,10 +29,11 @@ from tare.profile.recording import Recorder, Recording
 from tare.profile.refine import Refinement
 from tare.profile.request import Asked
 from tare.profile.server import Server
-from tare.profile.session import Made, Session
+from tare.profile.session import Made, NoTransactions, Session
 from tare.profile.transactions import Transactions, transactions
 from tare.protocol.profile.found import Findings
 from tare.protocol.profile.refinement import Costs
+from tare.report.words import counted
 
 if TYPE_CHECKING:
     from tare._probe import ProfileRecorder
@@ -128,7 +130,10 @@ def profiled(
             weight_of=weight_of(subject.backend, subject.functions),
             batch=BATCH if subject.backend == "attach" else CHEAP_BATCH,
         )
-        made = session.run(wait_s=wait_s)
+        try:
+            made = session.run(wait_s=wait_s)
+        except NoTransactions as none:
+            raise _with_children(none, subject.server) from None
         if not made.rounds:
             _nothing(made, subject)
         _caught_up(made, reading, refinement)
@@ -171,6 +176,18 @@ def _folder(subject: Subject, asked: Asked, kept: Kept) -> Iterator[Run]:
     except BaseException:
         shutil.rmtree(run.folder, ignore_errors=True)
         raise
+
+
+def _with_children(none: NoTransactions, server: Server) -> NoTransactions:
+    """Names the workers that were not watched, in which they may have ended."""
+    workers = () if server.follow_children else local.twins_beneath(server.pid)
+    if not workers:
+        return none
+    number = counted(len(workers), "child", "children")
+    return NoTransactions(
+        f"{none.what}; {number} of process {server.pid} run the same program and were not watched",
+        "watch them too: --children",
+    )
 
 
 def _nothing(made: Made, subject: Subject) -> None:

@@ -22,6 +22,8 @@ FIRST_NUMBER = 1
 SHOWN = 6
 """Names in an error's next step."""
 
+C_LIBRARY = ("libc.so.6", "libpthread.so.0", "libm.so.6", "ld-musl-x86_64.so.1")
+
 RUNTIME = (
     "ld-linux", "ld-musl", "libasan.", "libatomic.", "libc.", "libc++.", "libc++abi.", "libdl.", "libgcc_s.",
     "libjemalloc.", "libm.", "libmvec.", "libnss_", "libpthread.", "libresolv.", "librt.", "libstdc++.",
@@ -220,6 +222,33 @@ class Functions:
             or (called == 0 and symbol.partition("@")[0] == callee.name)
             for called, symbol in image.callees(caller)
         )
+
+    def imported(self, number: int) -> list[Known]:
+        """Functions of other loaded files that it calls by name and that come back."""
+        one = self._known[number]
+        image = self._images[one.object]
+        if one.size == 0:
+            return []
+        wanted = {symbol.partition("@")[0] for address, symbol in image.callees(one.address) if address == 0}
+        found: dict[int, Known] = {}
+        for other in (self.program, *self._loaded()):
+            if other is not image:
+                found |= {known.id: known for name in sorted(wanted) for known in self._exported(other, name)}
+        return [known for known in found.values() if known.returns]
+
+    def _exported(self, image: Image, name: str) -> list[Known]:
+        if image.is_indirect(name):
+            chosen = self._implementation(image, name)
+            return [] if chosen is None else [self._number(image, chosen, stands_for=name)]
+        return [self._number(image, one) for one in image.find(name) if one.exported]
+
+    def _loaded(self) -> list[Image]:
+        """Libraries that are loaded now; of those that serve any program only the C library."""
+        for plugin in self._plugins():
+            self._images.setdefault(plugin.path, plugin)
+        for name in C_LIBRARY:
+            self._image(name)
+        return [image for image in self._images.values() if image is not self.program]
 
     def calls_by_pointer(self, number: int) -> bool:
         """Whether it calls by pointer, or hands a pointer to a function of the C library that does."""

@@ -90,8 +90,9 @@ class Refinement:
         own = own_shares(findings)
         waiting = at_or_beneath(findings, self._of.waits)
         found = self._plan(findings, own, waiting, watched, count)
-        if self._search(found, own, watched, count):
-            found = self._plan(findings, own, waiting, watched, count)
+        for learn in (self._search, self._import):
+            if learn(found, own, watched, count):
+                found = self._plan(findings, own, waiting, watched, count)
         return self._step(found, self._why(found, own))
 
     def _plan(
@@ -112,6 +113,20 @@ class Refinement:
         costs = count([one.function for one in worth])
         kept = kept_above(findings, own)
         return plan(kept, graph, watched, self._looked_at, costs, self._budget, first=self._of.waits)
+
+    def _import(self, found: Plan, own: Mapping[int, float], watched: Sequence[int], count: Count) -> bool:
+        """Adds functions of other files, such as the C library's, that are called by functions which vary and have no
+        callee left in their own file. Returns whether there are such."""
+        if found.ends not in ("dominated", "nothing left"):
+            return False
+        able = [one for one in watched if own.get(one, 0.0) >= WORTH_DIVIDING]
+        roots = [*self._of.tops, *self._of.marking] if own.get(TRANSACTION, 0.0) >= WORTH_DIVIDING else []
+        roots += [one for one in self._of.marking if own.get(one, 0.0) >= WORTH_DIVIDING]
+        callers = [one for one in dict.fromkeys((*able, *roots)) if self._functions.is_divisible(one)]
+        learnt = [
+            self._functions.learn(one, other.id) for one in callers for other in self._functions.imported(one)
+        ]
+        return any(learnt)
 
     def _search(self, found: Plan, own: Mapping[int, float], watched: Sequence[int], count: Count) -> bool:
         """Searches for callees by pointer of functions that vary and that this plan does not divide. Returns whether

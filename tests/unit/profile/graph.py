@@ -51,6 +51,9 @@ class Program:
     def caller(self, address: int, above: int | None, callee: int) -> Known | None:
         return self.at(PROGRAM, address)
 
+    def imported(self, number: int) -> list[Known]:
+        return []
+
     def calls_by_pointer(self, number: int) -> bool:
         return self[number].pointer_calls > 0
 
