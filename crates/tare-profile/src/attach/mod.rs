@@ -17,7 +17,6 @@
 mod batch;
 mod cookie;
 mod event;
-mod maps;
 mod memory;
 mod message;
 mod object;

@@ -57,6 +57,7 @@ impl Mapping {
     }
 
     /// A link to the very file, whatever became of its path.
+    #[cfg_attr(not(feature = "bpf"), allow(dead_code))]
     pub(super) fn link(&self, pid: i32) -> PathBuf {
         format!("/proc/{pid}/map_files/{:x}-{:x}", self.start, self.end).into()
     }
