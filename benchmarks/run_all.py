@@ -25,6 +25,7 @@ NAMES = (
     "oltp_age",
     "profile_cost",
     "profile_planted",
+    "profile_culprits",
     "profile_overhead",
     "profile_factors",
     "aa",

@@ -9,7 +9,10 @@ import pytest
 from benchmarks.run_all import NAMES
 
 NEEDS_ROOT = {"snapshot", "exits", "parts", "truth", "profile_factors"}
-ELSEWHERE = {"spark"}  # tests/spark holds the same answers together, and planning them once takes a minute
+ELSEWHERE = {
+    "spark",  # tests/spark holds the same answers together, and planning them once takes a minute
+    "profile_culprits",  # tests/profile/test_survivors.py profiles the same programs
+}
 
 
 @pytest.mark.parametrize("name", [name for name in NAMES if name not in ELSEWHERE])

@@ -1,0 +1,260 @@
+"""Builds the programs of `survivors/`, runs them, and reads what they report of themselves."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import shutil
+import statistics
+import subprocess
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+SOURCES = Path(__file__).parent / "survivors"
+BUILT = Path(__file__).parents[2] / "target" / "survivors"
+
+STARTS_WITHIN_S = 10.0
+STOPS_WITHIN_S = 10.0
+
+C = ("gcc", "-std=gnu11", "-O2", "-g", "-pthread", "-o")
+LIBRARY = ("gcc", "-std=gnu11", "-O2", "-g", "-fPIC", "-shared", "-o")
+CPP = ("g++", "-std=gnu++17", "-O2", "-g", "-pthread", "-o")
+RUST = ("rustc", "--edition", "2021", "-O", "-g", "-o")
+GO = ("go", "build", "-o")
+COMPILERS = {".c": C, ".cpp": CPP, ".rs": RUST, ".go": GO}
+LINKED = ("-ldl", "-lrt")
+
+
+class NotBuilt(Exception):
+    """A compiler is missing or refused a source; the text names it."""
+
+
+def build(source: str) -> Path:
+    """Path of the program, compiled again if a source is newer. Raises NotBuilt."""
+    path = SOURCES / source
+    if source == "plugin.c":
+        _compile(LIBRARY, SOURCES / "plugin_part.c", BUILT / "plugin_part.so")
+    return _compile(COMPILERS[path.suffix], path, BUILT / path.stem)
+
+
+def _compile(compiler: Sequence[str], source: Path, program: Path) -> Path:
+    newest = max(path.stat().st_mtime for path in (source, *source.parent.glob("*.h")))
+    if program.exists() and program.stat().st_mtime > newest:
+        return program
+    if shutil.which(compiler[0]) is None:
+        raise NotBuilt(f"{source.name} needs {compiler[0]}, which is not installed")
+    BUILT.mkdir(parents=True, exist_ok=True)
+    libraries = LINKED if compiler[0] in ("gcc", "g++") else ()
+    unfinished = program.with_suffix(f".{os.getpid()}")
+    command = [*compiler, str(unfinished), str(source), *libraries]
+    completed = subprocess.run(command, capture_output=True, text=True, check=False)
+    if completed.returncode:
+        raise NotBuilt(f"{compiler[0]} failed on {source.name}: {completed.stderr.strip()[-600:]}")
+    return unfinished.replace(program)
+
+
+@dataclass(frozen=True)
+class Sums:
+    """Sums over all transactions: x is a function's time within a transaction, T the transaction's duration."""
+
+    calls: int
+    ns: float
+    squares: float
+    products: float
+
+    def minus(self, other: Sums) -> Sums:
+        return Sums(
+            self.calls - other.calls,
+            self.ns - other.ns,
+            self.squares - other.squares,
+            self.products - other.products,
+        )
+
+
+@dataclass(frozen=True)
+class Truth:
+    """What a program reports of itself, from its start or between two lines. The first function is the transaction."""
+
+    transactions: int
+    at_ns: int
+    ended: bool
+    functions: Mapping[str, Sums]
+
+    @staticmethod
+    def parse(line: str) -> Truth:
+        record = json.loads(line)
+        functions = {name: Sums(*values) for name, values in record["functions"].items()}
+        return Truth(record["transactions"], record["at_ns"], record["ended"], functions)
+
+    def since(self, earlier: Truth) -> Truth:
+        functions = {name: sums.minus(earlier.functions[name]) for name, sums in self.functions.items()}
+        return Truth(self.transactions - earlier.transactions, self.at_ns, self.ended, functions)
+
+    @property
+    def transaction(self) -> Sums:
+        return next(iter(self.functions.values()))
+
+    def share(self, name: str) -> float:
+        """Cov(x, T) / Var(T)."""
+        whole, part = self.transaction, self.functions[name]
+        mean = whole.ns / self.transactions
+        return (part.products / self.transactions - part.ns / self.transactions * mean) / self._variance()
+
+    @property
+    def mean_ns(self) -> float:
+        return self.transaction.ns / self.transactions
+
+    @property
+    def sd_ns(self) -> float:
+        return math.sqrt(self._variance())
+
+    def _variance(self) -> float:
+        return self.transaction.squares / self.transactions - self.mean_ns**2
+
+
+class Survivor:
+    """A program that runs. Its standard output is a file, so that nobody has to read for it to go on."""
+
+    def __init__(self, process: subprocess.Popen[bytes], output: Path) -> None:
+        self.process = process
+        self._output = output
+
+    @property
+    def pid(self) -> int:
+        return self.process.pid
+
+    @property
+    def is_alive(self) -> bool:
+        return self.process.poll() is None
+
+    def lines(self) -> list[Truth]:
+        """Every line so far; one that is being written is left out."""
+        whole = self._output.read_text().rpartition("\n")[0]
+        return [Truth.parse(line) for line in whole.splitlines()]
+
+    def now(self) -> Truth:
+        """The last line so far; waits for the first."""
+        until = time.monotonic() + STARTS_WITHIN_S
+        while not (lines := self.lines()):
+            if not self.is_alive or time.monotonic() > until:
+                raise AssertionError(f"{self.process.args!r} wrote no line; exit code {self.process.poll()}")
+            time.sleep(0.05)
+        return lines[-1]
+
+    def throughput(self, seconds: float) -> float:
+        """Transactions a second: the median over slices of some 100 ms. 0.0 where the program stands still."""
+        first = len(self.lines())
+        time.sleep(seconds)
+        lines = self.lines()[max(0, first - 1) :]
+        rates = [
+            (later.transactions - earlier.transactions) / (later.at_ns - earlier.at_ns) * 1e9
+            for earlier, later in pairwise(lines)
+        ]
+        expected = int(seconds / 0.1)
+        rates += [0.0] * (expected // 2 - len(rates))  # slices that never ended
+        return statistics.median(rates)
+
+    def standstill_s(self, begin: Truth) -> float:
+        """Longest time since `begin` in which no transaction ended."""
+        moved, longest_ns = begin, 0
+        for line in self.lines():
+            if line.at_ns > begin.at_ns:
+                longest_ns = max(longest_ns, line.at_ns - moved.at_ns)
+                if line.transactions > moved.transactions:
+                    moved = line
+        return longest_ns / 1e9
+
+    def stop(self) -> Truth:
+        """Truth of its whole life, after SIGTERM. Raises AssertionError where it ended before, or does not end."""
+        assert self.is_alive, f"{self.process.args!r} has ended by itself: {self.process.returncode}"
+        self.process.terminate()
+        try:
+            code = self.process.wait(STOPS_WITHIN_S)
+        except subprocess.TimeoutExpired:
+            raise AssertionError(f"{self.process.args!r} does not end on SIGTERM: it hangs") from None
+        assert code == 0, f"{self.process.args!r} ended with {code}"
+        last = self.lines()[-1]
+        assert last.ended
+        return last
+
+
+@contextmanager
+def running(program: Path, culprit: str, output: Path, variant: str = "-") -> Iterator[Survivor]:
+    """Runs the program until the end of the block, and kills it there if nobody has stopped it."""
+    errors = output.with_suffix(".errors")  # of Go and Rust these are long
+    with output.open("wb") as stream, errors.open("wb") as error_stream:
+        command: list[Any] = [program, "0", variant, culprit]
+        process = subprocess.Popen(command, stdout=stream, stderr=error_stream)
+    survivor = Survivor(process, output)
+    try:
+        survivor.now()
+        yield survivor
+    finally:
+        with suppress(ProcessLookupError):
+            process.kill()
+        process.wait()
+
+
+@dataclass(frozen=True)
+class Case:
+    """A program of `survivors/`, and which of its functions varies."""
+
+    source: str
+    culprit: str
+    variant: str = "-"
+    functions: tuple[str, ...] = ()
+    """Named to `--functions`; empty: Tare has to find the culprit by itself."""
+    duration_s: int = 8
+    rounds: int = 2
+
+    @property
+    def name(self) -> str:
+        variant = "" if self.variant == "-" else f"-{self.variant}"
+        return f"{self.source.partition('.')[0]}{variant}-{self.culprit.rpartition('.')[2]}"
+
+    @property
+    def transaction(self) -> str:
+        return "main.transaction" if self.source.endswith(".go") else "transaction"
+
+    def words(self, pid: int) -> list[str]:
+        """Arguments of `tare profile attach`."""
+        named = ["--functions", ",".join(self.functions)] if self.functions else []
+        words = ["--pid", str(pid), "--txn", f"function:{self.transaction}"]
+        return [*words, "--duration", f"{self.duration_s}s", "--rounds", str(self.rounds), *named]
+
+
+ALIASES = {"memcpy": ("__memcpy", "__memmove")}
+"""How the names begin of what a function of the C library is resolved to."""
+
+
+def is_named(reported: str, function: str) -> bool:
+    """Whether a reported name is this function's, whatever library and parameters it is reported with."""
+    plain = reported.partition("@")[0].partition("(")[0]
+    return plain == function or plain.startswith(ALIASES.get(function, ("\0",)))
+
+
+def reported_share(report: Mapping[str, Any], function: str) -> float | None:
+    """Cov(x, T) / Var(T) in a profile, over all paths to the function. A call beneath another call of it is within that
+    one. None: the function is not in the tree."""
+    nodes = {node["path"]: node for node in report["nodes"]}
+
+    def is_within_itself(node: Mapping[str, Any]) -> bool:
+        parent = node["parent"]
+        while parent is not None:
+            if is_named(nodes[parent]["name"], function):
+                return True
+            parent = nodes[parent]["parent"]
+        return False
+
+    shares = [
+        node["covariance"] or 0.0
+        for node in nodes.values()
+        if is_named(node["name"], function) and not is_within_itself(node)
+    ]
+    return sum(shares) if shares else None

@@ -1,0 +1,56 @@
+/* Four coroutines, their stacks side by side in one array. Each waits by letting the others run, within whichever
+ * function has to wait; a transaction's time holds what it was suspended for. */
+#include "survivor.h"
+
+#include <ucontext.h>
+
+static const char *const names[] = {"transaction", "parse", "execute", "fetch", 0};
+enum { PARSE = 1, EXECUTE, FETCH, COROUTINES = 4 };
+static char stacks[COROUTINES][32768] __attribute__((aligned(64)));
+static ucontext_t scheduler, coroutines[COROUTINES];
+static int running;
+
+IN_PLACE void work_or_yield(struct txn *t, int f) {
+    spin(20000);
+    uint64_t until = now_ns() + extra_ns(t, f);
+    do swapcontext(&coroutines[running], &scheduler);
+    while (now_ns() < until);
+}
+
+KEPT void parse(struct txn *t) { work_or_yield(t, PARSE); }
+KEPT void fetch(struct txn *t) { work_or_yield(t, FETCH); }
+
+KEPT void execute(struct txn *t) {
+    work_or_yield(t, EXECUTE);
+    CALL(t, FETCH, fetch(t));
+    spin(2000);
+}
+
+KEPT void transaction(struct txn *t) {
+    CALL(t, PARSE, parse(t));
+    CALL(t, EXECUTE, execute(t));
+    spin(2000);
+}
+
+static void serve(int coroutine) {
+    struct txn t = {.number = (uint64_t)(23 * coroutine)};
+    for (;;) {
+        CALL(&t, TRANSACTION, transaction(&t));
+        finish(&t);
+    }
+}
+
+int main(int argc, char **argv) {
+    survivor_start(argc, argv, names);
+    for (int i = 0; i < COROUTINES; i++) {
+        getcontext(&coroutines[i]);
+        coroutines[i].uc_stack.ss_sp = stacks[i];
+        coroutines[i].uc_stack.ss_size = sizeof stacks[i];
+        makecontext(&coroutines[i], (void (*)(void))serve, 1, i);
+    }
+    while (survivor_goes_on()) {
+        for (running = 0; running < COROUTINES; running++) swapcontext(&scheduler, &coroutines[running]);
+        sleep_ns(20000);
+    }
+    return survivor_end();
+}

@@ -1,0 +1,106 @@
+"""`tare profile attach` harms none of the programs of `survivors/`, and has their figures right."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+
+from tests.cli.running import tare
+from tests.profile.survivor_programs import Case, NotBuilt, build, reported_share, running
+
+CASES = (
+    Case("exception.cpp", "fetch", "inside", ("parse", "execute", "bind", "fetch")),
+    Case("exception.cpp", "fetch", "above", ("parse", "execute", "bind", "fetch")),
+    Case("panic.rs", "fetch", "inside", ("parse", "execute", "bind", "fetch")),
+    Case("panic.rs", "fetch", "above", ("parse", "execute", "bind", "fetch")),
+    Case(
+        "goroutines.go", "main.fetch", functions=("main.parse", "main.attempt", "main.execute", "main.fetch")
+    ),
+    Case("coroutines.c", "fetch", functions=("parse", "execute", "fetch")),
+    Case("altstack.c", "checksum", "above", ("parse", "execute", "checksum")),
+    Case("altstack.c", "checksum", "below", ("parse", "execute", "checksum")),
+    Case("threads_end.cpp", "commit", "exit", ("parse", "execute", "commit", "append")),
+    Case("threads_end.cpp", "commit", "cancel", ("parse", "execute", "commit", "append")),
+    Case("longjmp.c", "fetch", functions=("parse", "execute", "fetch")),
+    Case("seccomp.c", "fetch", functions=("parse", "execute", "fetch")),
+    Case(
+        "recursion.c",
+        "read_leaf",
+        functions=("descend", "visit_even", "visit_odd", "read_leaf", "write_leaf"),
+    ),
+    Case("tailcalls.c", "write_row", functions=("decode", "scan", "route", "read_row", "write_row")),
+    Case("prefork.c", "fetch", functions=("parse", "execute", "fetch")),
+    Case("ifunc.c", "memcpy", "sizes", duration_s=16, rounds=4),
+    Case("pointers.c", "culprit", duration_s=24, rounds=6),
+    Case("plugin.c", "plugin_step", "before", duration_s=12, rounds=3),
+    Case("plugin.c", "plugin_step", "during", duration_s=16, rounds=4),
+)
+
+WARM_UP_S = 0.5
+LOOK_S = 1.5
+STANDSTILL_S = 1.0
+SLOWER = 0.05
+SHARE_OFF = 0.05
+
+
+def built(source: str) -> Path:
+    try:
+        return build(source)
+    except NotBuilt as missing:
+        pytest.skip(str(missing))
+
+
+@pytest.mark.usefixtures("attach_works")
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+def test_a_program_lives_goes_on_as_fast_and_its_culprit_has_its_own_share(
+    case: Case, tmp_path: Path
+) -> None:
+    with running(built(case.source), case.culprit, tmp_path / "lines", case.variant) as program:
+        time.sleep(WARM_UP_S)
+        before = program.throughput(LOOK_S)
+        begin = program.now()
+        words = ("--budget", "60%", "--json", "-", "--out", str(tmp_path / "profiles"))
+        said = tare("profile", "attach", *case.words(program.pid), *words)
+        assert program.is_alive, f"exit code {program.process.poll()} while it was watched; tare: {said.err}"
+        truth = program.now().since(begin)
+        standstill = program.standstill_s(begin)
+        assert standstill < STANDSTILL_S, f"no transaction ended for {standstill:.1f} s while it was watched"
+        after = program.throughput(LOOK_S)
+        if after < (1 - SLOWER) * before:  # others run on this machine too
+            after = program.throughput(LOOK_S)
+        assert after >= (1 - SLOWER) * before, f"{before:.0f} transactions/s before, {after:.0f} after"
+        program.stop()
+    assert said.code == 0, said.err
+    report = said.result
+    assert report["transactions"] > 100
+    share = reported_share(report, case.culprit)
+    assert share is not None, f"{case.culprit} is not in the tree: {report['ended']}"
+    assert share == pytest.approx(truth.share(case.culprit), abs=SHARE_OFF)
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+def test_a_program_by_itself_varies_by_what_is_planted(case: Case, tmp_path: Path) -> None:
+    with running(built(case.source), case.culprit, tmp_path / "lines", case.variant) as program:
+        time.sleep(1)
+        truth = program.stop()
+    assert truth.transactions > 500
+    assert truth.share(case.culprit) > 0.7
+    assert truth.mean_ns < 5e6
+
+
+def test_the_tail_calls_and_the_jump_table_are_in_the_code() -> None:
+    if shutil.which("objdump") is None:
+        pytest.skip("objdump is not installed")
+    program = built("tailcalls.c")
+
+    def code(function: str) -> str:
+        command = ["objdump", "-d", "--no-show-raw-insn", f"--disassemble={function}", str(program)]
+        return subprocess.run(command, capture_output=True, text=True, check=True).stdout
+
+    jumps = [line.split()[-1] for line in code("route").splitlines() if "\tjmp" in line]
+    assert {"<read_row>", "<write_row>"} <= set(jumps)
+    assert any("\tjmp" in line and "*" in line for line in code("decode").splitlines())
