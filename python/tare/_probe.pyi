@@ -407,6 +407,9 @@ class Function:
     stepped: bool  # a uprobe there has the kernel step over an instruction, at many times the usual price
     no_return: bool  # never returns to its caller, so no exit is ever seen
     indirect_sites: int  # calls in it by pointer, whose callees are learnt at run time
+    address_taken: bool  # data or code of its file holds its address: it may be called by pointer
+    called_directly: bool  # other code of its file calls it by name
+    exported: bool  # other files can link to it, or ask for it by name (dlsym)
 
 @final
 class Usdt:
@@ -434,7 +437,7 @@ class Image:
         """Raises ProbeError: not there, not ELF, another machine's, names no function at all (stripped)."""
     @staticmethod
     def of_process(pid: int) -> Image:
-        """What this process runs. Raises ProbeError also where the file was replaced or deleted since it started."""
+        """The file that this process runs, by the kernel's link where its path names another one by now, or none."""
     def check(self, pid: int) -> None:
         """Raises ProbeError unless this process has this very file mapped."""
     def functions(self) -> list[Function]:
@@ -449,6 +452,15 @@ class Image:
         """The one whose code covers it, cold parts too."""
     def name_at(self, address: int) -> str:
         """As "heap_update+0x1f4"; empty where no function covers it. A return address less 1 is in the call."""
+    def calls_by_pointer(self, return_address: int) -> bool:
+        """Whether the call that returns to this address is by pointer."""
+    def calls(self, return_address: int) -> bool:
+        """Whether any call returns to this address."""
+    def is_indirect(self, name: str) -> bool:
+        """Whether the default version of this name is an indirect function (IFUNC), which has no code of its own."""
+    def implementation(self, pid: int, name: str, callers: Sequence[Image]) -> Function | None:
+        """The implementation of an indirect function that a process uses, read from the slots of this image and of
+        its callers; None: no slot tells. Raises ProbeError where the process cannot be read."""
     def children(self, address: int) -> list[Function]:
         """Functions of this image that it calls, by address; learnt ones too. Last come those of error paths: called
         from cold parts only, or mostly called from there, or never returning."""

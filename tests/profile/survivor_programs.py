@@ -235,7 +235,7 @@ ALIASES = {"memcpy": ("__memcpy", "__memmove")}
 
 def is_named(reported: str, function: str) -> bool:
     """Whether a reported name is this function's, whatever library and parameters it is reported with."""
-    plain = reported.partition("@")[0].partition("(")[0]
+    plain = reported.partition("@")[0].partition("(")[0].strip()
     return plain == function or plain.startswith(ALIASES.get(function, ("\0",)))
 
 

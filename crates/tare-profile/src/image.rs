@@ -2,11 +2,12 @@
 //!
 //! `extents` and `symbols` find functions, `disassembly` the calls between them, `parts` joins to a function the code
 //! that the compiler moved out of it, `inferred` names functions that have no symbol, `links` follows calls by the
-//! linker's tables, and `heights` measures the graph that this makes.
+//! linker's tables, `indirect` those by resolvers, and `heights` measures the graph that this makes.
 
 mod calls;
 mod code;
 mod cycles;
+mod debug;
 mod demangle;
 mod disassembly;
 pub(crate) mod entry;
@@ -18,6 +19,7 @@ mod first;
 mod function;
 mod graph;
 mod heights;
+mod indirect;
 mod inferred;
 mod links;
 mod lookup;
@@ -49,9 +51,15 @@ pub struct Image {
     preloadable: bool,
     functions: Vec<Function>,   // by address
     pieces: Vec<Piece>,         // by address
+    pointer_calls: Vec<u64>,    // return addresses, ascending
+    direct_calls: Vec<u64>,     // the same
     graph: CallGraph,           // by place in `functions`
     others: Vec<Vec<Box<str>>>, // functions of other libraries that each calls
     usdt: Vec<Usdt>,
+    resolvers: Vec<indirect::Resolver>, // of indirect functions
+    own_slots: Vec<(u64, u64)>,         // that their choices are kept in: (slot, resolver)
+    imports: Vec<(Box<str>, u64)>, // functions of other files, with the slots that come to hold their addresses
+    first_load: (u64, u64),        // offset and address of the first part that is mapped
     counts: Counts,
     spoken: OnceLock<Vec<Option<Box<str>>>>,
 }
@@ -175,6 +183,16 @@ impl Image {
                 "take addresses from this very file: it may have been built anew",
             )
         })
+    }
+
+    /// Whether a call by pointer returns to this address.
+    pub fn calls_by_pointer(&self, return_address: u64) -> bool {
+        self.pointer_calls.binary_search(&return_address).is_ok()
+    }
+
+    /// Whether any call returns to this address.
+    pub fn calls(&self, return_address: u64) -> bool {
+        self.direct_calls.binary_search(&return_address).is_ok() || self.calls_by_pointer(return_address)
     }
 
     /// The function whose code covers an address.

@@ -11,6 +11,7 @@ pub mod attach;
 pub mod backend;
 mod detail;
 pub mod image;
+mod maps;
 pub mod profile;
 pub mod recording;
 pub mod rules;

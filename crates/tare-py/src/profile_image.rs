@@ -21,6 +21,9 @@ pub(crate) struct Function {
     stepped: bool,
     no_return: bool,
     indirect_sites: u32,
+    address_taken: bool,
+    called_directly: bool,
+    exported: bool,
 }
 
 /// A USDT note.
@@ -129,6 +132,35 @@ impl Image {
         self.read().name_at(address)
     }
 
+    fn calls_by_pointer(&self, return_address: u64) -> bool {
+        self.read().calls_by_pointer(return_address)
+    }
+
+    fn calls(&self, return_address: u64) -> bool {
+        self.read().calls(return_address)
+    }
+
+    fn is_indirect(&self, name: &str) -> bool {
+        self.read().is_indirect(name)
+    }
+
+    fn implementation(
+        &self,
+        py: Python<'_>,
+        pid: i32,
+        name: &str,
+        callers: Vec<PyRef<'_, Self>>,
+    ) -> PyResult<Option<Function>> {
+        // The image may be among its own callers: reading it twice is safe, since nobody waits to write meanwhile.
+        let callers: Vec<&Self> = callers.iter().map(|caller| &**caller).collect();
+        py.detach(|| {
+            let image = self.read();
+            let callers: Vec<_> = callers.iter().map(|caller| caller.read()).collect();
+            let callers: Vec<&tare_profile::image::Image> = callers.iter().map(|caller| &**caller).collect();
+            image.implementation(pid, name, &callers).map(|found| found.map(Function::from)).map_err(raise)
+        })
+    }
+
     fn children(&self, py: Python<'_>, address: u64) -> PyResult<Vec<Function>> {
         self.functions_of(py, address, |graph, place| graph.children(place))
     }
@@ -202,6 +234,9 @@ impl From<&tare_profile::image::Function> for Function {
             stepped: function.stepped,
             no_return: function.no_return,
             indirect_sites: function.indirect_sites,
+            address_taken: function.address_taken,
+            called_directly: function.called_directly,
+            exported: function.exported,
         }
     }
 }

@@ -95,6 +95,14 @@ def attach(
     pid: Annotated[
         int | None, typer.Option(min=1, metavar="N", help="A process instead, of whatever program.")
     ] = None,
+    children: Annotated[
+        bool | None,
+        typer.Option(
+            "--children/--no-children",
+            help="Watch processes that it forks and has forked, too. Default: where it has children that run the same "
+            "program.",
+        ),
+    ] = None,
     txn: Txn = None,
     top: Top = 10,
     budget: Budget = "5%",
@@ -136,7 +144,7 @@ def attach(
         server_time=server_time,
         seed=seed,
     )
-    raise typer.Exit(call.attached(request, db, pid, connect_timeout))
+    raise typer.Exit(call.attached(request, db, pid, connect_timeout, children))
 
 
 @app.command(context_settings={"allow_interspersed_args": False})

@@ -36,10 +36,17 @@ class Call:
     top: int
     given: Mapping[str, str | None]  # destinations of the report
 
-    def attached(self, asked: Asked, db: str | None, pid: int | None, connect_timeout_s: float) -> int:
+    def attached(
+        self,
+        asked: Asked,
+        db: str | None,
+        pid: int | None,
+        connect_timeout_s: float,
+        children: bool | None = None,
+    ) -> int:
         """The exit code."""
         destinations.check(self.given)
-        subject = running.subject(asked, db, pid, connect_timeout_s)
+        subject = running.subject(asked, db, pid, connect_timeout_s, children)
         return self._made(subject, asked)
 
     def launched(

@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import ipaddress
 import os
+from contextlib import suppress
 from pathlib import Path
+
+_LISTEN = "0A"  # state of a socket in /proc/net/tcp
+_ACCEPTING = "00010000"  # flags of one in /proc/net/unix
 
 
 def parent_of(pid: int) -> int | None:
@@ -60,6 +64,54 @@ def executable(pid: int) -> Path | None:
         return Path(os.readlink(f"/proc/{pid}/exe").removesuffix(" (deleted)"))  # noqa: PTH115
     except OSError:
         return None
+
+
+def twins_beneath(pid: int) -> list[int]:
+    """Descendants of a process that run the same file: workers that it forked."""
+    parents = {int(name): parent_of(int(name)) for name in os.listdir("/proc") if name.isdigit()}  # noqa: PTH208
+    beneath, own = {pid}, _file(pid)
+    while new := {one for one, parent in parents.items() if parent in beneath} - beneath:
+        beneath |= new
+    return sorted(one for one in beneath - {pid} if own is not None and _file(one) == own)
+
+
+def _file(pid: int) -> tuple[int, int] | None:
+    try:
+        found = Path(f"/proc/{pid}/exe").stat()
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino
+
+
+def listeners(port: int | None, socket: str | None) -> list[int]:
+    """Processes that listen on a port of this machine, or on a Unix socket."""
+    if socket:
+        rows = [line.split() for line in _lines("/proc/net/unix")]
+        inodes = {row[6] for row in rows if len(row) > 7 and row[7] == socket and row[3] == _ACCEPTING}
+    else:
+        rows = [line.split() for table in ("tcp", "tcp6") for line in _lines(f"/proc/net/{table}")]
+        local_end = f":{port or 0:04X}"
+        inodes = {row[9] for row in rows if len(row) > 9 and row[1].endswith(local_end) and row[3] == _LISTEN}
+    links = {f"socket:[{inode}]" for inode in inodes}
+    pids = (int(name) for name in os.listdir("/proc") if name.isdigit())  # noqa: PTH208
+    return [pid for pid in pids if links and not links.isdisjoint(_descriptors(pid))]
+
+
+def _lines(path: str) -> list[str]:
+    try:
+        return Path(path).read_text(errors="replace").splitlines()[1:]
+    except OSError:
+        return []
+
+
+def _descriptors(pid: int) -> list[str]:
+    folder = f"/proc/{pid}/fd"
+    found = []
+    with suppress(OSError):
+        for name in os.listdir(folder):  # noqa: PTH208
+            with suppress(OSError):
+                found.append(os.readlink(f"{folder}/{name}"))  # noqa: PTH115
+    return found
 
 
 def is_loopback(host: str | None) -> bool:

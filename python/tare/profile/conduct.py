@@ -11,6 +11,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from tare.dbms import local
 from tare.errors import TareError, TooFewTransactions, UsageError, WatchedServerEnded
 from tare.lab.profile_about import About, Failure, FailureKind, Machine, Named, Probes, Rates, Shed, State
 from tare.lab.profile_about import Round as Written
@@ -23,18 +24,20 @@ from tare.profile.ending import WORDS, Ending
 from tare.profile.functions import Functions, weight_of
 from tare.profile.health import WATCH_S, Death, Health, health_of
 from tare.profile.images import in_our_words
+from tare.profile.pointers import PointerSearch
 from tare.profile.presets import of_dbms
 from tare.profile.reading import Reading, described
 from tare.profile.recording import Recorder, Recording
 from tare.profile.refine import Refinement
 from tare.profile.request import Asked
 from tare.profile.server import Server
-from tare.profile.session import Made, Session
+from tare.profile.session import Made, NoTransactions, Session
 from tare.profile.session import Shed as Let
 from tare.profile.transactions import Transactions, transactions
 from tare.protocol.profile.found import Findings
 from tare.protocol.profile.refinement import Costs
 from tare.report.profile.failure import ended_how
+from tare.report.words import counted
 
 if TYPE_CHECKING:
     from tare._probe import ProfileRecorder
@@ -103,12 +106,20 @@ def profiled(
     with _folder(subject, asked, kept) as run, in_our_words(), health_of(subject.server) as health:
         recorder = subject.opened(str(run.recording))
         tell(told.Watching(recorder.name, recorder.says, subject.transactions.says))
-        refinement = Refinement(subject.functions, subject.transactions, asked.budget, begin_with=named)
-        reading = Reading(
-            run.recording, subject.transactions, subject.functions, asked, machine_facts().online_cpus
+        cpus = machine_facts().online_cpus
+        reading = Reading(run.recording, subject.transactions, subject.functions, asked, cpus)
+        recording = Recording(recorder, subject.functions, subject.transactions, healthy=health.healthy)
+        refinement = Refinement(
+            subject.functions,
+            subject.transactions,
+            asked.budget,
+            begin_with=named,
+            pointers=PointerSearch(
+                recording, reading, subject.functions, asked.budget, asked.searching_s, cpus
+            ),
         )
         session = Session(
-            Recording(recorder, subject.functions, subject.transactions, healthy=health.healthy),
+            recording,
             subject.transactions,
             asked,
             reading,
@@ -122,7 +133,10 @@ def profiled(
             batch=BATCH if subject.backend == "attach" else CHEAP_BATCH,
         )
         health.begin()
-        made = session.run(wait_s=wait_s)
+        try:
+            made = session.run(wait_s=wait_s)
+        except NoTransactions as none:
+            raise _with_children(none, subject.server) from None
         failure = _after(made, subject, health, reading, tell)
         if not made.rounds:
             _nothing(made, subject, failure)
@@ -244,6 +258,18 @@ def _folder(subject: Subject, asked: Asked, kept: Kept) -> Iterator[Run]:
     except BaseException:
         shutil.rmtree(run.folder, ignore_errors=True)
         raise
+
+
+def _with_children(none: NoTransactions, server: Server) -> NoTransactions:
+    """Names the workers that were not watched, in which they may have ended."""
+    workers = () if server.follow_children else local.twins_beneath(server.pid)
+    if not workers:
+        return none
+    number = counted(len(workers), "child", "children")
+    return NoTransactions(
+        f"{none.what}; {number} of process {server.pid} run the same program and were not watched",
+        "watch them too: --children",
+    )
 
 
 def _nothing(made: Made, subject: Subject, failure: Failure | None) -> None:

@@ -19,6 +19,18 @@ if TYPE_CHECKING:
 
 FIRST_NUMBER = 1
 
+SHOWN = 6
+"""Names in an error's next step."""
+
+C_LIBRARY = ("libc.so.6", "libpthread.so.0", "libm.so.6", "ld-musl-x86_64.so.1")
+
+RUNTIME = (
+    "ld-linux", "ld-musl", "libasan.", "libatomic.", "libc.", "libc++.", "libc++abi.", "libdl.", "libgcc_s.",
+    "libjemalloc.", "libm.", "libmvec.", "libnss_", "libpthread.", "libresolv.", "librt.", "libstdc++.",
+    "libtare_agent.", "libtcmalloc", "libubsan.",
+)  # fmt: skip
+"""Beginnings of the names of libraries that serve any program: what they do inside says nothing about a server."""
+
 
 class NoSuchFunction(UsageError):
     """The binary names no such function, or several."""
@@ -36,21 +48,34 @@ class Known:
     inferred: bool
     returns: bool  # False: never comes back to its caller, so its time has no end
     stepped: bool = False  # see `_probe.Function.stepped`
+    pointer_calls: int = 0  # places in it that call by pointer
+    signature: str = ""  # its name with parameters, where its language has them
 
     def target(self) -> tuple[int, str, str, int, int]:
         return (self.id, self.name, self.object, self.address, self.size)
 
 
 class Functions:
-    """Of one program and the libraries it has loaded.
+    """Functions of one program and of the libraries that its process has loaded.
 
-    `library`: the image of a loaded library by its file's name, None where it is not loaded; asked once for each."""
+    `library`: returns the image of a loaded library by its file's name, None where it is not loaded. `plugins`: returns
+    the images of libraries that are loaded now and may hold a part of the server's own work. `pid`: the process, where
+    it runs already."""
 
-    def __init__(self, program: Image, library: Callable[[str], Image | None]) -> None:
+    def __init__(
+        self,
+        program: Image,
+        library: Callable[[str], Image | None],
+        plugins: Callable[[], Iterable[Image]] = tuple,
+        pid: int | None = None,
+    ) -> None:
         self.program = program
         self._library = library
+        self._plugins = plugins
+        self._pid = pid
         self._images: dict[str, Image] = {program.path: program}
-        self._by_file: dict[str, Image | None] = {}
+        self._by_file: dict[str, Image] = {}
+        self._across: dict[int, dict[int, None]] = {}  # calls from one object to another, as they were seen
         self._numbers: dict[tuple[str, int], int] = {}
         self._known: dict[int, Known] = {}
         self._heights: dict[tuple[str, int], int] = {}
@@ -74,6 +99,8 @@ class Functions:
                 f"{image.path} has {len(found)} functions named {plain}: {choices}",
                 f"take one by its address: {found[0].address:#x}",
             )
+        if image.is_indirect(plain):
+            raise self._unknown_implementation(image, plain)
         near = [one for one in image.near(plain) if one]
         raise NoSuchFunction(
             f"{image.path} names no function {plain}",
@@ -86,7 +113,12 @@ class Functions:
         """As many as there are; none is no error."""
         plain, _, library = name.partition("@")
         image = self._image(library)
-        return [] if image is None else [self._number(image, one) for one in image.find(plain)]
+        if image is None:
+            return []
+        if image.is_indirect(plain):
+            chosen = self._implementation(image, plain)
+            return [] if chosen is None else [self._number(image, chosen, stands_for=plain)]
+        return [self._number(image, one) for one in image.find(plain)]
 
     def present(self, names: Iterable[str]) -> list[Known]:
         """Those of these names that there are, in this order, each once. A name that several share brings all."""
@@ -142,11 +174,95 @@ class Functions:
         image = self._images[one.object]
         if one.size == 0 and image.function_at(one.address) is None:
             return []
-        return [
+        own = [
             self._number(image, child)
             for child in image.children(one.address)
             if child.name and not child.no_return and child.address != one.address
         ]
+        return [*(self._known[other] for other in self._across.get(number, ())), *own]
+
+    def called_by_pointer(self) -> list[Known]:
+        """Functions that may be called by pointer, the most plausible first: named ones that come back and whose
+        address the program holds or, in a library, that it exports; those that nobody calls by name come first.
+        Libraries loaded since the last call are among them."""
+        images = [self.program]
+        for image in self._plugins():
+            images.append(self._images.setdefault(image.path, image))
+        found = [
+            (one.called_directly, place, self._number(image, one))
+            for place, image in enumerate(images)
+            for one in image.functions()
+            if one.name
+            and not one.no_return
+            and (one.address_taken or (place > 0 and one.exported and not one.called_directly))
+        ]
+        return [one for _, _, one in sorted(found, key=lambda each: each[:2])]
+
+    def caller(self, address: int, above: int | None, callee: int) -> Known | None:
+        """The function from which a call returns to this address of its object. Objects share addresses: it is the one
+        in which a call stands there that can lead to `callee`, else the program. `above`: the watched function that the
+        call was seen beneath."""
+        other = self._known[callee]
+        objects = [other.object, self.program.path, *self._images]
+        if above is not None:
+            objects.insert(0, self._known[above].object)
+        for path in dict.fromkeys(objects):
+            image = self._images[path]
+            found = image.function_at(address - 1)
+            if found is not None and found.name and self._may_lead(image, found.address, address, other):
+                return self._number(image, found)
+        # A callee that jumps on to another leaves its own caller's address.
+        return self.at(self.program.path, address - 1) if self.program.calls(address) else None
+
+    def _may_lead(self, image: Image, caller: int, address: int, callee: Known) -> bool:
+        if image.calls_by_pointer(address):
+            return True
+        return any(
+            (called == callee.address and image.path == callee.object)
+            or (called == 0 and symbol.partition("@")[0] == callee.name)
+            for called, symbol in image.callees(caller)
+        )
+
+    def imported(self, number: int) -> list[Known]:
+        """Functions of other loaded files that it calls by name and that come back."""
+        one = self._known[number]
+        image = self._images[one.object]
+        if one.size == 0:
+            return []
+        wanted = {symbol.partition("@")[0] for address, symbol in image.callees(one.address) if address == 0}
+        found: dict[int, Known] = {}
+        for other in (self.program, *self._loaded()):
+            if other is not image:
+                found |= {known.id: known for name in sorted(wanted) for known in self._exported(other, name)}
+        return [known for known in found.values() if known.returns]
+
+    def _exported(self, image: Image, name: str) -> list[Known]:
+        if image.is_indirect(name):
+            chosen = self._implementation(image, name)
+            return [] if chosen is None else [self._number(image, chosen, stands_for=name)]
+        return [self._number(image, one) for one in image.find(name) if one.exported]
+
+    def _loaded(self) -> list[Image]:
+        """Libraries that are loaded now; of those that serve any program only the C library."""
+        for plugin in self._plugins():
+            self._images.setdefault(plugin.path, plugin)
+        for name in C_LIBRARY:
+            self._image(name)
+        return [image for image in self._images.values() if image is not self.program]
+
+    def calls_by_pointer(self, number: int) -> bool:
+        """Whether it calls by pointer, or hands a pointer to a function of the C library that does."""
+        one = self._known[number]
+        image = self._images[one.object]
+        if one.pointer_calls or one.size == 0:
+            return one.pointer_calls > 0
+        called = (symbol.partition("@")[0] for address, symbol in image.callees(one.address) if address == 0)
+        return any(symbol in CALL_BACK for symbol in called)
+
+    def is_divisible(self, number: int) -> bool:
+        """Whether its callees may say something about the server: not so inside the C library and its like."""
+        path = self._known[number].object
+        return path == self.program.path or not is_runtime(path)
 
     def at(self, path: str, address: int) -> Known | None:
         """The function whose code covers an address of this object, where it has a name."""
@@ -159,10 +275,13 @@ class Functions:
         return image.name_at(address) if image is not None else ""
 
     def learn(self, caller: int, callee: int) -> bool:
-        """A call that was seen. Whether it was new to the call graph."""
+        """Adds a call that was seen. Returns whether it was new to the call graph."""
         one, other = self._known[caller], self._known[callee]
         if one.object != other.object:
-            return False
+            beneath = self._across.setdefault(caller, {})
+            new = callee not in beneath
+            beneath[callee] = None
+            return new
         new = self._images[one.object].learn(one.address, other.address)
         if new:
             self._heights.clear()
@@ -191,20 +310,50 @@ class Functions:
             return self.program
         if library not in self._by_file:
             image = self._library(library)
-            self._by_file[library] = image
-            if image is not None:
-                self._images[image.path] = image
+            if image is None:
+                return None  # it may be loaded later
+            self._by_file[library] = self._images.setdefault(image.path, image)
         return self._by_file[library]
 
-    def _number(self, image: Image, found: Found) -> Known:
+    def _implementation(self, image: Image, name: str) -> Found | None:
+        """The implementation of an indirect function that the process uses."""
+        if self._pid is None:
+            return None
+        return image.implementation(self._pid, name, list(self._images.values()))
+
+    def _unknown_implementation(self, image: Image, name: str) -> NoSuchFunction:
+        wanted = tuple(f"{start}{name}_" for start in ("__", "_", ""))
+        names = dict.fromkeys(
+            symbol
+            for one in image.functions()
+            for symbol in (one.name, *one.aliases)
+            if symbol.startswith(wanted)
+        )
+        why = "the process has not called it yet" if self._pid is not None else "the program does not run yet"
+        choices = ", ".join(list(names)[:SHOWN])
+        return NoSuchFunction(
+            f"{image.path} chooses between several implementations of {name} when it is loaded, and which it chose is "
+            f"not known: {why}",
+            f"name an implementation: {choices}"
+            if names
+            else f"profile a process that has called it, or install debug symbols of {image.path}",
+        )
+
+    def _number(self, image: Image, found: Found, *, stands_for: str = "") -> Known:
+        """`stands_for`: the name of the indirect function whose implementation it is."""
+        name = without_parameters(found.display or found.name) or f"{found.address:#x}"
+        if stands_for and stands_for not in (found.name, *found.aliases):
+            name = f"{stands_for} ({name})"
         return self._add(
             image,
             found.address,
-            name=without_parameters(found.display or found.name) or f"{found.address:#x}",
+            name=name,
             size=found.size,
             inferred=found.inferred,
             stepped=found.stepped,
             returns=not found.no_return,
+            pointer_calls=found.indirect_sites,
+            signature=found.display,
         )
 
     def _add(
@@ -217,13 +366,29 @@ class Functions:
         inferred: bool,
         stepped: bool,
         returns: bool,
+        pointer_calls: int = 0,
+        signature: str = "",
     ) -> Known:
         key = (image.path, address)
         number = self._numbers.get(key)
         if number is None:
             number = self._numbers[key] = FIRST_NUMBER + len(self._numbers)
-            self._known[number] = Known(number, name, image.path, address, size, inferred, returns, stepped)
+            self._known[number] = Known(
+                number, name, image.path, address, size, inferred, returns, stepped, pointer_calls, signature
+            )
         return self._known[number]
+
+
+CALL_BACK = frozenset((
+    "bsearch", "call_once", "dl_iterate_phdr", "ftw", "ftw64", "glob", "glob64", "hsearch", "lfind", "lsearch", "nftw",
+    "nftw64", "pthread_once", "qsort", "qsort_r", "scandir", "scandir64", "tdestroy", "tfind", "tsearch", "twalk",
+    "twalk_r",
+))  # fmt: skip
+"""Functions of the C library that call a function which they are given."""
+
+
+def is_runtime(path: str) -> bool:
+    return path.rpartition("/")[2].startswith(RUNTIME)
 
 
 def weight_of(backend: str, functions: Functions) -> Callable[[int], float]:

@@ -42,7 +42,7 @@ def subject(run: Run, asked: Asked) -> tuple[Subject, Sequence[int]]:
     )
     divided = [functions.named(name).id for name in asked.functions]
     beneath = [callee.id for one in divided for callee in functions.children(one)]
-    if asked.functions and not beneath:
+    if asked.functions and not beneath and not any(functions.calls_by_pointer(one) for one in divided):
         raise UsageError(
             f"{', '.join(asked.functions)}: calls no function that has a name",
             "its body is all there is; name another, or install debug symbols",

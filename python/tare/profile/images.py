@@ -4,28 +4,59 @@ from __future__ import annotations
 
 import errno
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tare.errors import PrivilegeMissing, TareError, UsageError
 from tare.measure.rig import reason
-from tare.profile.functions import Functions
-from tare.profile.server import Server, mapped_files
+from tare.profile.functions import Functions, is_runtime
+from tare.profile.server import DELETED, Server, mapped_files, mappings
 
 if TYPE_CHECKING:
     from tare._probe import Image
 
+LARGE = 64 << 20
+"""Bytes of a library that is not looked through for functions called by pointer: compilers and their like."""
+
 
 def functions_of(server: Server) -> Functions:
-    """Raises UsageError with the image's own words (stripped, another machine's, replaced on disk, not ELF), or
+    """Raises UsageError with the image's own words (stripped, another machine's, not ELF), or
     PrivilegeMissing."""
     from tare._probe import Image
 
     with in_our_words():
-        program = Image(server.library) if server.library else Image.of_process(server.pid)
+        program = (
+            Image(readable(server.pid, server.library)) if server.library else Image.of_process(server.pid)
+        )
         program.check(server.pid)
-    return Functions(program, lambda name: _library(server.pid, name))
+    plugins = Plugins(server.pid, program)
+    return Functions(program, lambda name: _library(server.pid, name), plugins.loaded, server.pid)
+
+
+class Plugins:
+    """Libraries of a process that may hold a part of the server's own work; each is read once."""
+
+    def __init__(self, pid: int, program: Image) -> None:
+        self._pid = pid
+        self._program = program
+        self._read: dict[str, Image | None] = {}
+
+    def loaded(self) -> list[Image]:
+        """Images of those that are loaded now, the smallest files first. One that cannot be read is left out."""
+        from tare._probe import Image, ProbeError
+
+        program = Path(self._program.path)
+        for file in mapped_files(self._pid):
+            if file in self._read or is_runtime(file) or file == str(program):
+                continue
+            self._read[file] = None
+            path = readable(self._pid, file)
+            with suppress(ProbeError, OSError):
+                if path.stat().st_size <= LARGE and not path.samefile(program):
+                    self._read[file] = Image(path)
+        images = [image for image in self._read.values() if image is not None]
+        return sorted(images, key=lambda image: len(image.functions()))
 
 
 @contextmanager
@@ -47,14 +78,25 @@ def refused(error: OSError) -> TareError:
     return UsageError(what, step)
 
 
+def readable(pid: int, file: str) -> Path:
+    """A path at which a mapped file can be read: the kernel's link to it where its own path names another by now."""
+    link = next((link for link, path in mappings(pid) if path == file), None)
+    own = Path(file)
+    with suppress(OSError):
+        if link is not None and not (own.exists() and own.samefile(link)):
+            return link
+    return own
+
+
 def _library(pid: int, name: str) -> Image | None:
     """The loaded file of this name, or of this name and a version behind it; None where there is none to read."""
     from tare._probe import Image, ProbeError
 
     for file in mapped_files(pid):
-        if Path(file).name == name or Path(file).name.startswith(f"{name}."):
+        plain = Path(file.removesuffix(DELETED)).name
+        if plain == name or plain.startswith(f"{name}."):
             try:
-                return Image(file)
+                return Image(readable(pid, file))
             except ProbeError:
                 return None
     return None

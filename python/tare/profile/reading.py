@@ -137,6 +137,18 @@ class Reading:
             return max(open_, key=lambda call: (call[5], call[3]))[2] if open_ else None
         return None
 
+    def calls_seen(self) -> list[tuple[int | None, int, int]]:
+        """Calls of the whole recording, each kind once: the watched function above (None: the transaction), the
+        function that was called, and the return address in its object (0: not known)."""
+        if not self._paths.num_rows:
+            return []
+        parents, called, sites = (self._paths[name].to_pylist() for name in ("parent", "function", "site"))
+        return [
+            (None if parent is None else called[parent], function, site)
+            for parent, function, site in zip(parents, called, sites, strict=True)
+            if function is not None
+        ]
+
     # Pace ------------------------------------------------------------------------
     def pace(self, since: int = 0) -> Pace:
         chosen = [one for one in self._windows if one.purpose == MARKERS and one.number >= since]

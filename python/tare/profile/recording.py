@@ -65,6 +65,7 @@ class Recording:
         self.refused: dict[int, str] = {}
         self.change_s = 0.0  # that the last change of probes took
         self.timed: tuple[int, ...] = ()  # functions, without markers, whose probes are on or were last
+        self.last_round = 0  # of the last window
 
     @property
     def last_window(self) -> int:
@@ -85,6 +86,10 @@ class Recording:
     def after(self, round_: int) -> None:
         """The last one, with the markers alone."""
         self._set((), AFTER, round_, "timing", entry_only=False)
+
+    def glimpse(self, watched: Sequence[int], round_: int) -> None:
+        """One in which these functions are timed for the places they are called from alone: no figure is made of it."""
+        self._set(watched, RESTING, round_, "timing", entry_only=False)
 
     def count(self, watched: Sequence[int], round_: int) -> None:
         """One in which their entries are counted."""
@@ -121,3 +126,4 @@ class Recording:
         self.change_s = self.clock() - begun
         self._windows += 1
         self.timed = tuple(one for one in able if one not in self.refused)
+        self.last_round = round_

@@ -2,6 +2,7 @@
 
 Known are the direct calls in the binary, and calls by pointer as far as they were seen: where a function was called
 from a place that lies in another than the watched one above it, that other function is beneath the watched one too.
+Where no known callee of a function is left that varies and calls by pointer, they are searched for.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from dataclasses import dataclass
 from tare.profile.ending import Ending
 from tare.profile.functions import Functions
 from tare.profile.naive import naive_rounds
+from tare.profile.pointers import PointerSearch, Search
 from tare.profile.transactions import Transactions
 from tare.protocol.profile.found import Findings
 from tare.protocol.profile.refinement import CallGraph, Costs, Plan, candidates, plan
@@ -50,7 +52,8 @@ class Step:
 class Refinement:
     """Of one profile: remembers what was looked at.
 
-    `begin_with`: functions of the first round, instead of those known to be worth a look."""
+    `begin_with`: functions of the first round, instead of those known to be worth a look. `pointers`: searches for
+    callees by pointer; without it they are learnt where they happen to be seen."""
 
     def __init__(
         self,
@@ -59,11 +62,14 @@ class Refinement:
         budget: float,
         *,
         begin_with: Sequence[int] = (),
+        pointers: PointerSearch | None = None,
     ) -> None:
         self._functions = functions
         self._of = transactions
         self._budget = budget
         self._begin_with = tuple(begin_with)
+        self._pointers = pointers
+        self._sought: Search | None = None  # the last search, where it left a source undivided
         self._looked_at: set[int] = set(transactions.marking)  # what was too hot is not: room may come
         self._seen: dict[int, dict[int, None]] = {}  # callees met at run time, by watched caller
         self.met: set[int] = set()  # functions in which call sites were seen
@@ -84,6 +90,20 @@ class Refinement:
         self._looked_at |= set(watched)
         own = own_shares(findings)
         waiting = at_or_beneath(findings, self._of.waits)
+        found = self._plan(findings, own, waiting, watched, count)
+        for learn in (self._search, self._import):
+            if learn(found, own, watched, count):
+                found = self._plan(findings, own, waiting, watched, count)
+        return self._step(found, self._why(found, own))
+
+    def _plan(
+        self,
+        findings: Findings,
+        own: Mapping[int, float],
+        waiting: Collection[int],
+        watched: Sequence[int],
+        count: Count,
+    ) -> Plan:
         callees: dict[int, Collection[int]] = {
             one: self._beneath(one, waiting)
             for one, share in own.items()
@@ -93,35 +113,88 @@ class Refinement:
         worth = candidates(own, graph, self._looked_at)[:MOST_COUNTED]
         costs = count([one.function for one in worth])
         kept = kept_above(findings, own)
-        found = plan(kept, graph, watched, self._looked_at, costs, self._budget, first=self._of.waits)
-        return self._step(found, self._why(found, own))
+        return plan(kept, graph, watched, self._looked_at, costs, self._budget, first=self._of.waits)
+
+    def _import(self, found: Plan, own: Mapping[int, float], watched: Sequence[int], count: Count) -> bool:
+        """Adds functions of other files, such as the C library's, that are called by functions which vary and have no
+        callee left in their own file. Returns whether there are such."""
+        if found.ends not in ("dominated", "nothing left"):
+            return False
+        able = [one for one in watched if own.get(one, 0.0) >= WORTH_DIVIDING]
+        roots = [*self._of.tops, *self._of.marking] if own.get(TRANSACTION, 0.0) >= WORTH_DIVIDING else []
+        roots += [one for one in self._of.marking if own.get(one, 0.0) >= WORTH_DIVIDING]
+        callers = [one for one in dict.fromkeys((*able, *roots)) if self._functions.is_divisible(one)]
+        learnt = [
+            self._functions.learn(one, other.id) for one in callers for other in self._functions.imported(one)
+        ]
+        return any(learnt)
+
+    def _search(self, found: Plan, own: Mapping[int, float], watched: Sequence[int], count: Count) -> bool:
+        """Searches for callees by pointer of functions that vary and that this plan does not divide. Returns whether
+        calls were learnt."""
+        able = (TRANSACTION, *self._of.marking, *watched)
+        above = [one for one in self._by_pointer(own) if one in able and one not in found.divided]
+        if self._pointers is None or not above:
+            return False
+        candidates = self._pointers.candidates(self._looked_at)
+        if not candidates:
+            return False
+        self._sought = self._pointers.search(candidates, [one for one in above if one in watched], count(()))
+        learnt = [self._learn_call(*call) for call in self._sought.calls]
+        return any(learnt)
+
+    def _by_pointer(self, own: Mapping[int, float]) -> list[int]:
+        """Functions that vary in their own time and call by pointer, the largest share first."""
+        large = [one for one, share in own.items() if one != WAITING and share >= WORTH_DIVIDING]
+        return sorted((one for one in large if self._calls_by_pointer(one)), key=lambda one: (-own[one], one))
+
+    def _calls_by_pointer(self, function: int) -> bool:
+        if function == TRANSACTION:
+            return any(self._functions.calls_by_pointer(one) for one in (*self._of.tops, *self._of.marking))
+        return self._functions.calls_by_pointer(function) and self._functions.is_divisible(function)
 
     def learn(self, findings: Findings) -> None:
         """From each call site the function that stands there: it calls what was seen, and something above calls it."""
-        program = self._functions.program.path
         for node in findings.nodes:
             if node.function is None or node.parent is None:
                 continue
-            function = findings.nodes[node.parent].function
-            above = TRANSACTION if function is None else function
             for site in node.sites:
-                caller = self._functions.at(program, site.address) if site.address else None
-                if caller is None:
-                    continue
-                self.met.add(caller.id)
-                self._functions.learn(caller.id, node.function)
-                if caller.returns and caller.id not in (above, node.function, *self._of.marking):
-                    self._seen.setdefault(above, {})[caller.id] = None
+                self._learn_call(findings.nodes[node.parent].function, node.function, site.address)
+
+    def _learn_call(self, above: int | None, function: int, site: int) -> bool:
+        """`above`: the watched function that it was seen beneath; None: the transaction. Returns whether it tells of a
+        call that was not known."""
+        caller = self._functions.caller(site, above, function) if site else None
+        if caller is None:
+            # A jump by pointer at a function's end leaves no return address of its own, and a call by the C library
+            # one that is not in the program.
+            if above is None or above == function or not self._calls_by_pointer(above):
+                return False
+            return self._functions.learn(above, function)
+        self.met.add(caller.id)
+        new = self._functions.learn(caller.id, function)
+        key = TRANSACTION if above is None else above
+        beneath = self._seen.setdefault(key, {})
+        if (
+            caller.returns
+            and caller.id not in (key, function, *self._of.marking)
+            and caller.id not in beneath
+        ):
+            beneath[caller.id] = None
+            return True
+        return new
 
     def forget(self) -> None:
         """What was looked at, under another load: calls by pointer that were seen stay known."""
         self._looked_at = set(self._of.marking)
+        if self._pointers is not None:
+            self._pointers.forget()
 
     def callees(self, function: int) -> list[int]:
         """Of a function, or of TRANSACTION: those that can be timed, without markers."""
         if function == TRANSACTION:
             known = self._top()
-        elif self._functions[function].object != self._functions.program.path:
+        elif not self._functions.is_divisible(function):
             return []  # what the C library does inside says nothing of the server
         else:
             known = [one.id for one in self._functions.children(function)]
@@ -187,16 +260,17 @@ class Refinement:
             watch=found.watch,
             reason=reason,
             ending=None if found.ends is None else Ending.REFINED,
-            settled=found.ends in ("dominated", "nothing left"),
+            settled=found.ends in ("dominated", "nothing left") and not self._is_cut_short(),
             divided=tuple(one for one in found.divided if one >= 0),
-            too_hot=found.too_hot,
+            too_hot=(*found.too_hot, *(self._sought.too_hot if self._sought and found.ends else ())),
             predicted=found.predicted,
         )
 
     def _why(self, found: Plan, own: Mapping[int, float]) -> str:
         match found.ends:
             case "dominated" if found.source is not None:
-                return f"the body of {self._said(found.source, own)} dominates what could be divided yet"
+                source = f"the body of {self._said(found.source, own)} dominates what could be divided yet"
+                return source + self._about_pointers(found.source)
             case "budget":
                 hot = [self._functions[one].name for one in found.too_hot]
                 others = f" and {len(hot) - MOST_NAMED} more" if len(hot) > MOST_NAMED else ""
@@ -206,6 +280,25 @@ class Refinement:
             case "nothing left" | "dominated":
                 return "nothing that is called is left to divide"
         return "divides " + ", ".join(self._said(one, own) for one in found.divided)
+
+    def _is_cut_short(self) -> bool:
+        return self._sought is not None and not (self._sought.is_complete and not self._sought.too_hot)
+
+    def _about_pointers(self, source: int) -> str:
+        """What a search beneath it came to."""
+        if self._sought is None or not self._calls_by_pointer(source):
+            return ""
+        sought = self._sought
+        if not sought.is_complete:
+            left = sought.candidates - sought.counted + sought.untimed
+            return f"; it calls by pointer, and {left} functions that may be called so could not be looked at in time"
+        if sought.too_hot:
+            hot = ", ".join(self._functions[one].name for one in sought.too_hot[:MOST_NAMED])
+            return f"; it calls by pointer, perhaps functions that are called too often to be timed: {hot}"
+        return (
+            f"; of {sought.candidates} functions that may be called by pointer {len(sought.called)} are called, and "
+            "none that it calls has more of the variance"
+        )
 
     def _said(self, function: int, own: Mapping[int, float]) -> str:
         name = "the transaction itself" if function == TRANSACTION else self._functions[function].name

@@ -27,6 +27,11 @@ class Asked:
         return min(8.0, 0.1 * self.duration_s) if first else min(3.0, 0.04 * self.duration_s)
 
     @property
+    def searching_s(self) -> float:
+        """Most of one search for callees by pointer."""
+        return min(4.0, 0.08 * self.duration_s)
+
+    @property
     def settling_s(self) -> float:
         """The first look: is there a load, how long do transactions take."""
         return min(2.0, 0.05 * self.duration_s)

@@ -4,19 +4,23 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from tare.dbms import local
 from tare.dbms.url import redacted
 from tare.profile.conduct import Subject, transactions_of
 from tare.profile.images import functions_of
 from tare.profile.request import Asked
 from tare.profile.server import Server, server
+from tare.report.words import counted
 
 if TYPE_CHECKING:
     from tare._probe import ProfileRecorder
 
 
-def subject(asked: Asked, db: str | None, pid: int | None, connect_timeout_s: float) -> Subject:
-    """Raises UsageError, ConnectionFailed, PrivilegeMissing."""
-    found = server(db, pid, timeout_s=connect_timeout_s)
+def subject(
+    asked: Asked, db: str | None, pid: int | None, connect_timeout_s: float, children: bool | None = None
+) -> Subject:
+    """`children`: as for `server`. Raises UsageError, ConnectionFailed, PrivilegeMissing."""
+    found = server(db, pid, timeout_s=connect_timeout_s, children=children)
     return of_server(found, asked, shown(found, db))
 
 
@@ -42,4 +46,16 @@ def attach(path: str, to: Server) -> ProfileRecorder:
 def shown(found: Server, db: str | None) -> str:
     if db is not None and "://" in db:
         return redacted(db)
-    return f"{found.dbms or 'process'} {found.version}".strip() + f" (process {found.pid})"
+    return f"{found.dbms or 'process'} {found.version}".strip() + f" (process {found.pid}{_children(found)})"
+
+
+def _children(found: Server) -> str:
+    """How many workers the process has, and whether they are watched with it."""
+    if found.dbms is not None or not (workers := local.twins_beneath(found.pid)):
+        return ""
+    number = counted(len(workers), "child", "children")
+    return (
+        f" and its {number}"
+        if found.follow_children
+        else f" without its {number}; --children watches them too"
+    )

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tare.dbms import local
 from tare.dbms.known import SERVERS
 from tare.dbms.registry import find
-from tare.dbms.url import redacted, scheme_of
+from tare.dbms.url import parse, redacted, scheme_of
 from tare.errors import ConnectionFailed, ServerLost, UsageError
 from tare.meant import meant
 
@@ -23,6 +23,8 @@ BY_PROCESS = ("postgresql",)
 
 LIBRARIES = {"sqlite": ("libsqlite3", "_sqlite3"), "duckdb": ("libduckdb", "_duckdb", "duckdb.")}
 """Beginnings of the names of files that hold an engine without a server."""
+
+MYSQL_PORT = 3306
 
 _NAMES = ("postgresql", "mariadb")
 
@@ -37,6 +39,7 @@ class Server:
     version: str  # "" where it is not known
     library: str = ""  # the file that holds the engine, where it is not the program
     settings: Mapping[str, str] = field(default_factory=dict)
+    children: bool | None = None  # whether they are watched too; None: as usual for this kind of server
 
     @property
     def major(self) -> int:
@@ -45,15 +48,27 @@ class Server:
 
     @property
     def follow_children(self) -> bool:
-        return self.dbms in BY_PROCESS
+        return self.dbms in BY_PROCESS if self.children is None else self.children
 
     @property
     def alive(self) -> bool:
         return local.is_alive(self.pid, self.born)
 
 
-def server(db: str | None, pid: int | None, *, timeout_s: float = 10.0) -> Server:
-    """Raises UsageError where it is not one process of this machine; what connecting raises, for a URL."""
+def server(
+    db: str | None, pid: int | None, *, timeout_s: float = 10.0, children: bool | None = None
+) -> Server:
+    """Raises UsageError where it is not one process of this machine; what connecting raises, for a URL.
+
+    `children`: watch those of the process too; None: where the server has a process for each connection, or has forked
+    children that run the same program."""
+    found = _named(db, pid, timeout_s)
+    if children is None and found.dbms not in BY_PROCESS and local.twins_beneath(found.pid):
+        children = True
+    return replace(found, children=children)
+
+
+def _named(db: str | None, pid: int | None, timeout_s: float) -> Server:
     if (db is None) == (pid is None):
         raise UsageError(
             "name one server to watch",
@@ -119,6 +134,9 @@ def _of_url(url: str, timeout_s: float) -> Server:
 
 def _of_session(session: Session, url: str) -> Server:
     leader = session.leader()
+    if leader is None and (pid := _listening(session.server.dbms, url)) is not None:
+        told = session.server
+        return Server(pid, local.born_at(pid), "mariadb", told.version, settings=dict(told.settings))
     if leader is None:
         raise ConnectionFailed(
             f"the server of {redacted(url)} runs on another machine, or in another container: "
@@ -129,6 +147,18 @@ def _of_session(session: Session, url: str) -> Server:
     pid = _postmaster(leader.pid) if told.dbms == "postgresql" else leader.pid
     dbms = "mariadb" if told.dbms == "mysql" else told.dbms
     return Server(pid, local.born_at(pid), dbms, told.version, settings=dict(told.settings))
+
+
+def _listening(dbms: str, url: str) -> int | None:
+    """The process of a MySQL server that reports no thread of its own (before 5.7): the one that listens where the URL
+    leads to on this machine."""
+    parts = parse(url)
+    if dbms not in ("mysql", "mariadb") or not local.is_loopback(parts.host):
+        return None
+    socket = parts.parameters.get("socket") or parts.parameters.get("unix_socket")
+    there = local.listeners(parts.port or MYSQL_PORT, socket)
+    found = [pid for pid in there if SERVERS.get(local.command_name(pid)) in ("mysql", "mariadb")]
+    return found[0] if len(found) == 1 else None
 
 
 def _postmaster(pid: int) -> int:
@@ -158,18 +188,32 @@ def _engine_in(pid: int) -> tuple[str | None, str]:
     return None, ""
 
 
+DELETED = " (deleted)"
+"""Follows the path of a file in /proc whose name is gone or is another file's by now."""
+
+
 def mapped_files(pid: int) -> list[str]:
     """Executables and libraries in a process's memory, each once, in the order of their addresses."""
+    return list(dict.fromkeys(path for _, path in mappings(pid)))
+
+
+def mappings(pid: int) -> list[tuple[Path, str]]:
+    """Executable parts of a process's memory that a file backs: the kernel's link to that file, and its path."""
     try:
         lines = Path(f"/proc/{pid}/maps").read_text(errors="replace").splitlines()
     except OSError:
         return []
     parts = [line.split(maxsplit=5) for line in lines]
-    return list(
-        dict.fromkeys(
-            part[5] for part in parts if len(part) == 6 and "x" in part[1] and part[5].startswith("/")
-        )
-    )
+    return [
+        (Path(f"/proc/{pid}/map_files/{_unpadded(part[0])}"), part[5])
+        for part in parts
+        if len(part) == 6 and "x" in part[1] and part[5].startswith("/")
+    ]
+
+
+def _unpadded(addresses: str) -> str:
+    """`00400000-00401000` as the name of a link: `400000-401000`."""
+    return "-".join(part.lstrip("0") or "0" for part in addresses.split("-"))
 
 
 def processes() -> list[int]:

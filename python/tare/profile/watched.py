@@ -24,12 +24,15 @@ class Watched(BaseModel):
     library: str = ""
     folder: str = ""  # of the shared memory that an agent talks by
     settings: dict[str, str] = {}
+    children: bool | None = None
     settled: bool = False  # refinement ended because nothing was left to divide
     naive_rounds: int | None = None
 
     def server(self) -> Server:
         """Raises ServerLost where it has ended."""
-        found = Server(self.pid, self.born, self.dbms, self.version, self.library, self.settings)
+        found = Server(
+            self.pid, self.born, self.dbms, self.version, self.library, self.settings, self.children
+        )
         if not found.alive:
             launch.forget(self.folder)
             raise ServerLost(
@@ -48,6 +51,7 @@ def of_server(server: Server, folder: Path | None) -> Watched:
         library=server.library,
         folder=str(folder) if folder else "",
         settings=dict(server.settings),
+        children=server.children,
     )
 
 

@@ -20,6 +20,8 @@ class Program:
     calls: Mapping[str, Sequence[str]]
     never_return: Sequence[str] = ()
     stepped: Sequence[str] = ()
+    pointer_calls: Sequence[str] = ()  # functions that call by pointer
+    address_taken: Sequence[str] = ()
     learnt: list[tuple[str, str]] = field(default_factory=list)
     path: str = PROGRAM
 
@@ -35,7 +37,8 @@ class Program:
     def __getitem__(self, number: int) -> Known:
         name = self.names[number]
         returns, stepped = name not in self.never_return, name in self.stepped
-        return Known(number, name, PROGRAM, 0x1000 * number, 64, False, returns, stepped)
+        pointer_calls = int(name in self.pointer_calls)
+        return Known(number, name, PROGRAM, 0x1000 * number, 64, False, returns, stepped, pointer_calls)
 
     def children(self, number: int) -> list[Known]:
         below = self.calls.get(self.names[number], ())
@@ -44,6 +47,21 @@ class Program:
     def at(self, path: str, address: int) -> Known | None:
         number = address // 0x1000
         return self[number] if path == PROGRAM and number in self.names else None
+
+    def caller(self, address: int, above: int | None, callee: int) -> Known | None:
+        return self.at(PROGRAM, address)
+
+    def imported(self, number: int) -> list[Known]:
+        return []
+
+    def calls_by_pointer(self, number: int) -> bool:
+        return self[number].pointer_calls > 0
+
+    def is_divisible(self, number: int) -> bool:
+        return True
+
+    def called_by_pointer(self) -> list[Known]:
+        return [self[self.numbers[name]] for name in self.address_taken]
 
     def learn(self, caller: int, callee: int) -> bool:
         self.learnt.append((self.names[caller], self.names[callee]))

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 
+from tare.profile.ending import Ending
+from tare.profile.pointers import Search
 from tare.profile.refine import Refinement, Step
 from tare.protocol.profile.refinement import Costs
 from tests.unit.profile.graph import Program
@@ -244,3 +247,60 @@ def test_what_is_never_affordable_ends_it_by_name() -> None:
     assert step.ending is not None
     assert not step.settled
     assert step.reason == "what is left to divide is too hot for the budget: sleep"
+
+
+# Calls by pointer ---------------------------------------------------------------------------
+class Pointers:
+    """A search after which `execute` is known to call `by_pointer`, if it sees that."""
+
+    def __init__(self, server: Program, *, complete: bool = True, sees: bool = True) -> None:
+        self._server = server
+        self._complete = complete
+        self._sees = sees
+        self.searches: list[tuple[set[str], set[str]]] = []
+
+    def candidates(self, known: Collection[int]) -> list[int]:
+        return [] if self.searches else list(numbers("by_pointer"))
+
+    def search(self, candidates: Sequence[int], above: Sequence[int], costs: Costs) -> Search:
+        self.searches.append((names(candidates), names(above)))
+        execute, callee = numbers("execute", "by_pointer")
+        found = Search(len(candidates), len(candidates) if self._complete else 0, {callee: 1.0})
+        if self._sees:
+            found.calls = [(execute, callee, 0x1000 * execute + 5)]
+            self._server.calls = {**self._server.calls, "execute": ["by_pointer"]}
+        return found
+
+    def forget(self) -> None: ...
+
+
+def after_a_search(*, complete: bool = True, sees: bool = True) -> tuple[Step, Pointers]:
+    """`execute` varies, calls by pointer, and none of its known callees is called."""
+    server = replace(SERVER, pointer_calls=["execute"], learnt=[])
+    pointers = Pointers(server, complete=complete, sees=sees)
+    of = Refinement(server, server.transactions(["main"], marker="main"), BUDGET, pointers=pointers)  # type: ignore[arg-type]
+    counter = Counter({"update": 0.0, "lock": 0.0})
+    first = of.first(counter)
+    found = server.found(("execute", 1.0, "main"))
+    of.learn(found)
+    return of.next(found, first.watch, counter), pointers
+
+
+def test_callees_by_pointer_are_searched_for_where_no_known_one_is_left() -> None:
+    step, pointers = after_a_search()
+    assert pointers.searches == [({"by_pointer"}, {"execute"})]
+    assert "by_pointer" in names(step.watch)
+
+
+def test_a_search_that_found_nothing_says_what_it_looked_at() -> None:
+    step, _ = after_a_search(sees=False)
+    assert step.ending is Ending.REFINED
+    assert step.settled
+    assert "of 1 functions that may be called by pointer 1 are called" in step.reason
+
+
+def test_a_search_that_was_cut_short_settles_nothing() -> None:
+    step, _ = after_a_search(sees=False, complete=False)
+    assert step.ending is Ending.REFINED
+    assert not step.settled
+    assert "could not be looked at in time" in step.reason

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import os
+import signal
+import socket
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
+from tare.dbms import local
 from tare.errors import ServerLost, TareError, UsageError
 from tare.profile.server import Server, mapped_files, of_process, server
 from tare.profile.watched import Watched, of_server
@@ -77,3 +82,28 @@ def test_what_was_watched_is_the_same_process_or_has_ended(other: subprocess.Pop
     with pytest.raises(ServerLost, match="has ended: no round can be added"):
         kept.server()
     assert issubclass(ServerLost, TareError)
+
+
+def test_who_listens_on_a_port_or_a_socket_is_found(tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as tcp, socket.socket(socket.AF_UNIX) as unix:
+        path = str(tmp_path / "server.sock")
+        unix.bind(path)
+        unix.listen()
+        assert local.listeners(tcp.getsockname()[1], None) == [os.getpid()]
+        assert local.listeners(None, path) == [os.getpid()]
+    assert local.listeners(None, path) == []
+
+
+def test_a_process_with_forked_workers_is_watched_with_them() -> None:
+    worker = os.fork()
+    if worker == 0:
+        time.sleep(30)
+        os._exit(0)
+    try:
+        assert local.twins_beneath(os.getpid()) == [worker]
+        assert server(None, os.getpid()).follow_children
+        assert not server(None, os.getpid(), children=False).follow_children
+    finally:
+        os.kill(worker, signal.SIGKILL)
+        os.waitpid(worker, 0)
+    assert not server(None, os.getpid()).follow_children

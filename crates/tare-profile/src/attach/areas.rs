@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
 
-use super::maps;
+use crate::maps;
 
 /// How long what was read holds before an unknown address makes it be read again.
 const HOLDS: Duration = Duration::from_millis(200);

@@ -22,7 +22,6 @@ mod batch;
 mod cookie;
 mod event;
 mod frames;
-mod maps;
 mod memory;
 mod message;
 mod moves;

@@ -7,9 +7,9 @@ use object::{Object as _, ObjectSymbol as _};
 use tare_probe::Result;
 
 use super::batch::Prober;
-use super::maps;
 use super::object::Object;
 use super::tier::{Purpose, Spot};
+use crate::maps;
 
 /// By name, what attach.bpf.c has them as.
 const MOVES: [(&str, u64); 3] = [("__cxa_begin_catch", 0), ("swapcontext", 1), ("setcontext", 2)];

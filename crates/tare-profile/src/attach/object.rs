@@ -6,10 +6,10 @@ use std::path::{Path, PathBuf};
 
 use tare_probe::{ProbeError, Result};
 
-use super::maps::{self, Mapping};
 use super::segments::Segments;
 use crate::agent;
 use crate::image::entry::{SEEN, behind_stack_check, place};
+use crate::maps::{self, Mapping};
 
 /// A file to put probes on.
 #[derive(Debug)]

@@ -57,7 +57,7 @@ impl Plan {
         let mut taken: HashMap<(PathBuf, u64), FunctionId> = HashMap::new();
         for probe in probes {
             let goroutines = hazards.contains(&Hazard::Go);
-            let leaves = !probe.entry_only && !(mode == Mode::Counting && !probe.marks());
+            let leaves = !probe.entry_only && (mode == Mode::Timing || probe.marks());
             let mut place = || -> std::result::Result<(PathBuf, Placed, Vec<Exit>), String> {
                 let target = targets.get(&probe.function).ok_or("nothing says where it is")?;
                 if let Some(why) = objection(probe) {

@@ -12,7 +12,7 @@ use std::fs::File;
 
 use object::{Object as _, ObjectSection as _, ObjectSymbol as _};
 
-use super::maps::{self, Mapping};
+use crate::maps::{self, Mapping};
 
 /// What speaks against return probes in a process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

@@ -4,9 +4,9 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use super::maps;
 use super::message::Life;
 use super::segments::Segments;
+use crate::maps;
 
 /// How long a process's mappings hold before an unknown address makes them be read again.
 const HOLDS: Duration = Duration::from_millis(500);

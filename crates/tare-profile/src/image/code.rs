@@ -77,7 +77,9 @@ impl<'a> Code<'a> {
         for stretch in 0..self.stretches.len() {
             place[stretch] = self.owner(stretch as u32).and_then(|owner| place[owner as usize]);
         }
-        let mut functions: Vec<Function> = wholes.iter().map(|stretch| self.function(*stretch)).collect();
+        let taken: HashSet<u64> = links.taken.iter().chain(&self.seen.pointed).copied().collect();
+        let mut functions: Vec<Function> =
+            wholes.iter().map(|stretch| self.function(*stretch, &taken)).collect();
         let mut counts = Counts {
             extents: self.extents,
             cold_parts: self.parts.len() - wholes.len(),
@@ -91,10 +93,15 @@ impl<'a> Code<'a> {
             }
         }
         let found = Calls { code: &self, place: &place, links }.find(functions.len(), &mut counts);
+        for caller in 0..functions.len() as u32 {
+            for edge in found.graph.callees(caller).iter().filter(|edge| edge.to != caller) {
+                functions[edge.to as usize].called_directly = true;
+            }
+        }
         for (function, never) in functions.iter_mut().zip(&found.no_return) {
             function.no_return = *never;
         }
-        let taken: HashSet<&str> = self.symbols.iter().flatten().map(|symbol| symbol.name.as_str()).collect();
+        let names: HashSet<&str> = self.symbols.iter().flatten().map(|symbol| symbol.name.as_str()).collect();
         let reports =
             self.seen.reports.iter().filter_map(|(stretch, name)| Some((place[*stretch as usize]?, *name)));
         // One that never returns is not what people mean by a name: it is the part of that function that gives up.
@@ -102,7 +109,7 @@ impl<'a> Code<'a> {
             let function = &functions[function as usize];
             !function.name.is_empty() || function.no_return
         };
-        for (function, name) in inferred::names(reports, memory, unfit, &taken) {
+        for (function, name) in inferred::names(reports, memory, unfit, &names) {
             let function = &mut functions[function as usize];
             (function.name, function.inferred) = (name, true);
             counts.inferred += 1;
@@ -113,11 +120,26 @@ impl<'a> Code<'a> {
             function: *function,
         });
         let pieces = pieces.collect();
-        Image { functions, pieces, graph: found.graph, others: found.others, counts, ..Image::default() }
+        let mut pointer_calls = self.seen.pointer_calls;
+        pointer_calls.sort_unstable();
+        let mut direct_calls = self.seen.direct_calls;
+        direct_calls.sort_unstable();
+        Image {
+            functions,
+            pieces,
+            pointer_calls,
+            direct_calls,
+            graph: found.graph,
+            others: found.others,
+            counts,
+            ..Image::default()
+        }
     }
 
-    fn function(&self, stretch: usize) -> Function {
+    /// `taken`: addresses that data or code holds.
+    fn function(&self, stretch: usize, taken: &HashSet<u64>) -> Function {
         let Extent { address, size, .. } = self.stretches[stretch];
+        let exported = self.symbols[stretch].iter().any(|symbol| symbol.exported);
         let mut names = self.symbols[stretch].iter().map(|symbol| symbol.name.clone());
         Function {
             address,
@@ -129,6 +151,9 @@ impl<'a> Code<'a> {
             stepped: self.seen.bodies[stretch].stepped,
             no_return: false,
             indirect_sites: 0,
+            called_directly: false,
+            address_taken: taken.contains(&address),
+            exported,
         }
     }
 }

@@ -57,6 +57,10 @@ pub(super) struct Seen {
     pub(super) reports: Vec<(u32, u64)>,
     /// Code whose address an instruction takes.
     pub(super) pointed: Vec<u64>,
+    /// Return addresses of calls by pointer, ascending where stretches are.
+    pub(super) pointer_calls: Vec<u64>,
+    /// Of direct calls.
+    pub(super) direct_calls: Vec<u64>,
 }
 
 /// What the pass looks for.
@@ -99,15 +103,20 @@ impl Pass<'_> {
                 }
                 FlowControl::Call if instruction.is_call_near() => {
                     let place = Place::Code(instruction.near_branch_target());
+                    seen.direct_calls.push(instruction.next_ip());
                     self.report(seen, from, place, &loaded);
                     to(seen, Way::Call, place);
                 }
                 FlowControl::IndirectCall => match self.slot(&instruction) {
                     Some(place) => {
+                        seen.direct_calls.push(instruction.next_ip());
                         self.report(seen, from, place, &loaded);
                         to(seen, Way::Call, place);
                     }
-                    None => body.indirect_sites += 1,
+                    None => {
+                        body.indirect_sites += 1;
+                        seen.pointer_calls.push(instruction.next_ip());
+                    }
                 },
                 FlowControl::UnconditionalBranch if instruction.is_jmp_short_or_near() => {
                     to(seen, Way::Jump, Place::Code(instruction.near_branch_target()));

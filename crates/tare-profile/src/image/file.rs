@@ -2,7 +2,7 @@
 
 use std::fs::File;
 use std::io::{Read, Seek};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use object::elf::{SHF_ALLOC, SHF_EXECINSTR};
 use object::read::elf::ElfFile64;
@@ -82,13 +82,6 @@ pub(super) fn build_id(elf: &Elf<'_>) -> String {
     id.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// Where distributions put the symbols that they strip.
-pub(super) fn debug_file(build_id: &str) -> Option<PathBuf> {
-    let (folder, rest) = build_id.split_at_checked(2)?;
-    let path = PathBuf::from(format!("/usr/lib/debug/.build-id/{folder}/{rest}.debug"));
-    path.exists().then_some(path)
-}
-
 /// A section that is in memory at run time, with what the file has for it.
 pub(super) struct Region<'a> {
     pub(super) name: &'a str,
@@ -101,6 +94,13 @@ impl Region<'_> {
     pub(super) fn covers(&self, address: u64) -> bool {
         // By difference: in a damaged file a section may seem to reach beyond the last address.
         address.wrapping_sub(self.address) < self.bytes.len() as u64
+    }
+
+    /// Data of the program, not of the linker or of who unwinds its stack.
+    pub(super) fn is_programs_own(&self) -> bool {
+        const OTHERS: [&str; 9] =
+            [".dyn", ".rela", ".gnu.", ".hash", ".eh_frame", ".gcc_except_table", ".note", ".got", ".interp"];
+        !self.code && !OTHERS.iter().any(|other| self.name.starts_with(other))
     }
 
     /// A table of calls into other objects, not functions.
@@ -154,9 +154,10 @@ impl<'a> Memory<'a> {
         std::str::from_utf8(&rest[..end]).ok()
     }
 
-    /// Values of the aligned words of data: a pointer to a function is among them where no relocation tells of it.
-    pub(super) fn words(&self) -> impl Iterator<Item = u64> {
-        self.regions.iter().filter(|region| !region.code).flat_map(|region| {
+    /// Values of the aligned words of these regions: a pointer to a function is among them where no relocation tells
+    /// of it.
+    pub(super) fn words(&self, of: impl Fn(&Region<'_>) -> bool) -> impl Iterator<Item = u64> {
+        self.regions.iter().filter(move |region| of(region)).flat_map(|region| {
             let unaligned = region.address.wrapping_neg() % 8;
             let aligned = region.bytes.get(unaligned as usize..).unwrap_or_default();
             aligned.as_chunks().0.iter().map(|word| u64::from_le_bytes(*word))

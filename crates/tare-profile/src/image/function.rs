@@ -25,6 +25,12 @@ pub struct Function {
     pub no_return: bool,
     /// Calls in it by pointer, whose callees are learnt at run time.
     pub indirect_sites: u32,
+    /// Data or an instruction of its file holds its address: it may be called by pointer.
+    pub address_taken: bool,
+    /// Code of its file calls it by name.
+    pub called_directly: bool,
+    /// Other files can link to it, or ask for it by name (`dlsym`).
+    pub exported: bool,
 }
 
 impl Function {

@@ -26,6 +26,8 @@ pub(super) struct Links {
     stubs: HashMap<u64, u64>,
     /// Code that data points to: functions, though nobody calls them directly.
     pub(super) pointed: HashSet<u64>,
+    /// Of them, those that the program itself holds a pointer to: not in the linker's tables alone.
+    pub(super) taken: HashSet<u64>,
 }
 
 impl Links {
@@ -35,7 +37,11 @@ impl Links {
         for region in memory.regions.iter().filter(|region| region.is_plt()) {
             links.read_stubs(region);
         }
-        links.pointed.extend(memory.words().filter(|word| memory.is_code(*word)));
+        links
+            .taken
+            .extend(memory.words(|region| region.is_programs_own()).filter(|word| memory.is_code(*word)));
+        links.pointed.extend(memory.words(|region| !region.code).filter(|word| memory.is_code(*word)));
+        links.pointed.extend(&links.taken);
         links
     }
 
@@ -64,6 +70,15 @@ impl Links {
         own.iter().map(|address| Place::Code(*address)).chain(slots).chain(stubs).collect()
     }
 
+    /// Functions of other files, and indirect ones, with the slots that come to hold their addresses.
+    pub(super) fn imports(&self) -> Vec<(Box<str>, u64)> {
+        let named = |(slot, linked): (&u64, &Linked)| match linked {
+            Linked::Other(name) => Some((name.split('@').next().unwrap_or(name).into(), *slot)),
+            Linked::Own(_) => None,
+        };
+        self.slots.iter().filter_map(named).collect()
+    }
+
     fn read_slots(&mut self, elf: &Elf<'_>, memory: &Memory<'_>) {
         let (Some(relocations), Some(symbols)) = (elf.dynamic_relocations(), elf.dynamic_symbol_table())
         else {
@@ -85,21 +100,21 @@ impl Links {
                         Linked::Other(symbol.name().unwrap_or_default().to_string())
                     };
                     if r_type == R_X86_64_GLOB_DAT && symbol.is_definition() {
-                        self.pointed.insert(symbol.address());
+                        self.taken.insert(symbol.address());
                     }
                     self.slots.insert(slot, linked);
                 }
                 (R_X86_64_RELATIVE, _) => {
                     let address = relocation.addend() as u64;
                     if memory.is_code(address) {
-                        self.pointed.insert(address);
+                        self.taken.insert(address);
                         if table(slot) {
                             self.slots.insert(slot, Linked::Own(address));
                         }
                     }
                 }
                 (R_X86_64_64, Some(symbol)) if symbol.is_definition() => {
-                    self.pointed.insert(symbol.address().wrapping_add_signed(relocation.addend()));
+                    self.taken.insert(symbol.address().wrapping_add_signed(relocation.addend()));
                 }
                 _ => {}
             }

@@ -1,15 +1,15 @@
 //! From a file to what it says.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use object::LittleEndian;
-use object::elf::{DF_1_PIE, DT_FLAGS_1, ET_EXEC, PT_INTERP};
+use object::elf::{DF_1_PIE, DT_FLAGS_1, ET_EXEC, PT_INTERP, PT_LOAD};
 use object::read::elf::{FileHeader, ProgramHeader};
 
 use super::code::Code;
 use super::file::{self, Cache, Elf, Memory};
 use super::links::Links;
-use super::{Image, extents, running, symbols, usdt};
+use super::{Image, debug, extents, indirect, running, symbols, usdt};
 use crate::{ProbeError, Result};
 
 impl Image {
@@ -20,7 +20,7 @@ impl Image {
         let inode = running::inode(&path).map_err(|error| ProbeError::os(path.display(), &error, ""))?;
         let elf = file::parse(&path, &cache)?;
         let build_id = file::build_id(&elf);
-        let debug = debug_symbols(&build_id);
+        let debug = debug::open(&path, &elf, &build_id);
         let debug = debug.as_ref().and_then(|(path, cache)| file::parse(path, cache).ok());
         let memory = Memory::of(&path, &elf)?;
         let symbols = symbols::read(&elf, debug.as_ref(), &memory);
@@ -33,15 +33,11 @@ impl Image {
         let mut image = code.image(&memory, &links);
         (image.path, image.build_id, image.inode) = (path, build_id, inode);
         (image.usdt, image.preloadable) = (usdt::read(&elf), preloadable(&elf));
+        image.resolvers = indirect::resolvers(&elf, debug.as_ref());
+        (image.own_slots, image.imports) = (indirect::own_slots(&elf, &memory), links.imports());
+        image.first_load = first_load(&elf);
         Ok(image)
     }
-}
-
-/// The file beside which a distribution keeps what it stripped.
-fn debug_symbols(build_id: &str) -> Option<(PathBuf, Cache)> {
-    let path = file::debug_file(build_id)?;
-    let cache = Cache::new(file::open(&path).ok()?);
-    Some((path, cache))
 }
 
 fn nameless(path: &Path, extents: usize) -> ProbeError {
@@ -52,8 +48,16 @@ fn nameless(path: &Path, extents: usize) -> ProbeError {
         format!("{shown} is stripped: it has {extents} functions, and not one name")
     };
     let next = "install its debug symbols under /usr/lib/debug/.build-id (Debian: the package's -dbgsym, Fedora: dnf \
-                debuginfo-install), or use a build that is not stripped";
+                debuginfo-install), put the file that its .gnu_debuglink names beside it, or use a build that is not \
+                stripped";
     ProbeError::new(what, next)
+}
+
+/// Offset and address of the first part that is mapped.
+fn first_load(elf: &Elf<'_>) -> (u64, u64) {
+    let endian = LittleEndian;
+    let loads = elf.elf_program_headers().iter().filter(|part| part.p_type(endian) == PT_LOAD);
+    loads.map(|part| (part.p_offset(endian), part.p_vaddr(endian))).min().unwrap_or_default()
 }
 
 /// Without a dynamic loader nothing is ever preloaded: a static executable. Libraries have none of their own.

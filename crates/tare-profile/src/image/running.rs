@@ -1,18 +1,19 @@
-//! Whether a process runs the file that was read: probes go to the file that is on disk now.
+//! The file that a process runs: probes go to that file, whatever is at its path by now.
 
 use std::fs;
 use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-use super::file;
 use super::{Image, Inode};
+use crate::maps::{self, Mapping};
 use crate::{ProbeError, Result};
 
-const DELETED: &str = " (deleted)"; // as /proc has it
+pub(super) const DELETED: &str = " (deleted)"; // as /proc has it
 
 impl Image {
-    /// What a process runs. An error too where its file was replaced or deleted since it started.
+    /// The file that a process runs. Where its path names another one by now, or none (a file that was replaced or
+    /// deleted, a memfd), the image's path is the kernel's link to the file that runs.
     pub fn of_process(pid: i32) -> Result<Self> {
         let runs = PathBuf::from(format!("/proc/{pid}/exe"));
         let path = fs::read_link(&runs).map_err(|error| unreadable(pid, &error))?;
@@ -21,7 +22,7 @@ impl Image {
         let seen_there = PathBuf::from(format!("/proc/{pid}/root{}", path.display()));
         match [&path, &seen_there].into_iter().find(|path| inode(path).is_ok_and(|found| found == running)) {
             Some(path) => Self::open(path),
-            None => Err(replaced(pid, &path, &build_id(&runs))),
+            None => Self::open(runs),
         }
     }
 
@@ -30,23 +31,34 @@ impl Image {
         if inode(Path::new(&format!("/proc/{pid}/exe"))).is_ok_and(|found| found == self.inode) {
             return Ok(());
         }
-        let maps =
-            fs::read_to_string(format!("/proc/{pid}/maps")).map_err(|error| unreadable(pid, &error))?;
-        let own = self.path.to_string_lossy();
-        let mut same_path = maps.lines().filter_map(|line| {
-            let mut fields = line.splitn(6, ' ').map(str::trim);
-            let inode: u64 = fields.nth(4)?.parse().ok()?;
-            let path = fields.next()?;
-            (path.strip_suffix(DELETED).unwrap_or(path) == own).then_some((inode, path.ends_with(DELETED)))
-        });
-        match same_path.next() {
-            Some((inode, false)) if inode == self.inode.number => Ok(()),
-            Some(_) => Err(replaced(pid, &self.path, "")),
-            None => Err(ProbeError::new(
-                format!("process {pid} does not use {own}"),
-                "name a file that it runs or has loaded (/proc/PID/maps lists them)",
-            )),
+        let mappings = maps::read(pid).map_err(|error| unreadable(pid, &error))?;
+        if mappings.iter().any(|mapping| self.is_mapped_by(mapping)) {
+            return Ok(());
         }
+        if mappings.iter().any(|mapping| mapping.path == self.path) {
+            return Err(replaced(pid, &self.path));
+        }
+        Err(ProbeError::new(
+            format!("process {pid} does not use {}", self.path.display()),
+            "name a file that it runs or has loaded (/proc/PID/maps lists them)",
+        ))
+    }
+
+    /// What to add to the file's addresses for those of a process; it may wrap. `None`: the process has not mapped it.
+    pub(super) fn bias(&self, pid: i32) -> Result<Option<u64>> {
+        let mappings = maps::read(pid).map_err(|error| unreadable(pid, &error))?;
+        let first = mappings.iter().find(|mapping| self.is_mapped_by(mapping));
+        let (offset, address) = self.first_load;
+        let bias = |mapping: &Mapping| {
+            mapping.start.wrapping_sub(mapping.offset).wrapping_add(offset).wrapping_sub(address)
+        };
+        Ok(first.map(bias))
+    }
+
+    /// Some file systems (btrfs) report another device in maps than by stat; then the path and inode have to do.
+    fn is_mapped_by(&self, mapping: &Mapping) -> bool {
+        let Inode { device, number } = self.inode;
+        mapping.is(device, number) || mapping.inode == number && !mapping.deleted && mapping.path == self.path
     }
 }
 
@@ -54,28 +66,12 @@ pub(super) fn inode(path: &Path) -> io::Result<Inode> {
     fs::metadata(path).map(|file| Inode { device: file.dev(), number: file.ino() })
 }
 
-/// Of a file that may not be there any more.
-fn build_id(path: &Path) -> String {
-    let read = || {
-        let cache = file::Cache::new(file::open(path)?);
-        Ok::<_, ProbeError>(file::build_id(&file::parse(path, &cache)?))
-    };
-    read().unwrap_or_default()
-}
-
-fn replaced(pid: i32, path: &Path, running: &str) -> ProbeError {
-    let path = path.to_string_lossy();
-    let path = path.strip_suffix(DELETED).unwrap_or(&path);
-    let on_disk = build_id(Path::new(path));
-    let builds = if running.is_empty() || on_disk.is_empty() || running == on_disk {
-        String::new()
-    } else {
-        format!(" (build {running} runs, build {on_disk} is there now)")
-    };
-    let happened = if Path::new(path).exists() { "was replaced" } else { "was deleted" };
+fn replaced(pid: i32, path: &Path) -> ProbeError {
+    let shown = path.display();
+    let happened = if path.exists() { "was replaced" } else { "was deleted" };
     ProbeError::new(
-        format!("the file {path} {happened} after process {pid} had started from it{builds}"),
-        "restart the server, so that it runs what is on disk, and profile it again",
+        format!("the file {shown} {happened} after process {pid} had loaded it"),
+        format!("read the one that it uses by its link: /proc/{pid}/exe, or one of /proc/{pid}/map_files"),
     )
 }
 

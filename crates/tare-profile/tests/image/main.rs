@@ -2,7 +2,9 @@
 
 mod compiled;
 mod damaged;
+mod indirect;
 mod programs;
 mod refusals;
 mod running;
 mod servers;
+mod stripped;

@@ -14,6 +14,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use super::*;
 use crate::backend::{Detail, ThreadRecords};
+use crate::maps;
 
 /// What every program has: each line it is told is a piece of work, and a line comes back when that is done.
 const FRAME: &str = r#"

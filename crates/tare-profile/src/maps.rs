@@ -28,7 +28,7 @@ pub(super) fn read(pid: i32) -> io::Result<Vec<Mapping>> {
 }
 
 /// All memory of a process, in the order of addresses.
-pub(super) fn areas(pid: i32) -> io::Result<Vec<(u64, u64)>> {
+pub(crate) fn areas(pid: i32) -> io::Result<Vec<(u64, u64)>> {
     let text = fs::read_to_string(format!("/proc/{pid}/maps"))?;
     let area = |line: &str| {
         let (start, end) = line.split(' ').next()?.split_once('-')?;
@@ -67,6 +67,7 @@ impl Mapping {
     }
 
     /// A link to the very file, whatever became of its path.
+    #[cfg_attr(not(feature = "bpf"), allow(dead_code))]
     pub(super) fn link(&self, pid: i32) -> PathBuf {
         format!("/proc/{pid}/map_files/{:x}-{:x}", self.start, self.end).into()
     }

@@ -1,0 +1,117 @@
+"""`tare profile attach` on programs whose culprit no call graph of the binary leads to."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.cli.running import Said, tare
+
+pytestmark = pytest.mark.usefixtures("attach_works")
+
+SOURCES = Path(__file__).parent / "unseen"
+COMPILERS = {".c": "gcc", ".cpp": "g++"}
+
+
+def built(name: str, folder: Path) -> Path:
+    source = SOURCES / name
+    compiler = COMPILERS[source.suffix]
+    if shutil.which(compiler) is None:
+        pytest.skip(f"{compiler} is not installed")
+    program = folder / source.stem
+    subprocess.run([compiler, "-O2", "-g", "-o", program, source], check=True)
+    return program
+
+
+@contextmanager
+def running(*command: str | Path, **more: Any) -> Iterator[int]:
+    with subprocess.Popen([str(word) for word in command], **more) as process:
+        try:
+            time.sleep(0.3)
+            yield process.pid
+        finally:
+            process.kill()
+
+
+def attach(pid: int, out: Path, *more: str) -> Said:
+    words = ("--pid", str(pid), "--txn", "function:txn", "--duration", "14s", "--out", str(out))
+    return tare("profile", "attach", *words, "--json", "-", *more)
+
+
+def path_to(report: Any, function: str) -> list[str]:
+    """Names from the transaction down to the path of this function with the largest share."""
+    nodes = {node["path"]: node for node in report["nodes"]}
+    at = max((one for one in nodes.values() if one["name"] == function), key=lambda one: one["covariance"])
+    names = [at["name"]]
+    while at["parent"] is not None:
+        at = nodes[at["parent"]]
+        names.append(at["name"])
+    return names[::-1]
+
+
+@pytest.mark.parametrize(
+    ("source", "calls"),
+    [
+        ("table.c", ("level2", "variant_a", "culprit")),
+        ("virtual.cpp", ("Join::next", "Filter::next", "Scan::next", "Source::read")),
+        ("sort.c", ("order", "compare", "slow")),
+    ],
+)
+def test_a_culprit_beneath_calls_by_pointer_is_found(
+    source: str, calls: Sequence[str], tmp_path: Path
+) -> None:
+    with running(built(source, tmp_path)) as pid:
+        said = attach(pid, tmp_path / "p", "--budget", "60%", "--rounds", "6")
+    assert said.code == 0, said.err
+    assert tuple(path_to(said.result, calls[-1])[-len(calls) :]) == calls
+    own = {one["name"]: one["own_covariance"]["value"] for one in said.result["nodes"]}
+    assert own[calls[-1]] > 0.9
+
+
+def test_a_callee_by_pointer_that_is_too_hot_is_named(tmp_path: Path) -> None:
+    with running(built("sort.c", tmp_path)) as pid:
+        said = attach(pid, tmp_path / "p", "--budget", "3%")
+    assert said.code == 0, said.err
+    assert "too hot for the budget" in said.result["ended"]
+    assert "compare" in said.result["ended"]
+
+
+def test_a_program_that_was_replaced_on_disk_is_profiled_as_it_runs(tmp_path: Path) -> None:
+    program = built("table.c", tmp_path)
+    with running(program) as pid:
+        other = built("sort.c", tmp_path)
+        other.replace(program)
+        said = attach(pid, tmp_path / "p", "--budget", "60%")
+    assert said.code == 0, said.err
+    assert path_to(said.result, "level2")[-2:] == ["level1", "level2"]
+
+
+def test_a_program_that_is_in_memory_alone_is_profiled(tmp_path: Path) -> None:
+    file = os.memfd_create("in-memory", 0)
+    try:
+        os.write(file, built("table.c", tmp_path).read_bytes())
+        with running(f"/proc/self/fd/{file}", pass_fds=[file]) as pid:
+            said = attach(pid, tmp_path / "p", "--budget", "60%")
+    finally:
+        os.close(file)
+    assert said.code == 0, said.err
+    assert path_to(said.result, "level2")[-2:] == ["level1", "level2"]
+
+
+def test_workers_that_were_forked_are_watched_unless_they_are_not_wanted(tmp_path: Path) -> None:
+    with running(built("workers.c", tmp_path)) as pid:
+        watched = attach(pid, tmp_path / "p", "--duration", "6s")
+        alone = attach(pid, tmp_path / "p", "--duration", "3s", "--no-children")
+    assert watched.code == 0, watched.err
+    assert watched.result["transactions"] > 100
+    assert alone.code == 1
+    assert "three children" in alone.err
+    assert "--children" in alone.err
