@@ -7,7 +7,7 @@ CLOCK_MONOTONIC, the clock of :func:`time.monotonic_ns`. A counter is ``None``
 where this tier, this kernel or this user's rights cannot give it.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import final
 
@@ -383,12 +383,15 @@ class Assembled:
     cut_off: str | None  # where a recording that was not ended stops
 
 def slices(
-    path: str | Path, stretches: Sequence[tuple[int, int, int, int]]
-) -> list[tuple[int, int, int, int, int, int]]:
-    """The calls of a recording within stretches of threads (pid, tid, begin and end of CLOCK_MONOTONIC, ns), one by
-    one: (pid, tid, function, begin, end, depth). Cut to the stretch; those of a thread nest; depth 0 is outermost.
+    path: str | Path,
+    stretches: Sequence[tuple[int, int, int, int]],
+    keep: Callable[[list[tuple[int, int, int, int, int, int]]], object],
+) -> None:
+    """Gives the calls of a recording within stretches of threads (pid, tid, begin and end of CLOCK_MONOTONIC, ns) to
+    `keep`, some at a time: (pid, tid, function, begin, end, depth). Cut to the stretch; those of a thread nest, callers
+    first; depth 0 is outermost.
 
-    Raises ProbeError as `assemble`."""
+    Raises ProbeError as `assemble`, and what `keep` raises."""
 
 def assemble(path: str | Path, rules: str) -> Assembled:
     """What a recording comes to; also one that is being written, or was cut off. `rules`: JSON of

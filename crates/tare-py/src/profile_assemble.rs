@@ -79,28 +79,39 @@ pub(crate) fn assemble(py: Python<'_>, path: PathBuf, rules: &str) -> PyResult<A
     })
 }
 
-/// Calls within stretches (pid, tid, begin and end in ns), as (pid, tid, function, begin, end, depth).
+/// Gives calls within stretches (pid, tid, begin and end in ns), as (pid, tid, function, begin, end, depth), to a callable.
 #[pyfunction]
-#[expect(clippy::type_complexity, reason = "tuples as Python has them")]
 pub(crate) fn slices(
     py: Python<'_>,
     path: PathBuf,
     stretches: Vec<(i32, i32, u64, u64)>,
-) -> PyResult<Vec<(i32, i32, u32, u64, u64, u32)>> {
+    keep: Py<PyAny>,
+) -> PyResult<()> {
     let stretches: Vec<_> = stretches
         .into_iter()
         .map(|(pid, tid, begin_ns, end_ns)| Stretch { thread: (pid, tid), begin_ns, end_ns })
         .collect();
-    let found = py.detach(|| {
-        Recording::open(&path)
-            .and_then(|recording| tare_profile::transactions::slices(&recording, &stretches))
-    });
-    let told = |one: Slice| {
+    let told = |one: &Slice| {
         let (pid, tid) = one.thread;
         (pid, tid, one.function, one.begin_ns, one.end_ns, one.depth)
     };
-    Ok(found.map_err(raise)?.into_iter().map(told).collect())
+    let mut refused = None;
+    let read = py.detach(|| {
+        let recording = Recording::open(&path)?;
+        tare_profile::transactions::slices(&recording, &stretches, |calls| {
+            for some in calls.chunks(AT_ONCE) {
+                if refused.is_none() {
+                    let some: Vec<_> = some.iter().map(told).collect();
+                    refused = Python::attach(|py| keep.call1(py, (some,))).err();
+                }
+            }
+        })
+    });
+    refused.map_or_else(|| read.map_err(raise), Err)
 }
+
+/// Calls that a callable is given at once.
+const AT_ONCE: usize = 1 << 14;
 
 /// Transactions, paths and cells; each is freed once it is in columns.
 fn tables(profile: &mut Profile) -> [RecordBatch; 3] {

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import BinaryIO
 
 import numpy as np
 
@@ -14,6 +16,7 @@ from tare.cli.profile_report import built
 from tare.errors import UsageError
 from tare.lab.profiles import Run, open_run, windows_of
 from tare.protocol.profile.overhead import PROBED
+from tare.report.atomic import opened
 from tare.report.page import write
 from tare.report.profile import choose, perfetto
 from tare.report.profile import folded as stacks
@@ -44,13 +47,15 @@ def exported(which: str, out: Path, wanted: Wanted) -> None:
         raise UsageError("nothing to export", "name a file: --perfetto trace.json, --folded stacks.txt")
     destinations.check(given)
     run = open_run(which, out)
-    nodes = _nodes(run, wanted) if _stacks(wanted) else []
-    exporters = {
-        "perfetto": lambda: _trace(run, wanted),
-        "folded": lambda: stacks.render(nodes),
-        "folded-negative": lambda: stacks.render(nodes, negative=True),
-    }
-    write.deliver(given, exporters, lambda: "")
+    if wanted.perfetto:
+        _trace(run, wanted, wanted.perfetto)
+    if _stacks(wanted):
+        nodes = _nodes(run, wanted)
+        exporters = {
+            "folded": lambda: stacks.render(nodes),
+            "folded-negative": lambda: stacks.render(nodes, negative=True),
+        }
+        write.deliver({name: given[name] for name in exporters}, exporters, lambda: "")
     for name, file in given.items():
         if file and file != "-":
             print(f"{name}: {file}", file=sys.stderr)
@@ -65,7 +70,8 @@ def _stacks(wanted: Wanted) -> bool:
     return bool(wanted.folded or wanted.folded_negative)
 
 
-def _trace(run: Run, wanted: Wanted) -> str:
+def _trace(run: Run, wanted: Wanted, target: str) -> None:
+    """Writes calls as they are read: a long transaction has millions."""
     from tare import _probe
 
     tables = run.tables()
@@ -74,10 +80,27 @@ def _trace(run: Run, wanted: Wanted) -> str:
     chosen = _chosen(duration, able, wanted)
     spans = choose.spans(tables.transactions, chosen, tables.texts)
     stretches = [(one.pid, one.tid, one.begin_ns, one.begin_ns + one.duration_ns) for one in spans]
-    slices = _probe.slices(run.recording, stretches)
     names = {one.id: one.name for one in run.about.functions}
     about = {"profile": run.name, "transaction": run.about.transaction, "backend": run.about.says}
-    return perfetto.render(spans, slices, names, about)
+    zero = perfetto.first_ns(spans)
+    with _opened(target) as stream:
+        stream.writelines(text.encode() for text in perfetto.opening(spans, about))
+        _probe.slices(
+            run.recording,
+            stretches,
+            lambda calls: stream.write(perfetto.calls(calls, zero, names).encode()),
+        )
+        stream.write(perfetto.CLOSING.encode())
+
+
+@contextmanager
+def _opened(target: str) -> Iterator[BinaryIO]:
+    if target != "-":
+        with opened(Path(target)) as stream:
+            yield stream
+        return
+    yield sys.stdout.buffer
+    sys.stdout.buffer.flush()
 
 
 def _chosen(duration: choose.Whole, able: choose.Flags, wanted: Wanted) -> list[tuple[int, str]]:

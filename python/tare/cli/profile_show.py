@@ -156,12 +156,8 @@ def export(
         str | None,
         typer.Option(metavar="FILE|-", help="Those whose share is negative: they even out what others vary."),
     ] = None,
-    slowest: Annotated[
-        int, typer.Option(min=0, max=10_000, help="Transactions in the trace: the slowest.")
-    ] = 10,
-    median: Annotated[
-        int, typer.Option(min=0, max=10_000, help="And so many that took as long as the median.")
-    ] = 3,
+    slowest: Annotated[int, typer.Option(min=0, help="Transactions in the trace: the slowest.")] = 10,
+    median: Annotated[int, typer.Option(min=0, help="And so many that took as long as the median.")] = 3,
     transaction: Annotated[
         list[int] | None,
         typer.Option(min=0, metavar="N", help="These transactions instead, by number. Repeatable."),

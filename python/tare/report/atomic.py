@@ -5,8 +5,10 @@ from __future__ import annotations
 import os
 import stat
 import tempfile
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import BinaryIO
 
 from tare.errors import ExportFailed
 from tare.synced import synced
@@ -18,6 +20,13 @@ def write(path: Path, text: str) -> None:
 
 
 def write_bytes(path: Path, data: bytes) -> None:
+    """Writes `data`: as `opened`."""
+    with opened(path) as stream:
+        stream.write(data)
+
+
+@contextmanager
+def opened(path: Path) -> Iterator[BinaryIO]:
     """Raises ExportFailed; a file that was there before is then as it was.
 
     A target that is no regular file (a pipe, a terminal, /dev/stdout) is written to directly: it
@@ -27,21 +36,23 @@ def write_bytes(path: Path, data: bytes) -> None:
         target = path.resolve() if path.is_symlink() else path
         if target.exists() and not stat.S_ISREG(target.stat().st_mode):
             with target.open("wb") as stream:
-                stream.write(data)
+                yield stream
             return
-        _replace(target, data)
+        with _replaced(target) as stream:
+            yield stream
     except OSError as error:
         raise ExportFailed(
             f"{path} could not be written: {error.strerror or error}", _next_step(error)
         ) from error
 
 
-def _replace(target: Path, data: bytes) -> None:
+@contextmanager
+def _replaced(target: Path) -> Iterator[BinaryIO]:
     handle, name = tempfile.mkstemp(prefix=f".{target.name}.", suffix=".partial", dir=target.parent)
     temporary = Path(name)
     try:
         with os.fdopen(handle, "wb") as stream:
-            stream.write(data)
+            yield stream
             stream.flush()
             os.fchmod(stream.fileno(), _mode(target))
             os.fsync(stream.fileno())

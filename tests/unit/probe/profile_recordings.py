@@ -63,12 +63,15 @@ def written(
     *,
     texts: Iterable[tuple[int, str]] = (),
     details: Iterable[tuple[int, str]] = (),
+    counted: int = 0,
     ended: bool = True,
 ) -> Path:
-    """One window from tick 0 to 10,000 of a clock that ticks twice in a ns; all records in it."""
+    """One window from tick 0 to 10,000 of a clock that ticks twice in a ns; all records in it.
+
+    `counted`: the tick up to which there is another window before it, which counts entries of function 2."""
     begin = {
-        "number": 0,
-        "ticks": 0,
+        "number": 1 if counted else 0,
+        "ticks": counted,
         "mode": "timing",
         "purpose": "probed",
         "round": 2,
@@ -76,9 +79,12 @@ def written(
         "entry_only": [],
         "details": list(details),
     }
-    end = {"number": 0, "ticks": 10_000, "calls": [], "own_cpu_ns": 5}
+    end = {"number": begin["number"], "ticks": 10_000, "calls": [], "own_cpu_ns": 5}
+    before = {**begin, "number": 0, "ticks": 0, "mode": "counting", "purpose": "counting", "entry_only": [2]}
+    counts = [_json(1, before), _json(2, {**end, "number": 0, "ticks": counted})] if counted else []
     frames = [
         _frame(6, struct.pack("<QQ", 0, 1_000)),
+        *counts,
         _json(1, begin),
         _json(4, list(texts)),
         *(_frame(3, _records(tid, records)) for tid, records in threads.items()),

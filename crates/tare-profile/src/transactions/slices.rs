@@ -1,6 +1,6 @@
 //! The calls of chosen stretches of a thread, one by one: what tools that draw a timeline want.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, VecDeque};
 
 use tare_rings::{Kind, Record};
 
@@ -35,69 +35,149 @@ pub struct Slice {
     pub depth: u32,
 }
 
-/// The calls of these stretches, thread by thread, each thread's in the order of their ends.
-pub fn slices(recording: &Recording, stretches: &[Stretch]) -> Result<Vec<Slice>> {
+/// Gives the calls of each stretch to `keep`, thread by thread and stretch by stretch; a caller comes before what it calls.
+/// Stretches of one thread that overlap are one. No more than one stretch's calls are in memory.
+pub fn slices(recording: &Recording, stretches: &[Stretch], mut keep: impl FnMut(Vec<Slice>)) -> Result<()> {
     let mut wanted: BTreeMap<(i32, i32), Vec<(u64, u64)>> = BTreeMap::new();
     for one in stretches {
         wanted.entry(one.thread).or_default().push((one.begin_ns, one.end_ns));
     }
     let line = recording.nanoseconds();
-    // An entry whose exit is not recorded has no length.
-    let lengthless: HashSet<FunctionId> =
-        recording.spans.iter().flat_map(|span| span.entry_only.iter().copied()).collect();
-    let mut found = Vec::new();
-    for (thread, mut stretches) in wanted {
-        stretches.sort_unstable();
-        let mut calls = Calls { thread, stretches, open: Vec::new(), found: &mut found };
+    for (thread, stretches) in wanted {
+        let mut calls = Calls::new(thread, apart(stretches), &mut keep);
+        let mut spans = recording.spans.as_slice();
+        let mut inside = false;
         let mut now = 0;
         recording.thread(thread, |record: Record| {
+            while spans.first().is_some_and(|span| span.end <= record.time) {
+                spans = &spans[1..];
+                inside = false;
+            }
+            let Some(span) = spans.first().filter(|span| span.begin <= record.time) else { return };
+            if !inside {
+                calls.forget(); // exits may have passed unseen since the last window
+                inside = true;
+            }
             now = now.max(line.at(record.time));
             let function = record.subject();
             match record.kind() {
-                Some(Kind::Enter) if !lengthless.contains(&function) => calls.enter(function, now),
+                // An entry whose exit this window does not record has no length.
+                Some(Kind::Enter) if !span.entry_only.contains(&function) => calls.enter(function, now),
                 Some(Kind::Exit | Kind::Cut) => calls.exit(function, now),
-                Some(Kind::Lost) => calls.open.clear(),
+                Some(Kind::Lost) => calls.forget(),
                 _ => {}
             }
         })?;
+        calls.end();
     }
-    Ok(found)
+    Ok(())
 }
 
-struct Calls<'a> {
+/// In order, and none that overlaps another.
+fn apart(mut stretches: Vec<(u64, u64)>) -> VecDeque<(u64, u64)> {
+    stretches.sort_unstable();
+    let mut found: VecDeque<(u64, u64)> = VecDeque::with_capacity(stretches.len());
+    for (begin, end) in stretches {
+        match found.back_mut() {
+            Some(last) if begin < last.1 => last.1 = last.1.max(end),
+            _ => found.push_back((begin, end)),
+        }
+    }
+    found
+}
+
+/// A call that goes on.
+struct Call {
+    function: FunctionId,
+    since: u64,
+    /// Its place among the slices of the stretch that goes on.
+    slice: Option<usize>,
+}
+
+struct Calls<'a, F> {
     thread: (i32, i32),
-    /// By their beginnings.
-    stretches: Vec<(u64, u64)>,
-    open: Vec<(FunctionId, u64)>,
-    found: &'a mut Vec<Slice>,
+    /// That which goes on, if one does, and those to come.
+    stretches: VecDeque<(u64, u64)>,
+    goes_on: bool,
+    open: Vec<Call>,
+    /// Of the stretch that goes on; `None`: its end is not known.
+    found: Vec<(Slice, Option<u64>)>,
+    keep: &'a mut F,
 }
 
-impl Calls<'_> {
+impl<'a, F: FnMut(Vec<Slice>)> Calls<'a, F> {
+    fn new(thread: (i32, i32), stretches: VecDeque<(u64, u64)>, keep: &'a mut F) -> Self {
+        Self { thread, stretches, goes_on: false, open: Vec::new(), found: Vec::new(), keep }
+    }
+
     fn enter(&mut self, function: FunctionId, now: u64) {
+        self.reach(now, |begin| begin <= now);
         if self.open.len() < MAX_DEPTH {
-            self.open.push((function, now));
+            self.open.push(Call { function, since: now, slice: None });
+            if self.goes_on {
+                self.draw(self.open.len() - 1);
+            }
         }
     }
 
     /// Calls above it, whose exits were not recorded, end with it.
     fn exit(&mut self, function: FunctionId, now: u64) {
-        let Some(place) = self.open.iter().rposition(|(open, _)| *open == function) else { return };
-        while self.open.len() > place {
-            let (function, since) = self.open.pop().expect("longer than `place`");
-            self.keep(function, since, now);
+        self.reach(now, |begin| begin < now);
+        let Some(place) = self.open.iter().rposition(|open| open.function == function) else { return };
+        for call in self.open.drain(place..) {
+            if let Some(slice) = call.slice {
+                self.found[slice].1 = Some(now);
+            }
         }
     }
 
-    fn keep(&mut self, function: FunctionId, since: u64, now: u64) {
-        let first = self.stretches.partition_point(|(_, end)| *end <= since);
-        for (begin, end) in self.stretches[first..].iter().take_while(|(begin, _)| *begin < now) {
-            self.found.push(Slice {
-                thread: self.thread,
-                function,
-                begin_ns: since.max(*begin),
-                end_ns: now.min(*end),
-                depth: self.open.len() as u32,
-            });
+    /// Which calls go on is not known any more.
+    fn forget(&mut self) {
+        self.open.clear();
+    }
+
+    /// Stretches that are over by now are kept, and the next one begins if `begun` says so.
+    fn reach(&mut self, now: u64, begun: impl Fn(u64) -> bool) {
+        while let Some((begin, end)) = self.stretches.front().copied() {
+            if !self.goes_on && begun(begin) {
+                self.goes_on = true;
+                (0..self.open.len()).for_each(|place| self.draw(place));
+            }
+            if !self.goes_on || end > now {
+                return;
+            }
+            for call in &mut self.open {
+                if let Some(slice) = call.slice.take() {
+                    self.found[slice].1 = Some(end);
+                }
+            }
+            self.end();
+        }
+    }
+
+    /// A slice of the stretch for an open call.
+    fn draw(&mut self, place: usize) {
+        let call = &mut self.open[place];
+        call.slice = Some(self.found.len());
+        let begin_ns = call.since.max(self.stretches[0].0);
+        let slice = Slice {
+            thread: self.thread,
+            function: call.function,
+            begin_ns,
+            end_ns: begin_ns,
+            depth: place as u32,
+        };
+        self.found.push((slice, None));
+    }
+
+    /// The stretch is over.
+    fn end(&mut self) {
+        self.stretches.pop_front();
+        self.goes_on = false;
+        let ended = |(slice, end): (Slice, Option<u64>)| Some(Slice { end_ns: end?, ..slice });
+        let found: Vec<_> = std::mem::take(&mut self.found).into_iter().filter_map(ended).collect();
+        if !found.is_empty() {
+            (self.keep)(found);
         }
     }
 }

@@ -16,7 +16,7 @@ from tare.report.safe import printable
 
 Slice = tuple[int, int, int, int, int, int]
 """As `tare._probe.slices` has them: pid, tid, function id, begin and end (CLOCK_MONOTONIC, ns), depth.
-Those of one thread nest."""
+Those of one thread nest; a caller comes before what it calls."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,29 +32,35 @@ class Span:
     chosen: str  # "slowest", "median", "asked for"
 
 
-def render(
-    spans: Sequence[Span], slices: Iterable[Slice], names: Mapping[int, str], about: Mapping[str, str]
-) -> str:
-    """One event a line. `names` of functions by id; `about`: what a reader should know of the run."""
-    events = ",\n".join(
-        json.dumps(one, ensure_ascii=False, separators=(",", ":")) for one in _events(spans, slices, names)
-    )
+def opening(spans: Sequence[Span], about: Mapping[str, str]) -> Iterator[str]:
+    """The file up to the calls. `about`: what a reader should know of the run."""
     known = json.dumps({key: printable(value) for key, value in about.items()}, ensure_ascii=False)
-    return f'{{"displayTimeUnit":"ns","otherData":{known},"traceEvents":[\n{events}\n]}}\n'
+    yield f'{{"displayTimeUnit":"ns","otherData":{known},"traceEvents":['
+    events = _spans(spans, first_ns(spans))
+    yield from (f"{',' if place else ''}\n{_line(one)}" for place, one in enumerate(events))
 
 
-def _events(
-    spans: Sequence[Span], slices: Iterable[Slice], names: Mapping[int, str]
-) -> Iterator[dict[str, Any]]:
-    zero = min((one.begin_ns for one in spans), default=0)
-    calls = sorted(
-        slices, key=lambda one: (one[0], one[1], one[3], -one[4], one[5])
-    )  # callers before what they call
-    for pid in dict.fromkeys([*(one.pid for one in spans), *(one[0] for one in calls)]):
+def calls(slices: Iterable[Slice], zero: int, names: Mapping[int, str]) -> str:
+    """Some calls, one event a line. `zero`: `first_ns` of the transactions; `names` of functions by id."""
+    return "".join(f",\n{_line(_call(one, zero, names))}" for one in slices)
+
+
+CLOSING = "\n]}\n"
+
+
+def first_ns(spans: Sequence[Span]) -> int:
+    """The instant from which all times count."""
+    return min((one.begin_ns for one in spans), default=0)
+
+
+def _line(event: Mapping[str, Any]) -> str:
+    return json.dumps(event, ensure_ascii=False, separators=(",", ":"))
+
+
+def _spans(spans: Sequence[Span], zero: int) -> Iterator[dict[str, Any]]:
+    for pid in dict.fromkeys(one.pid for one in spans):
         yield _named("process_name", pid, 0, f"process {pid}")
-    for pid, tid in dict.fromkeys(
-        [*((one.pid, one.tid) for one in spans), *((one[0], one[1]) for one in calls)]
-    ):
+    for pid, tid in dict.fromkeys((one.pid, one.tid) for one in spans):
         yield _named("thread_name", pid, tid, f"thread {tid}")
     for one in spans:
         end = one.begin_ns + one.duration_ns
@@ -65,20 +71,23 @@ def _events(
             "tid": one.tid,
             "name": _title(one),
         }
-        told = {"transaction": one.number, "duration_ns": one.duration_ns, "type": printable(one.type)}
-        yield {**common, "ph": "b", "ts": _us(one.begin_ns - zero), "args": told}
+        facts = {"transaction": one.number, "duration_ns": one.duration_ns, "type": printable(one.type)}
+        yield {**common, "ph": "b", "ts": _us(one.begin_ns - zero), "args": facts}
         yield {**common, "ph": "e", "ts": _us(end - zero)}
-    for pid, tid, function, begin, end, depth in calls:
-        yield {
-            "name": printable(names.get(function, f"function {function}")),
-            "cat": "call",
-            "ph": "X",
-            "ts": _us(begin - zero),
-            "dur": _us(end - begin),
-            "pid": pid,
-            "tid": tid,
-            "args": {"depth": depth, "ns": end - begin},
-        }
+
+
+def _call(of: Slice, zero: int, names: Mapping[int, str]) -> dict[str, Any]:
+    pid, tid, function, begin, end, depth = of
+    return {
+        "name": printable(names.get(function, f"function {function}")),
+        "cat": "call",
+        "ph": "X",
+        "ts": _us(begin - zero),
+        "dur": _us(end - begin),
+        "pid": pid,
+        "tid": tid,
+        "args": {"depth": depth, "ns": end - begin},
+    }
 
 
 def _named(what: str, pid: int, tid: int, name: str) -> dict[str, Any]:

@@ -3,10 +3,19 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
+from tare.cli.profile_export import Wanted, exported
+from tare.lab.profile_about import About, Named
+from tare.lab.profiles import create
 from tare.report.profile import perfetto
 from tare.report.profile.perfetto import Slice, Span
+from tare.report.safe import printable
+from tests.unit.probe.profile_recordings import ENTER, EXIT, record
+from tests.unit.probe.profile_recordings import written as recording_written
 from tests.unit.report.profile import sample
 
 BEGIN = 4_123_456_789_012_345  # ns: a machine that has been up for 47 days
@@ -16,16 +25,23 @@ SPANS = (
     Span(4, 100, 102, BEGIN + 9_000_003, 1_000, "", "median"),
 )
 SLICES: tuple[Slice, ...] = (
-    (100, 101, 3, BEGIN + 2_001, BEGIN + 3_007, 1),
-    (100, 101, 2, BEGIN + 1, BEGIN + 2_001, 1),
     (100, 101, 1, BEGIN + 1, BEGIN + 5_000_000, 0),
+    (100, 101, 2, BEGIN + 1, BEGIN + 2_001, 1),
+    (100, 101, 3, BEGIN + 2_001, BEGIN + 3_007, 1),
     (100, 102, 1, BEGIN + 9_000_003, BEGIN + 9_000_900, 0),
     (100, 102, 9, BEGIN + 9_000_003, BEGIN + 9_000_003, 1),
 )
 
 
+def written(spans: Sequence[Span] = SPANS, slices: Sequence[Slice] = SLICES) -> str:
+    """The file, with two calls at a time."""
+    zero = perfetto.first_ns(spans)
+    some = (perfetto.calls(slices[at : at + 2], zero, NAMES) for at in range(0, len(slices), 2))
+    return "".join((*perfetto.opening(spans, {"run": "r"}), *some, perfetto.CLOSING))
+
+
 def trace() -> dict[str, Any]:
-    found: dict[str, Any] = json.loads(perfetto.render(SPANS, SLICES, NAMES, {"run": "r"}))
+    found: dict[str, Any] = json.loads(written())
     return found
 
 
@@ -34,9 +50,7 @@ def calls() -> list[dict[str, Any]]:
 
 
 def test_times_count_from_the_first_transaction_and_are_exact_to_the_ns() -> None:
-    for one, (_, _, _, begin, end, _) in zip(
-        calls(), sorted(SLICES, key=lambda s: (s[1], s[3], -s[4])), strict=True
-    ):
+    for one, (_, _, _, begin, end, _) in zip(calls(), SLICES, strict=True):
         assert round(one["ts"] * 1000) == begin - BEGIN
         assert round(one["dur"] * 1000) == end - begin
         assert one["args"]["ns"] == end - begin
@@ -72,9 +86,48 @@ def test_threads_are_named_once_and_names_are_printable() -> None:
         "thread 101",
         "thread 102",
     ]
-    assert "\x1b" not in perfetto.render(SPANS, SLICES, NAMES, {})
+    assert "\x1b" not in written()
     assert any(one["name"] == "function 9" for one in events)
 
 
 def test_nothing_chosen_is_an_empty_trace() -> None:
-    assert json.loads(perfetto.render((), (), {}, {}))["traceEvents"] == []
+    assert json.loads(written((), ()))["traceEvents"] == []
+
+
+def test_every_call_of_the_profile_is_a_slice_though_its_function_was_only_counted_before(
+    tmp_path: Path,
+) -> None:
+    """Two threads; on each, transactions with two calls, the second within the first."""
+    records = {
+        tid: [
+            record(2_000 + 100 * number + at, kind, function)
+            for number in range(40)
+            for at, kind, function in [
+                *((0, ENTER, 1), (10, ENTER, 2), (20, ENTER, 3), (30, EXIT, 3), (60, EXIT, 2)),
+                (80, EXIT, 1),
+            ]
+        ]
+        for tid in (20, 21)
+    }
+    functions = tuple(Named(id=one, name=name) for one, name in NAMES.items())
+    rules = {"rule": "function", "root": 1}
+    about = About(tare="0", name="r", when="2026-11-22T10:15:00+00:00", rules=rules, functions=functions)
+    run = create(about, tmp_path)
+    recording_written(run.recording, records, counted=1_000)
+    target = tmp_path / "trace.json"
+    exported("r", tmp_path, Wanted(str(target), None, None, 1_000, 0, (), None, None, None))
+
+    events = json.loads(target.read_text())["traceEvents"]
+    slices = [one for one in events if one["ph"] == "X"]
+    measured = run.measured()
+    calls: Counter[str] = Counter()
+    for path, many in zip(measured.cell_path.tolist(), measured.calls.tolist(), strict=True):
+        if measured.paths[path].function is not None:
+            calls[measured.name(path)] += many
+    assert Counter(one["name"] for one in slices) == Counter(
+        {printable(name): many for name, many in calls.items()}
+    )
+    assert sum(calls.values()) == 3 * measured.transactions == 3 * sum(one["ph"] == "b" for one in events)
+    assert {one["tid"] for one in slices} == {20, 21}
+    assert all(one["dur"] > 0 for one in slices)
+    assert [one["args"]["depth"] for one in slices] == [0, 1, 2] * measured.transactions
