@@ -132,7 +132,9 @@ class Reading:
         begin = int(table["begin_ns"].to_numpy()[own].max())
         until = max(one.end_ns for one in self._windows)
         with suppress(ProbeError, OSError):
-            calls = slices(str(self._path), [(int(table["pid"].to_numpy()[own[-1]]), thread, begin, until)])
+            calls: list[tuple[int, int, int, int, int, int]] = []
+            stretch = (int(table["pid"].to_numpy()[own[-1]]), thread, begin, until)
+            slices(str(self._path), [stretch], calls.extend)
             open_ = [one for one in calls if one[4] >= max(call[4] for call in calls)]
             return max(open_, key=lambda call: (call[5], call[3]))[2] if open_ else None
         return None
