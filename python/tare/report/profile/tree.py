@@ -6,7 +6,7 @@ At every level equation 1 adds up: a path's variance is that of its body, of its
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from tare.report.profile.document import Node, Pair, ProfileReport
 
@@ -38,6 +38,7 @@ class Branch:
         float  # twice the covariances between its children, and between them and its body; share of Var(T)
     )
     pair: Pair | None  # the largest of them
+    title: str  # its name; of a transaction that is one call of a function, with the function's
 
     def __iter__(self) -> Iterator[Branch]:
         yield self
@@ -53,7 +54,18 @@ def cut(report: ProfileReport, most: int) -> Branch | None:
     least = LEAST
     while tree.shown(least) > most:
         least *= 1.25
-    return tree.branch(0, least)
+    return _once(tree.branch(0, least))
+
+
+def _once(root: Branch) -> Branch:
+    """A transaction that is a call of one function, and nothing else, stands there once."""
+    if len(root.branches) != 1 or root.rest is not None or _own(root.node) or root.node.own_variance:
+        return root
+    [only] = root.branches
+    name = root.node.name
+    node = only.node.model_copy(update={"parent": None})
+    title = name if node.name == name else f"{name} ({node.name})"
+    return replace(only, node=node, title=title)
 
 
 class Tree:
@@ -94,6 +106,7 @@ class Tree:
             self._rest(left),
             self._together(node),
             self._pair.get(path),
+            node.name,
         )
 
     def _rest(self, left: Sequence[int]) -> Rest | None:
