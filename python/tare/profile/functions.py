@@ -5,9 +5,11 @@ A number is for good within a run, whatever round a function comes and goes in.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from difflib import get_close_matches
+from pathlib import PurePath
 from typing import TYPE_CHECKING
 
 from tare.errors import UsageError
@@ -19,6 +21,9 @@ if TYPE_CHECKING:
 
 FIRST_NUMBER = 1
 
+MOST_CHOICES = 8
+"""Functions of one name that a message lists."""
+
 
 class NoSuchFunction(UsageError):
     """The binary names no such function, or several."""
@@ -29,13 +34,14 @@ class Known:
     """A function that may have a probe on."""
 
     id: int
-    name: str
+    name: str  # without parameters, but where another function of this profile would have the same
     object: str
     address: int
     size: int
     inferred: bool
     returns: bool  # False: never comes back to its caller, so its time has no end
     stepped: bool = False  # see `_probe.Function.stepped`
+    signature: str = ""  # with parameters, where they are known
 
     def target(self) -> tuple[int, str, str, int, int]:
         return (self.id, self.name, self.object, self.address, self.size)
@@ -53,6 +59,7 @@ class Functions:
         self._by_file: dict[str, Image | None] = {}
         self._numbers: dict[tuple[str, int], int] = {}
         self._known: dict[int, Known] = {}
+        self._alike: dict[str, list[int]] = {}  # by name without parameters
         self._heights: dict[tuple[str, int], int] = {}
 
     # By name ---------------------------------------------------------------------
@@ -69,10 +76,11 @@ class Functions:
                 f"leave @{library} out, or look at /proc/PID/maps for its libraries",
             )
         if found:
-            choices = ", ".join(f"{one.address:#x} ({one.name})" for one in found[:5])
+            more = f" and {len(found) - MOST_CHOICES} more" if len(found) > MOST_CHOICES else ""
+            choices = [one.name for one in found[:MOST_CHOICES]]
             raise NoSuchFunction(
-                f"{image.path} has {len(found)} functions named {plain}: {choices}",
-                f"take one by its address: {found[0].address:#x}",
+                f"{image.path} has {len(found)} functions named {plain}: {', '.join(choices)}{more}",
+                f"name one of them: '{choices[0]}'",
             )
         near = [one for one in image.near(plain) if one]
         raise NoSuchFunction(
@@ -86,7 +94,10 @@ class Functions:
         """As many as there are; none is no error."""
         plain, _, library = name.partition("@")
         image = self._image(library)
-        return [] if image is None else [self._number(image, one) for one in image.find(plain)]
+        if image is None:
+            return []
+        numbers = [self._number(image, one).id for one in image.find(_sought(plain))]
+        return [self._known[one] for one in numbers]  # all are told apart by now
 
     def present(self, names: Iterable[str]) -> list[Known]:
         """Those of these names that there are, in this order, each once. A name that several share brings all."""
@@ -197,10 +208,12 @@ class Functions:
         return self._by_file[library]
 
     def _number(self, image: Image, found: Found) -> Known:
+        display = found.display or found.name
         return self._add(
             image,
             found.address,
-            name=without_parameters(found.display or found.name) or f"{found.address:#x}",
+            name=without_parameters(display) or f"{found.address:#x}",
+            signature=display,
             size=found.size,
             inferred=found.inferred,
             stepped=found.stepped,
@@ -217,13 +230,37 @@ class Functions:
         inferred: bool,
         stepped: bool,
         returns: bool,
+        signature: str = "",
     ) -> Known:
         key = (image.path, address)
         number = self._numbers.get(key)
         if number is None:
             number = self._numbers[key] = FIRST_NUMBER + len(self._numbers)
-            self._known[number] = Known(number, name, image.path, address, size, inferred, returns, stepped)
+            self._known[number] = Known(
+                number, name, image.path, address, size, inferred, returns, stepped, signature or name
+            )
+            self._tell_apart(name, number)
         return self._known[number]
+
+    def _tell_apart(self, name: str, number: int) -> None:
+        """Functions of one name: by their libraries, then by their parameters, then by their addresses."""
+        alike = self._alike.setdefault(name, [])
+        alike.append(number)
+        if len(alike) == 1:
+            return
+        every = [self._known[one] for one in alike]
+        for one in every:
+            beside = [other for other in every if other.object == one.object]
+            library = "" if one.object == self.program.path else f"@{PurePath(one.object).name}"
+            signatures = sum(other.signature == one.signature for other in beside)
+            shown = (
+                name
+                if len(beside) == 1
+                else one.signature
+                if signatures == 1
+                else f"{one.signature} at {one.address:#x}"
+            )
+            self._known[one.id] = replace(one, name=shown + library)
 
 
 def weight_of(backend: str, functions: Functions) -> Callable[[int], float]:
@@ -246,6 +283,12 @@ def without_parameters(display: str) -> str:
             before = display[:place]
             return display if before.endswith("operator") or not before else before
     return display
+
+
+def _sought(name: str) -> str:
+    """As the binary is searched: `f(int,char)` as it is shown, `f at 0x1f40` by its address."""
+    at = re.search(r" at (0x[0-9a-f]+)$", name)
+    return at[1] if at else re.sub(r"\s*,\s*", ", ", name)
 
 
 def _note(name: str) -> str:

@@ -54,18 +54,25 @@ def cut(report: ProfileReport, most: int) -> Branch | None:
     least = LEAST
     while tree.shown(least) > most:
         least *= 1.25
-    return _once(tree.branch(0, least))
+    root = tree.branch(0, least)
+    return _once(root) if is_one_call(report.nodes) and root.branches else root
+
+
+def is_one_call(nodes: Sequence[Node]) -> bool:
+    """Whether a transaction is a call of one function, and nothing else: both are shown as one."""
+    return bool(nodes) and len(nodes[0].children) == 1 and not _own(nodes[0]) and not nodes[0].own_variance
+
+
+def title(transaction: Node, call: Node) -> str:
+    """A transaction that is one call, with its function."""
+    return transaction.name if call.name == transaction.name else f"{transaction.name} ({call.name})"
 
 
 def _once(root: Branch) -> Branch:
-    """A transaction that is a call of one function, and nothing else, stands there once."""
-    if len(root.branches) != 1 or root.rest is not None or _own(root.node) or root.node.own_variance:
-        return root
     [only] = root.branches
-    name = root.node.name
-    node = only.node.model_copy(update={"parent": None})
-    title = name if node.name == name else f"{name} ({node.name})"
-    return replace(only, node=node, title=title)
+    return replace(
+        only, node=only.node.model_copy(update={"parent": None}), title=title(root.node, only.node)
+    )
 
 
 class Tree:

@@ -206,6 +206,9 @@ def test_a_transaction_that_is_one_call_stands_in_the_tree_once() -> None:
     assert lines[1].startswith("transaction (handle_request)")
     assert lines[2].startswith("├╴lock") or lines[2].startswith("└╴lock")
     assert "handle_request" not in "".join(lines[2:])
+    icicle = text.render(report, 60, ("flame",))
+    assert icicle.count("handle_request") == 1
+    assert icicle.count("transaction") == 1
     assert [one.name for one in report.nodes] == ["transaction", "handle_request", "lock"]
 
 
