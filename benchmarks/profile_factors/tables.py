@@ -33,7 +33,9 @@ def percent(figure: Mapping[str, float] | None) -> str:
 def _name(factor: Mapping[str, Any]) -> str:
     words = " × ".join(factor["names"])
     kind = {"body": " (body)", "pair": "", "function": ""}.get(factor["kind"], "")
-    return f"{words}{kind}{' (inferred)' if factor['inferred'] else ''}"
+    callers = f" beneath {' from '.join(factor['beneath'])}" if factor.get("beneath") else ""
+    others = " on its other paths" if factor.get("others") else ""
+    return f"{words}{kind}{callers}{others}{' (inferred)' if factor['inferred'] else ''}"
 
 
 def factors(rows: Sequence[Row]) -> str:

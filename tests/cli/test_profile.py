@@ -85,3 +85,4 @@ def test_each_backend_is_tried_and_says_what_it_saw() -> None:
     assert found.code == (0 if any(one["works"] for one in tried.values()) else 1)
     assert all(one["says"] for one in tried.values())
     assert all(one["next_step"] for one in tried.values() if not one["works"])
+    assert not any("0 of 0" in one["says"] for one in tried.values())

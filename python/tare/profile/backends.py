@@ -26,6 +26,10 @@ SLEDS = b"xray_instr_map"
 """The section that clang's -fxray-instrument leaves."""
 
 _IDLE = ("sleep", "30")
+_PRELOADED = {
+    "agent": "how many functions of another program can be watched shows when that starts",
+    "annotation": "a program marks its own transactions, and no function is watched",
+}
 _LIBRARY = "libm.so"
 _COUNTED = "cbrt"
 _CALLS = 5
@@ -110,8 +114,8 @@ def _preloaded(backend: str, command: Sequence[str]) -> str:
     opened = {"agent": ProfileRecorder.agent, "annotation": ProfileRecorder.annotation}[backend]
     with launch.launched(_IDLE, backend, None) as idle:
         sleep(0.2)
-        with _recorder(lambda path: opened(path, str(idle.folder))) as recorder:
-            return recorder.says
+        with _recorder(lambda path: opened(path, str(idle.folder))):
+            return f"an idle program ran with the library in it; {_PRELOADED[backend]}"
 
 
 def _sleds(command: Sequence[str]) -> str:

@@ -5,9 +5,11 @@ A number is for good within a run, whatever round a function comes and goes in.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from difflib import get_close_matches
+from pathlib import PurePath
 from typing import TYPE_CHECKING
 
 from tare.errors import UsageError
@@ -31,6 +33,9 @@ RUNTIME = (
 )  # fmt: skip
 """Beginnings of the names of libraries that serve any program: what they do inside says nothing about a server."""
 
+MOST_CHOICES = 8
+"""Functions of one name that a message lists."""
+
 
 class NoSuchFunction(UsageError):
     """The binary names no such function, or several."""
@@ -41,7 +46,7 @@ class Known:
     """A function that may have a probe on."""
 
     id: int
-    name: str
+    name: str  # without parameters, but where another function of this profile would have the same
     object: str
     address: int
     size: int
@@ -49,7 +54,7 @@ class Known:
     returns: bool  # False: never comes back to its caller, so its time has no end
     stepped: bool = False  # see `_probe.Function.stepped`
     pointer_calls: int = 0  # places in it that call by pointer
-    signature: str = ""  # its name with parameters, where its language has them
+    signature: str = ""  # its name with parameters, where they are known
 
     def target(self) -> tuple[int, str, str, int, int]:
         return (self.id, self.name, self.object, self.address, self.size)
@@ -78,6 +83,7 @@ class Functions:
         self._across: dict[int, dict[int, None]] = {}  # calls from one object to another, as they were seen
         self._numbers: dict[tuple[str, int], int] = {}
         self._known: dict[int, Known] = {}
+        self._alike: dict[str, list[int]] = {}  # by name without parameters
         self._heights: dict[tuple[str, int], int] = {}
 
     # By name ---------------------------------------------------------------------
@@ -94,10 +100,11 @@ class Functions:
                 f"leave @{library} out, or look at /proc/PID/maps for its libraries",
             )
         if found:
-            choices = ", ".join(f"{one.address:#x} ({one.name})" for one in found[:5])
+            more = f" and {len(found) - MOST_CHOICES} more" if len(found) > MOST_CHOICES else ""
+            choices = [one.name for one in found[:MOST_CHOICES]]
             raise NoSuchFunction(
-                f"{image.path} has {len(found)} functions named {plain}: {choices}",
-                f"take one by its address: {found[0].address:#x}",
+                f"{image.path} has {len(found)} functions named {plain}: {', '.join(choices)}{more}",
+                f"name one of them: '{choices[0]}'",
             )
         if image.is_indirect(plain):
             raise self._unknown_implementation(image, plain)
@@ -118,7 +125,8 @@ class Functions:
         if image.is_indirect(plain):
             chosen = self._implementation(image, plain)
             return [] if chosen is None else [self._number(image, chosen, stands_for=plain)]
-        return [self._number(image, one) for one in image.find(plain)]
+        numbers = [self._number(image, one).id for one in image.find(_sought(plain))]
+        return [self._known[one] for one in numbers]  # all are told apart by now
 
     def present(self, names: Iterable[str]) -> list[Known]:
         """Those of these names that there are, in this order, each once. A name that several share brings all."""
@@ -219,7 +227,7 @@ class Functions:
             return True
         return any(
             (called == callee.address and image.path == callee.object)
-            or (called == 0 and symbol.partition("@")[0] == callee.name)
+            or (called == 0 and symbol.partition("@")[0] == without_parameters(callee.name.partition("@")[0]))
             for called, symbol in image.callees(caller)
         )
 
@@ -353,7 +361,7 @@ class Functions:
             stepped=found.stepped,
             returns=not found.no_return,
             pointer_calls=found.indirect_sites,
-            signature=found.display,
+            signature=found.display or found.name,
         )
 
     def _add(
@@ -374,9 +382,39 @@ class Functions:
         if number is None:
             number = self._numbers[key] = FIRST_NUMBER + len(self._numbers)
             self._known[number] = Known(
-                number, name, image.path, address, size, inferred, returns, stepped, pointer_calls, signature
+                number,
+                name,
+                image.path,
+                address,
+                size,
+                inferred,
+                returns,
+                stepped,
+                pointer_calls,
+                signature or name,
             )
+            self._tell_apart(name, number)
         return self._known[number]
+
+    def _tell_apart(self, name: str, number: int) -> None:
+        """Functions of one name: by their libraries, then by their parameters, then by their addresses."""
+        alike = self._alike.setdefault(name, [])
+        alike.append(number)
+        if len(alike) == 1:
+            return
+        every = [self._known[one] for one in alike]
+        for one in every:
+            beside = [other for other in every if other.object == one.object]
+            library = "" if one.object == self.program.path else f"@{PurePath(one.object).name}"
+            signatures = sum(other.signature == one.signature for other in beside)
+            shown = (
+                name
+                if len(beside) == 1
+                else one.signature
+                if signatures == 1
+                else f"{one.signature} at {one.address:#x}"
+            )
+            self._known[one.id] = replace(one, name=shown + library)
 
 
 CALL_BACK = frozenset((
@@ -411,6 +449,12 @@ def without_parameters(display: str) -> str:
             before = display[:place]
             return display if before.endswith("operator") or not before else before
     return display
+
+
+def _sought(name: str) -> str:
+    """As the binary is searched: `f(int,char)` as it is shown, `f at 0x1f40` by its address."""
+    at = re.search(r" at (0x[0-9a-f]+)$", name)
+    return at[1] if at else re.sub(r"\s*,\s*", ", ", name)
 
 
 def _note(name: str) -> str:

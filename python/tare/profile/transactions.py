@@ -118,7 +118,12 @@ def _of_preset(chosen: Preset, major: int, functions: Functions) -> Transactions
     roles: dict[str, int] = {}
     probes: list[Probe] = []
     for role, marker in chosen.markers.items():
-        found = _first(marker, functions, chosen)
+        try:
+            found = _first(marker, functions, chosen)
+        except NoSuchFunction:
+            if chosen.otherwise is None:
+                raise
+            return _of_preset(chosen.otherwise, major, functions)
         if found is not None:
             roles[role] = found.id
             detail = marker.detail if isinstance(marker.detail, str) else marker.detail(major)

@@ -5,8 +5,11 @@ from __future__ import annotations
 import pytest
 
 from tare.errors import UsageError
+from tare.profile.functions import NoSuchFunction
 from tare.profile.presets import PRESETS, preset
 from tare.profile.presets.base import Preset
+from tare.profile.transactions import transactions
+from tests.unit.profile.test_names import Binary, functions
 
 
 @pytest.mark.parametrize(
@@ -29,6 +32,21 @@ def test_a_mariadb_transaction_goes_on_until_it_is_closed() -> None:
 def test_an_optional_marker_may_be_missing() -> None:
     rules = preset("mariadb", "commit").rules({"root": 1, "begin": 2, "commit": 3, "rollback": 4}, 10)
     assert rules["closes"] == [3, 4]
+
+
+def test_a_library_that_lacks_a_preset_s_markers_is_told_by_what_it_has() -> None:
+    c_alone = Binary("/libduckdb.so", "duckdb_query")
+    found = transactions("statement", "duckdb", 0, functions(c_alone))
+    assert found.rules == {"rule": "function", "root": found.markers[0][0]}
+    names = (
+        "duckdb::ClientContext::BeginQueryInternal(int)",
+        "duckdb::ClientContext::EndQueryInternal(bool)",
+    )
+    whole = transactions("statement", "duckdb", 0, functions(Binary("/libduckdb.so", "duckdb_query", *names)))
+    assert whole.rules["rule"] == "marks"
+    assert len(whole.markers) == 2
+    with pytest.raises(NoSuchFunction, match="duckdb_query or duckdb_execute_prepared"):
+        transactions("statement", "duckdb", 0, functions(Binary("/libduckdb.so", "main")))
 
 
 @pytest.mark.parametrize("one", PRESETS, ids=lambda one: f"{one.dbms}-{one.txn}")

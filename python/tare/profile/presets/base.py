@@ -40,3 +40,4 @@ class Preset:
     waits: tuple[
         str, ...
     ] = ()  # where its threads wait: before the phases, since variance is most often there
+    otherwise: Preset | None = None  # for a binary that has not all markers

@@ -8,6 +8,7 @@ from tare.errors import TooFewTransactions
 from tare.protocol.profile.factors import MOST_PAIRS, Figures, factors, grouped, heights
 from tare.protocol.profile.found import Estimate, Findings, Node, Overhead, Pair
 from tare.protocol.profile.measured import Floats, Ints, Measured
+from tare.protocol.profile.recursion import folded
 from tare.protocol.profile.resample import REPLICATES, Resampled, resample
 from tare.protocol.profile.reservations import enough, reservations
 from tare.protocol.profile.sites import sites_of
@@ -35,6 +36,7 @@ def analyse(
 
     Raises TooFewTransactions where there is no variance to explain, or no such type.
     """
+    measured = folded(measured)
     types = types_of(_any(measured))
     if type_ is not None:
         measured = _only(measured, types, type_)
@@ -174,6 +176,7 @@ class _Analysis:
                 residue=float(found.residue[node]),
                 sites=sites[node],
                 children=tree.children[node],
+                recursion=tree.recursion[node],
             )
             for node in range(len(tree))
         )

@@ -2,24 +2,27 @@
 
 A factor is a function, a function's body, or a pair of the parts of one node that vary together; waiting between
 intervals is one too. V(φᵢ) is the variance of one node (call path), or, of a pair, its term of equation 1's second sum,
-2 Cov: so the shares of a node's parts and pairs add up to the node's. Nodes of one function are summed as equation 3
-says, as they stand: what lies between two of them is a pair's.
+2 Cov: so the shares of a node's parts and pairs add up to the node's.
 
-- A function beneath itself (f → g → f) is counted once: an inner path's time is in the outer's already. Own time,
-  which does not overlap, counts on every path.
+- A function that has much of the variance (APART) on several paths is a factor on each of these, as the paper's
+  os_event_wait is on [A] and [B] (Table 1): what a wait is for is known from the callers. Its other paths together are
+  one more factor, of which the nodes are summed as they stand: what lies between two of them is a pair's.
+- A score is specificity × share. The order is equation 3's, over all paths of a function: the largest of its factors
+  stands where all of them together would, each other one where its own score puts it.
 - A body scores by its function's height: whatever of the function was not recorded is in its body, however deep.
   A function that has no recorded child in any path has no body of its own: it is its body; and one whose body has
   nearly all of its variance (SAME) is listed once, as the function.
 - Waiting has height 0: there is nothing beneath it.
 - specificity = (height of the call graph - height)². Callers' variance is mostly above that of what they call, which is
-  why the score weighs by it; a function as high as the call graph scores 0, and so does one that is higher still.
+  why the score weighs by it. Heights are those of the static call graph, raised by calls that were seen: a function
+  that calls others by pointer would else be the lowest of all.
 - A negative pair has a negative score: it makes transactions steadier.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from tare.protocol.profile.found import Factor
 from tare.protocol.profile.measured import Floats, Measured
@@ -33,15 +36,28 @@ MOST_PAIRS = 50
 SAME = 0.05
 """Of a function's variance: its body is not told apart from it where they differ by less."""
 
+APART = 0.01
+"""Of Var(T): a path that has as much is told apart from its function's other paths."""
+
 Key = tuple[int | None, bool]
 """A function, and whether its body alone is meant; None: waiting."""
+
+
+@dataclass(frozen=True, slots=True)
+class Single:
+    """The nodes of a factor that is no pair."""
+
+    key: Key
+    nodes: tuple[int, ...]
+    beneath: tuple[str, ...] = ()  # as `Factor.beneath`
+    others: bool = False
 
 
 @dataclass(eq=False)
 class Grouped:
     """The nodes of each factor, and the pairs of nodes of each pair."""
 
-    functions: dict[Key, list[int]] = field(default_factory=dict)
+    singles: list[Single] = field(default_factory=list)
     pairs: dict[tuple[Key, Key], list[tuple[Part, Part]]] = field(default_factory=dict)
 
     @property
@@ -52,12 +68,14 @@ class Grouped:
 def grouped(tree: Tree, found: Variances, most_pairs: int = MOST_PAIRS) -> Grouped:
     """Every function and body; of the pairs those with the largest sums."""
     groups = Grouped()
-    with_body = {tree.function[node] for node, children in enumerate(tree.children) if children}
+    nodes: dict[int | None, list[int]] = {}
     for node in range(1, len(tree)):
-        if tree.outermost[node]:
-            groups.functions.setdefault((tree.function[node], False), []).append(node)
-        if tree.function[node] is not None and tree.function[node] in with_body:
-            groups.functions.setdefault((tree.function[node], True), []).append(node)
+        nodes.setdefault(tree.function[node], []).append(node)
+    for function, every in nodes.items():
+        for one in _contexts(function, every, tree, found):
+            groups.singles.append(one)
+            if function is not None and any(tree.children[node] for node in every):
+                groups.singles.append(replace(one, key=(function, True)))
     sums: dict[tuple[Key, Key], float] = {}
     instances: dict[tuple[Key, Key], list[tuple[Part, Part]]] = {}
     for (left, right), covariance in _instances(tree, found):
@@ -71,20 +89,44 @@ def grouped(tree: Tree, found: Variances, most_pairs: int = MOST_PAIRS) -> Group
     return groups
 
 
+def _contexts(function: int | None, nodes: Sequence[int], tree: Tree, found: Variances) -> list[Single]:
+    """A function as one factor, or as one on each path that has much of the variance and one for the others."""
+    much = [node for node in nodes if found.inclusive[node] >= APART * found.total]
+    rest = tuple(node for node in nodes if node not in much)
+    alone = len(much) <= 1 and found.inclusive[list(rest)].sum() < APART * found.total
+    if len(nodes) == 1 or not much or alone:
+        return [Single((function, False), tuple(nodes))]
+    named = [
+        Single((function, False), (node,), beneath)
+        for node, beneath in zip(much, told_apart(much, nodes, tree), strict=True)
+    ]
+    return [*named, Single((function, False), rest, others=True)] if rest else named
+
+
+def told_apart(chosen: Sequence[int], nodes: Sequence[int], tree: Tree) -> list[tuple[str, ...]]:
+    """Callers by which each of these nodes is told from all of `nodes`, which are of one function: the nearest, and,
+    where others are called from that too, the nearest from where the way is another; if need be, all on the way."""
+    ways = {node: tuple(tree.names[above] for above in tree.ancestors(node)) for node in nodes}
+    long: list[tuple[str, ...]] = []
+    for node in chosen:
+        others = [way for other, way in ways.items() if other != node]
+        own = ways[node]
+        most = next((n for n in range(1, len(own)) if all(own[:n] != way[:n] for way in others)), len(own))
+        long.append(own[:most])
+    short = [way[:1] if len(way) == 1 else (way[0], way[-1]) for way in long]
+    return [way if short.count(brief) > 1 else brief for way, brief in zip(long, short, strict=True)]
+
+
 def _instances(tree: Tree, found: Variances) -> list[tuple[tuple[Part, Part], float]]:
-    """Pairs of the parts of every node, but the transaction's own body, which is no function, and what lies beneath
-    itself."""
+    """Pairs of the parts of every node, but the transaction's own body, which is no function."""
     every = []
     for node, covariances in found.families.items():
-        if not tree.outermost[node]:
-            continue
         parts: list[Part] = [(node, True), *((child, False) for child in tree.children[node])]
         for i, left in enumerate(parts):
             if left == (0, True):
                 continue
             for j in range(i + 1, len(parts)):
-                if tree.outermost[parts[j][0]] and tree.outermost[left[0]]:
-                    every.append(((left, parts[j]), float(covariances[i, j])))
+                every.append(((left, parts[j]), float(covariances[i, j])))
     return every
 
 
@@ -108,37 +150,53 @@ class Figures:
 
 
 def factors(groups: Grouped, of: Figures) -> tuple[Factor, ...]:
-    """By score, highest first."""
-    every = _told_apart([_single(key, nodes, of) for key, nodes in groups.functions.items()])
+    """In the order of equation 3's score, highest first."""
+    every = _without_bodies([_single(one, of) for one in groups.singles])
     first = 0
     for keys, instances in groups.pairs.items():
         every.append(_pair(keys, instances, first, of))
         first += len(instances)
-    return tuple(sorted(every, key=lambda one: (-one.score, -one.share.value, one.names)))
+    rank = _ranks(every)
+    return tuple(sorted(every, key=lambda one: (-rank[id(one)], -one.share.value, one.names, one.beneath)))
 
 
-def _told_apart(every: Sequence[Factor]) -> list[Factor]:
+def _ranks(every: Sequence[Factor]) -> dict[int, float]:
+    """Scores; of the largest factor of several of a function (or of several of its body), the score of all."""
+    together: dict[tuple[str, tuple[int, ...]], list[Factor]] = {}
+    for one in every:
+        if one.kind != "pair":
+            together.setdefault((one.kind, one.functions), []).append(one)
+    found = {id(one): one.score for one in every}
+    for parts in together.values():
+        found[id(max(parts, key=lambda one: one.score))] = sum(one.score for one in parts)
+    return found
+
+
+def _without_bodies(every: Sequence[Factor]) -> list[Factor]:
     """Without bodies of which the function's factor says as much."""
-    shares = {one.functions: one.share.value for one in every if one.kind == "function"}
+    shares = {_place(one): one.share.value for one in every if one.kind == "function"}
     return [
         one
         for one in every
-        if one.kind != "body" or abs(shares[one.functions] - one.share.value) > SAME * shares[one.functions]
+        if one.kind != "body" or abs(shares[_place(one)] - one.share.value) > SAME * shares[_place(one)]
     ]
 
 
-def _single(key: Key, nodes: Sequence[int], of: Figures) -> Factor:
-    function, body = key
-    chosen = list(nodes)
+def _place(of: Factor) -> tuple[tuple[int, ...], tuple[str, ...], bool]:
+    return of.functions, of.beneath, of.others
+
+
+def _single(one: Single, of: Figures) -> Factor:
+    key = function, body = one.key
+    chosen = list(one.nodes)
     values, replicates = (
         (of.found.own, of.resampled.own) if body else (of.found.inclusive, of.resampled.inclusive)
     )
     share = of.resampled.share(values[chosen].sum(), of.found.total, replicates[:, chosen].sum(axis=1))
-    every = [node for node, one in enumerate(of.tree.function) if node and one == function]
     own = of.resampled.share(
-        of.found.own_with_total[every].sum(),
+        of.found.own_with_total[chosen].sum(),
         of.found.total,
-        of.resampled.own_with_total[:, every].sum(axis=1),
+        of.resampled.own_with_total[:, chosen].sum(axis=1),
     )
     height = of.heights[key]
     specificity = specificity_of(height, of.call_graph_height)
@@ -154,6 +212,8 @@ def _single(key: Key, nodes: Sequence[int], of: Figures) -> Factor:
         instances=len(chosen),
         mean_ns=float((of.own_mean if body else of.inclusive_mean)[chosen].sum()),
         inferred=of.measured.inferred(function),
+        beneath=one.beneath,
+        others=one.others,
     )
 
 
@@ -194,9 +254,9 @@ def specificity_of(height: int, call_graph_height: int) -> float:
 
 
 def heights(tree: Tree, measured: Measured) -> tuple[dict[Key, int], int]:
-    """Of every factor, and of the call graph: the one that is known, else one above its highest function."""
+    """Of every factor, and of the call graph: the one that is known, at least one above its highest function."""
     found: dict[Key, int] = {(None, False): 0}
     for function, height in zip(tree.function, tree.heights(measured), strict=True):
         if function is not None and height is not None:
             found[function, False] = found[function, True] = height
-    return found, measured.call_graph_height or 1 + max(found.values(), default=0)
+    return found, max(measured.call_graph_height, 1 + max(found.values(), default=0))

@@ -40,7 +40,9 @@ class Node:
     name: str  # "transaction", "[waiting for the client]", or the function's
     inferred: bool  # the name is inferred, not a symbol's
     depth: int
-    height: int | None  # of the function in the static call graph; None where it is not in it
+    height: (
+        int | None
+    )  # of the function in the call graph, with the calls that were seen; None where it is no function
     calls: float  # per transaction
     mean_ns: float  # inclusive, over all valid transactions (0 where it was not called)
     sd_ns: float
@@ -52,6 +54,7 @@ class Node:
     residue: float  # of equation 1 at this node, relative to Var(inclusive); below 1e-9
     sites: tuple[Site, ...]
     children: tuple[int, ...]
+    recursion: int = 1  # calls of the function within each other, at most; they are this one path
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +69,8 @@ class Pair:
 
 @dataclass(frozen=True, slots=True)
 class Factor:
-    """A function, its body, or a pair of functions, over all paths where it is (equations 2 and 3)."""
+    """A function, its body, or a pair of functions (equations 2 and 3): over all paths where it is, or, of a function
+    that has much of the variance on several, on one of them (the paper's os_event_wait [A] and [B])."""
 
     names: tuple[str, ...]  # one, or two of a pair
     kind: str  # "function", "body", "pair", or "waiting" (between intervals)
@@ -79,6 +83,8 @@ class Factor:
     instances: int  # paths in which it is
     mean_ns: float  # per transaction
     inferred: bool
+    beneath: tuple[str, ...] = ()  # callers that tell its path from the function's others, the nearest first
+    others: bool = False  # the function's paths that are no factor of their own
 
 
 @dataclass(frozen=True, slots=True)

@@ -55,6 +55,7 @@ class Path:
     parent: int | None
     function: int | None
     site: int = 0
+    recursion: int = 1  # calls of the function within each other, at most (`recursion.folded`)
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ added in each transaction before anything is squared, so that their covariance i
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -26,6 +26,7 @@ class Tree:
     waiting: int | None  # the node of it, if any transaction waited
     node_of_path: Small  # -1: no transaction went it
     sites: tuple[tuple[int, ...], ...]  # of each node, ascending
+    recursion: tuple[int, ...]  # of each node: see `Path.recursion`
 
     def __len__(self) -> int:
         return len(self.parent)
@@ -41,35 +42,56 @@ class Tree:
         while (node := self.parent[node]) >= 0:
             yield node
 
-    @cached_property
-    def outermost(self) -> tuple[bool, ...]:
-        """Whether no node above is of the same function: else its time is in that one's already."""
-        return tuple(
-            function is None or all(self.function[above] != function for above in self.ancestors(node))
-            for node, function in enumerate(self.function)
-        )
-
     def heights(self, measured: Measured) -> tuple[int | None, ...]:
-        """Of each node's function in the static call graph; where it is not in it, one more than that of the
-        highest function seen beneath it. None for the transaction and for waiting."""
-        known: dict[int, int] = {}
-        for one in {one for one in self.function if one is not None}:
-            height = measured.functions[one].height if one in measured.functions else None
-            if height is not None:
-                known[one] = height
-        seen = [0] * len(self)  # of what is beneath, by node
-        beneath: dict[int, int] = {}
-        for node in reversed(range(1, len(self))):
-            function = self.function[node]
-            if function is None:
-                continue
-            here = known.get(function, seen[node])
-            beneath[function] = max(beneath.get(function, 0), here)
-            seen[self.parent[node]] = max(seen[self.parent[node]], here + 1)
-        return tuple(
-            None if function is None else known.get(function, beneath.get(function, 0))
-            for function in self.function
-        )
+        """Of each node's function in the call graph: the static one, and the calls that were seen. A function is higher
+        than all that was seen beneath it, though its binary calls them by pointer. Functions that were seen to call
+        each other are as high as the highest of them. None for the transaction and for waiting."""
+        known = {
+            one: (measured.functions[one].height if one in measured.functions else None) or 0
+            for one in self.function
+            if one is not None
+        }
+        callees: dict[int, set[int]] = {one: set() for one in known}
+        for node in range(1, len(self)):
+            caller, callee = self.function[self.parent[node]], self.function[node]
+            if caller is not None and callee is not None and caller != callee:
+                callees[caller].add(callee)
+        found: dict[int, int] = {}
+        for together in cycles(callees):
+            beneath = [found[callee] + 1 for one in together for callee in callees[one] - together]
+            height = max([known[one] for one in together] + beneath)
+            found.update(dict.fromkeys(together, height))
+        return tuple(None if one is None else found[one] for one in self.function)
+
+
+def cycles(callees: Mapping[int, Collection[int]]) -> Iterator[set[int]]:
+    """Functions that call each other, directly or not, together; each after all that it calls. (Tarjan, "Depth-first
+    search and linear graph algorithms", SIAM Journal on Computing 1, 1972.)"""
+    number: dict[int, int] = {}
+    lowest: dict[int, int] = {}
+    open_: dict[int, None] = {}
+    for start in callees:
+        work = [(start, iter(callees[start]))] if start not in number else []
+        while work:
+            one, rest = work[-1]
+            if one not in number:
+                number[one] = lowest[one] = len(number)
+                open_[one] = None
+            callee = next(rest, None)
+            if callee is None:
+                work.pop()
+                if work:
+                    above = work[-1][0]
+                    lowest[above] = min(lowest[above], lowest[one])
+                if lowest[one] == number[one]:
+                    together = set()
+                    while one not in together:
+                        together.add(open_.popitem()[0])
+                    yield together
+            elif callee not in number:
+                work.append((callee, iter(callees[callee])))
+            elif callee in open_:
+                lowest[one] = min(lowest[one], number[callee])
 
 
 def tree_of(measured: Measured) -> Tree:
@@ -88,6 +110,7 @@ def tree_of(measured: Measured) -> Tree:
     parent: list[int] = []
     depth: list[int] = []
     sites: list[tuple[int, ...]] = []
+    recursion: list[int] = []
     names: list[str] = []
     node_of_path = np.full(len(measured.paths), -1, dtype=np.int32)
     waiting: int | None = None
@@ -100,6 +123,7 @@ def tree_of(measured: Measured) -> Tree:
         function.append(measured.paths[paths[0]].function)
         names.append(measured.name(paths[0]))
         sites.append(tuple(sorted({measured.paths[path].site for path in paths})))
+        recursion.append(max(measured.paths[path].recursion for path in paths))
         node_of_path[paths] = node
         if WAITING in paths:
             waiting = node
@@ -116,6 +140,7 @@ def tree_of(measured: Measured) -> Tree:
         waiting,
         node_of_path,
         tuple(sites),
+        tuple(recursion),
     )
 
 

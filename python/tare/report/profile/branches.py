@@ -8,6 +8,7 @@ from typing import Any
 from tare.report.numbers import MINUS
 from tare.report.profile import words
 from tare.report.profile.document import Node, Pair, ProfileReport
+from tare.report.profile.names import Names
 from tare.report.profile.tree import LEAST, Branch, cut
 
 _OPEN = 0.1  # of Var(T): paths with more are open at first
@@ -24,10 +25,10 @@ def branches(report: ProfileReport, most: int) -> dict[str, Any] | None:
     pairs: dict[int, list[Pair]] = {}
     for one in report.pairs:
         pairs.setdefault(one.parent, []).append(one)
-    return _branch(root, report.nodes, pairs)
+    return _branch(root, report.nodes, pairs, Names.of(report))
 
 
-def _branch(of: Branch, nodes: Sequence[Node], pairs: dict[int, list[Pair]]) -> dict[str, Any]:
+def _branch(of: Branch, nodes: Sequence[Node], pairs: dict[int, list[Pair]], names: Names) -> dict[str, Any]:
     node = of.node
     inner: list[dict[str, Any]] = []
     if node.children and node.own_variance is not None and abs(node.own_variance) >= LEAST / 10:
@@ -47,8 +48,9 @@ def _branch(of: Branch, nodes: Sequence[Node], pairs: dict[int, list[Pair]]) -> 
             )
         )
     return {
-        "name": words.middle(node.name, _NAME),
-        "whole": node.name if len(node.name) > _NAME else "",
+        "name": names.cut(of.title, _NAME),
+        "whole": of.title if len(of.title) > _NAME else "",
+        "recursion": node.recursion,
         "inferred": node.inferred,
         "variance": words.share(node.variance),
         "interval": words.interval(node.variance),
@@ -60,7 +62,7 @@ def _branch(of: Branch, nodes: Sequence[Node], pairs: dict[int, list[Pair]]) -> 
         "calls": words.calls(node.calls),
         "sites": _sites(node),
         "open": node.parent is None or (node.variance is not None and node.variance.value >= _OPEN),
-        "branches": [_branch(one, nodes, pairs) for one in of.branches],
+        "branches": [_branch(one, nodes, pairs, names) for one in of.branches],
         "inner": inner,
     }
 
@@ -74,6 +76,7 @@ def _aside(name: str, variance: str, **more: Any) -> dict[str, Any]:
         "bar": None,
         "negative": False,
         "inferred": False,
+        "recursion": 1,
         **more,
     }
 

@@ -12,24 +12,26 @@ from tare.report.page.markdown import plain, table
 from tare.report.profile import comparison_view as view
 from tare.report.profile import words
 from tare.report.profile.comparison import Comparison
-from tare.report.profile.tables import NARROW, print_table
+from tare.report.profile.tables import print_named
 from tare.report.safe import printable
 
 _MOST = 20
 
 
-def print_comparison(found: Comparison, console: Console) -> None:
-    """80 columns suffice."""
+def print_verdict(found: Comparison, console: Console) -> None:
+    """Warnings, then what became of the variance."""
     for place, one in enumerate([*found.warnings, *view.verdict(found)]):
         console.print(Text(printable(one), style="yellow" if place < len(found.warnings) else "bold"))
+
+
+def print_comparison(found: Comparison, console: Console) -> None:
+    """At any width."""
+    print_verdict(found, console)
     console.print(
         Text(printable(f"before  {view.side(found.before)}\nafter   {view.side(found.after)}"), style="dim")
     )
-    print_table(view.SUMMARY, view.summary_rows(found), console)
-    wide = console.width >= NARROW + 20
-    name = max(16, console.width - (100 if wide else 42))
-    left_out = () if wide else range(4, len(view.HEADINGS))
-    print_table(view.HEADINGS, view.rows(found, _MOST, name), console, left_out=left_out)
+    print_named(view.SUMMARY, lambda _: view.summary_rows(found), console)
+    print_named(view.HEADINGS, lambda name: view.rows(found, _MOST, name), console)
     left = len(found.functions) - _MOST
     console.print(
         Text(

@@ -8,6 +8,7 @@ from tare.report.numbers import MINUS
 from tare.report.profile import words
 from tare.report.profile.comparison import Changed, Comparison, Side
 from tare.report.profile.document import Figure
+from tare.report.profile.names import Names
 from tare.report.profile.tree import LEAST
 from tare.report.words import joined
 
@@ -81,9 +82,11 @@ def signed(ns: float) -> str:
 
 def rows(found: Comparison, most: int, name: int) -> Iterator[list[str]]:
     """In the order of HEADINGS."""
+    names = Names([one.name for one in found.functions])
     for one in found.functions[:most]:
+        mark = " (inferred)" if one.inferred else ""
         yield [
-            called(one, name),
+            names.cut(one.name, name - len(mark)) + mark,
             *(_share(one, side, found) for side in (0, 1)),
             words.NOTHING
             if one.change is None
@@ -92,10 +95,6 @@ def rows(found: Comparison, most: int, name: int) -> Iterator[list[str]]:
             *(_if_watched(one, side, words.ns(one.own_mean_ns[side])) for side in (0, 1)),
             *(_if_watched(one, side, words.calls(one.calls[side])) for side in (0, 1)),
         ]
-
-
-def called(of: Changed, most: int) -> str:
-    return f"{words.middle(of.name, most)}{' (inferred)' if of.inferred else ''}"
 
 
 def shares(of: Changed, found: Comparison) -> tuple[float, float]:

@@ -43,7 +43,9 @@ class Node(Document):
     name: str
     inferred: bool = Field(description="The name is inferred, not a symbol's.")
     depth: int
-    height: int | None
+    height: int | None = Field(
+        description="In the static call graph, raised by the calls that were seen; null: it is no function."
+    )
     calls: float
     mean_ns: float
     sd_ns: float
@@ -57,6 +59,9 @@ class Node(Document):
     residue: float | None = Field(description="Of equation 1, relative to Var(inclusive).")
     sites: list[Site]
     children: list[int]
+    recursion: int = Field(
+        default=1, description="Calls of the function within each other, at most; they are this one path."
+    )
 
 
 class Pair(Document):
@@ -72,7 +77,7 @@ class Factor(Document):
     names: list[str]
     kind: str = Field(description='"function", "body", "pair", or "waiting" (between intervals).')
     functions: list[int] = Field(description="Empty: waiting.")
-    share: Figure | None = Field(description="Sum of V over its call paths; equation 3 without specificity.")
+    share: Figure | None = Field(description="Sum of V over its paths; equation 3 without specificity.")
     height: int
     specificity: float = Field(description="Equation 2.")
     score: float | None = Field(description="Equation 3.")
@@ -80,6 +85,14 @@ class Factor(Document):
     instances: int
     mean_ns: float
     inferred: bool
+    beneath: list[str] = Field(
+        default=[],
+        description="Callers that tell this path from the function's other paths, the nearest first; empty: all of its "
+        "paths, or the others.",
+    )
+    others: bool = Field(
+        default=False, description="The paths of the function that are no factor of their own."
+    )
 
 
 class Tail(Document):

@@ -49,6 +49,7 @@ def node(of: found.Node) -> document.Node:
             for one in of.sites
         ],
         children=list(of.children),
+        recursion=of.recursion,
     )
 
 
@@ -69,6 +70,8 @@ def factor(of: found.Factor) -> document.Factor:
         instances=of.instances,
         mean_ns=of.mean_ns,
         inferred=of.inferred,
+        beneath=[name(one) for one in of.beneath],
+        others=of.others,
     )
 
 

@@ -14,6 +14,7 @@ from tare.protocol.profile.overhead import Measure
 from tare.protocol.profile.validity import Verdict
 from tare.report.profile import words
 from tare.report.profile.document import Factor, Overhead, ProfileReport
+from tare.report.profile.names import Names, worded
 from tare.report.words import counted, joined
 
 _INTERRUPTED = "The recording was interrupted: this is what there was until then."
@@ -98,17 +99,11 @@ def _unseen(report: ProfileReport) -> Iterator[str]:
 
 
 def named(of: Factor, most: int = 60) -> str:
-    """A factor in running text."""
-    names = [words.middle(one, most) for one in of.names]
-    match of.kind:
-        case "pair":
-            return f"{joined(names)} together"
-        case "body":
-            return f"the body of {names[0]}"
-        case "waiting":
-            return names[0].strip("[]")
-        case _:
-            return names[0]
+    """A factor in running text; `most`: characters of each of its names."""
+    names = Names((*of.names, *of.beneath))
+    if of.kind == "pair":
+        return f"{joined([names.cut(one, most) for one in of.names])} together"
+    return worded(of, lambda name: names.cut(name, most))
 
 
 def overhead(of: Overhead | None) -> str:

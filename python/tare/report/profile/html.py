@@ -14,6 +14,7 @@ from tare.report.profile.bars import bars
 from tare.report.profile.branches import branches
 from tare.report.profile.build import Built
 from tare.report.profile.document import ProfileReport
+from tare.report.profile.names import worded
 from tare.report.profile.tree import LEAST
 
 CONTENTS = (
@@ -102,7 +103,7 @@ def _factors(report: ProfileReport, most: int) -> list[dict[str, Any]]:
             "cells": dict(zip(view.FACTOR_HEADINGS, row, strict=True)),
             "bar": bar,
             "own_interval": words.interval(one.own_covariance),
-            "whole": " × ".join(one.names) if any(len(name) > 40 for name in one.names) else "",
+            "whole": worded(one, str) if "…" in row[0] else "",
         }
         for (rank, one, row), bar in zip(kept, drawn, strict=True)
     ]

@@ -106,12 +106,19 @@ def _divisible(factors: Sequence[Factor], nodes: Sequence[Node], outside: Collec
     """Functions that may call others, none of which was watched; by own share times specificity."""
     divided = {one.function for one in nodes if one.children}
     leaves = {one.function for one in nodes if one.height == 0} | set(outside)
+    own: dict[int | None, float] = {}  # over all paths
+    for one in nodes:
+        own[one.function] = own.get(one.function, 0.0) + _own(one)
+
+    def worth(of: Factor) -> float:
+        return own.get(of.functions[0], 0.0)
+
     found = [
         one
         for one in factors
-        if one.kind == "function" and _own(one) >= _LEAST and not set(one.functions) & (divided | leaves)
+        if one.kind == "function" and worth(one) >= _LEAST and not set(one.functions) & (divided | leaves)
     ]
-    return sorted(found, key=lambda one: -one.specificity * _own(one))
+    return sorted(found, key=lambda one: -one.specificity * worth(one))
 
 
 def _own(of: Factor | Node) -> float:

@@ -1,8 +1,8 @@
-"""Bare tables for a terminal."""
+"""Bare tables for a terminal. At any width all columns are shown: names are cut, then stand on lines of their own."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from rich.cells import cell_len
 from rich.console import Console
@@ -11,8 +11,14 @@ from rich.text import Text
 
 from tare.report.safe import printable
 
-NARROW = 100
-"""Columns of the terminal: below it, columns of a table that can be missed are left out."""
+FEWEST = 24
+"""Characters that names beside figures have at least, unless all of them are shorter."""
+
+MOST = 80
+"""Characters of a name."""
+
+_GAPS = (2, 1)
+"""Columns between figures, the first that fits."""
 
 
 def new_table(*columns: tuple[str, bool]) -> Table:
@@ -23,27 +29,66 @@ def new_table(*columns: tuple[str, bool]) -> Table:
     return table
 
 
-def room_for_names(
-    headings: Sequence[str], rows: Iterable[Sequence[str]], width: int, left_out: Collection[int] = ()
-) -> int:
-    """Columns of the terminal that are left for the first column, at least 12."""
-    others = [place for place in range(1, len(headings)) if place not in left_out]
-    kept = [headings, *rows]
-    return max(12, width - sum(2 + max(cell_len(row[place]) for row in kept) for place in others))
-
-
 def print_table(
-    headings: Sequence[str],
-    rows: Iterable[Sequence[str]],
-    console: Console,
-    *,
-    left_out: Collection[int] = (),
-    left: int = 1,
+    headings: Sequence[str], rows: Iterable[Sequence[str]], console: Console, *, left: int = 1
 ) -> None:
-    """`left_out`: places of columns that do not fit; `left`: how many stand flush left."""
-    kept = [place for place in range(len(headings)) if place not in left_out]
-    table = new_table(*((headings[place], place >= left) for place in kept))
+    """`left`: how many columns stand flush left."""
+    table = new_table(*((heading, place >= left) for place, heading in enumerate(headings)))
     for row in rows:
-        table.add_row(*(Text(printable(row[place])) for place in kept))
+        table.add_row(*(Text(printable(cell)) for cell in row))
     console.print()
     console.print(table)
+
+
+def print_named(
+    headings: Sequence[str], rows: Callable[[int], Iterable[Sequence[str]]], console: Console
+) -> None:
+    """A name and figures by row. `rows`: with names of at most so many characters."""
+    full = list(rows(MOST))
+    widths = [max(cell_len(row[place]) for row in (headings, *full)) for place in range(1, len(headings))]
+    longest = max(cell_len(row[0]) for row in (headings, *full))
+    console.print()
+    for gap in _GAPS:
+        room = console.width - sum(widths) - gap * len(widths)
+        if room >= min(longest, max(FEWEST, cell_len(headings[0]))):
+            name = min(room, longest)
+            for place, row in enumerate((headings, *(full if room >= longest else rows(room)))):
+                _line(_padded(row[0], name) + _figures(row[1:], widths, gap), console, dim=place == 0)
+            return
+    gap = next((gap for gap in _GAPS if sum(widths) + gap * len(widths) <= console.width), 0)
+    _line(headings[0], console, dim=True)
+    if gap:
+        _line(_figures(headings[1:], widths, gap), console, dim=True)
+    for row in full if longest <= console.width else rows(console.width):
+        _line(row[0], console)
+        if gap:
+            _line(_figures(row[1:], widths, gap), console)
+        else:
+            for line in _in_words(headings[1:], row[1:], console.width):
+                _line(line, console)
+
+
+def _in_words(headings: Sequence[str], cells: Sequence[str], width: int) -> Iterator[str]:
+    """Each figure after its heading, and no line end between them."""
+    figures = [f"{heading} {cell}" for heading, cell in zip(headings, cells, strict=True) if cell]
+    line = ""
+    for place, one in enumerate(figures):
+        one += "," if place < len(figures) - 1 else ""
+        if line and cell_len(line) + 1 + cell_len(one) > width:
+            yield line
+            line = ""
+        line = f"{line or ' '} {one}"
+    if line:
+        yield line
+
+
+def _figures(cells: Sequence[str], widths: Sequence[int], gap: int) -> str:
+    return "".join(cell.rjust(width + gap) for cell, width in zip(cells, widths, strict=True))
+
+
+def _padded(text: str, width: int) -> str:
+    return text + " " * (width - cell_len(text))
+
+
+def _line(text: str, console: Console, *, dim: bool = False) -> None:
+    console.print(Text(printable(text), style="dim" if dim else ""), no_wrap=True, soft_wrap=True)

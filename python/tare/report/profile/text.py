@@ -6,16 +6,17 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
 
 from rich.console import Console
-from rich.table import Table
 from rich.text import Text
 
 from tare.report.profile import flame, view, words
 from tare.report.profile.document import Node, ProfileReport
-from tare.report.profile.tables import NARROW, new_table, print_table, room_for_names
+from tare.report.profile.names import Names
+from tare.report.profile.tables import print_named, print_table
 from tare.report.profile.tree import Branch, Rest, cut
 from tare.report.safe import printable
 
@@ -28,8 +29,6 @@ PARTS = tuple(one for one in EVERY if one != "flame")
 _MOST_PATHS = 40
 _MOST_TYPES = 12
 _TOP_TAIL = 5
-_NAME = 80  # characters
-_WIDE = 120  # columns
 
 
 def print_report(
@@ -71,21 +70,17 @@ def _findings(report: ProfileReport, console: Console) -> None:
 
 def tree(report: ProfileReport, width: int) -> str:
     """The variance tree alone, as plain text; empty without paths."""
-    table = _tree_table(report, width)
-    if table is None:
-        return ""
-    out = io.StringIO()
-    Console(file=out, width=width, color_system=None, force_terminal=False).print(table)
-    return "".join(line.rstrip() + "\n" for line in out.getvalue().splitlines())
+    return "".join(f"{line.plain.rstrip()}\n" for line in _tree_lines(report, width))
 
 
 # The tree -------------------------------------------------------------------------------
 def _tree(report: ProfileReport, console: Console) -> None:
-    table = _tree_table(report, console.width)
-    if table is None:
+    lines = _tree_lines(report, console.width)
+    if not lines:
         return
     console.print()
-    console.print(table)
+    for line in lines:
+        console.print(line, no_wrap=True, soft_wrap=True)
     console.print(Text(view.SHARES, style="dim"))
     console.print(Text(view.sums(report), style="dim"))
 
@@ -99,38 +94,121 @@ def _flame(report: ProfileReport, console: Console) -> None:
         console.print(Text(flame.NOTE, style="dim"))
 
 
-def _tree_table(report: ProfileReport, width: int) -> Table | None:
+_FIGURES = ("variance", "95%", "own", "mean", "calls")
+_TREE = "the variance tree"
+_LEAST_NAME = 16  # characters beside the figures; with less room, figures stand on a line of their own
+
+
+@dataclass(frozen=True, slots=True)
+class _Row:
+    lead: str
+    name: str
+    node: Node | None  # None: what the line says is of no path
+    figures: list[str]
+
+
+@dataclass(frozen=True, slots=True)
+class _Figures:
+    """The columns at the right edge."""
+
+    widths: Sequence[int]
+    gap: int
+
+    @property
+    def width(self) -> int:
+        return sum(self.widths) + self.gap * len(self.widths)
+
+    def aligned(self, cells: Sequence[str], style: str = "", strong: int | None = None) -> Text:
+        """`strong`: the place of a cell that stands out."""
+        line = Text()
+        for place, (cell, width) in enumerate(zip(cells, self.widths, strict=True)):
+            line.append(cell.rjust(width + self.gap), "bold" if place == strong else style)
+        return line
+
+
+def _tree_lines(report: ProfileReport, width: int) -> list[Text]:
+    """All figures at any width: names are cut, and then have lines of their own. Empty without paths."""
     root = cut(report, _MOST_PATHS)
     if root is None:
-        return None
-    wide = width >= NARROW
-    deepest = max(one.node.depth for one in root)
-    step = 2 if deepest <= 12 else 1
-    room = width - (58 if wide else 41)
-    table = new_table(("the variance tree", False), ("variance", True), *((("95%", True),) if wide else ()),
-                 ("own", True), ("mean", True), ("calls", True))  # fmt: skip
-    for lead, name, node in _lines(root, "", "", step):
-        mark = " (inferred)" if node is not None and node.inferred else ""
-        of = words.middle(name, max(12, room - len(lead) - len(mark)))
-        shown = Text.assemble((lead, "dim"), (of, "dim" if node is None else ""))
-        if node is None:
-            table.add_row(shown)
-            continue
-        shown.append(mark, style="dim")
-        cells = [words.share(node.variance), *([words.interval(node.variance)] if wide else [])]
-        strong = node.own_covariance is not None and node.own_covariance.value >= 0.1
-        table.add_row(
-            shown,
-            *cells,
-            Text(words.share(node.own_covariance), style="bold" if strong else ""),
-            words.ns(node.mean_ns),
-            words.calls(node.calls),
-        )
-    return table
+        return []
+    rows = [_Row(lead, name, node, _node_figures(node)) for lead, name, node in _lines(root, "", "", 2)]
+    widths = [max(map(len, column)) for column in zip(_FIGURES, *(row.figures for row in rows), strict=True)]
+    figures = next(
+        (one for one in (_Figures(widths, 2), _Figures(widths, 1)) if one.width <= width), _Figures(widths, 1)
+    )
+    room = width - figures.width
+    if room < _deepest(rows) + _LEAST_NAME:
+        rows = [replace(row, lead=row.lead[::2]) for row in rows]
+    names = Names.of(report)
+    heading = Text(_TREE, style="dim")
+    headings = figures.aligned(_FIGURES, style="dim")
+    if room < _deepest(rows) + _LEAST_NAME:
+        under = [_padded(Text(), room) + headings]
+        return [
+            heading,
+            *under,
+            *(line for row in rows for line in _on_two_lines(row, names, figures, width)),
+        ]
+    return [_padded(heading, room) + headings, *(_on_one_line(row, names, figures, width) for row in rows)]
+
+
+def _deepest(rows: Sequence[_Row]) -> int:
+    return max(len(row.lead) for row in rows)
+
+
+def _on_one_line(row: _Row, names: Names, figures: _Figures, width: int) -> Text:
+    if row.node is None:
+        return _name(row, names, width)
+    room = width - figures.width
+    return _padded(_name(row, names, room), room) + _figures_of(row, figures)
+
+
+def _on_two_lines(row: _Row, names: Names, figures: _Figures, width: int) -> Iterator[Text]:
+    yield _name(row, names, width)
+    if row.node is not None:
+        guides = row.lead.replace("├", "│").replace("└", " ").replace("╴", " ")
+        yield _padded(Text(guides, style="dim"), width - figures.width) + _figures_of(row, figures)
+
+
+def _name(row: _Row, names: Names, width: int) -> Text:
+    mark = _mark(row.node)
+    most = max(_LEAST_NAME // 2, width - len(row.lead) - len(mark))
+    name = words.middle(row.name, most) if row.node is None else names.cut(row.name, most)
+    return Text.assemble((row.lead, "dim"), (name, "dim" if row.node is None else ""), (mark, "dim"))
+
+
+def _figures_of(row: _Row, figures: _Figures) -> Text:
+    own = row.node.own_covariance if row.node else None
+    strong = own is not None and own.value >= 0.1
+    return figures.aligned(row.figures, strong=_FIGURES.index("own") if strong else None)
+
+
+def _padded(text: Text, width: int) -> Text:
+    return text + Text(" " * max(0, width - text.cell_len))
+
+
+def _node_figures(node: Node | None) -> list[str]:
+    """In the order of _FIGURES."""
+    if node is None:
+        return [""] * len(_FIGURES)
+    return [
+        words.share(node.variance),
+        words.interval(node.variance),
+        words.share(node.own_covariance),
+        words.ns(node.mean_ns),
+        words.calls(node.calls),
+    ]
+
+
+def _mark(node: Node | None) -> str:
+    if node is None:
+        return ""
+    recursive = f" (recursive, depth {node.recursion})" if node.recursion > 1 else ""
+    return f"{' (inferred)' if node.inferred else ''}{recursive}"
 
 
 def _lines(of: Branch, lead: str, below: str, step: int) -> Iterator[tuple[str, str, Node | None]]:
-    yield lead, of.node.name, of.node
+    yield lead, of.title, of.node
     said = [one for one in (_together(of), _rest(of.rest)) if one]
     last = len(of.branches) + len(said) - 1
     for place, one in enumerate(of.branches):
@@ -157,31 +235,11 @@ def _rest(of: Rest | None) -> str:
     return f"{paths}: own shares {words.percent(of.own)}"
 
 
-def _named(
-    headings: Sequence[str],
-    rows: Callable[[int], Iterable[list[str]]],
-    left_out: Collection[int],
-    console: Console,
-) -> None:
-    """A table whose first column takes the room that is left. `rows`: with names of so many characters."""
-    room = room_for_names(headings, rows(_NAME), console.width, left_out)
-    print_table(headings, rows(min(room, _NAME)), console, left_out=left_out)
-
-
-def _places(headings: Sequence[str], *names: str) -> list[int]:
-    return [headings.index(one) for one in names]
-
-
 # Tables ---------------------------------------------------------------------------------
 def _factors(report: ProfileReport, console: Console, top: int) -> None:
     if not report.factors:
         return
-    left_out = _places(
-        view.FACTOR_HEADINGS,
-        *(("specificity", "paths") if console.width < _WIDE else ()),
-        *(("95% interval",) if console.width < NARROW else ()),
-    )
-    _named(view.FACTOR_HEADINGS, partial(view.factor_rows, report, top), left_out, console)
+    print_named(view.FACTOR_HEADINGS, partial(view.factor_rows, report, top), console)
     left = len(report.factors) - top
     if left > 0:
         console.print(Text(f"and {words.thousands(left)} more factors", style="dim"))
@@ -191,9 +249,7 @@ def _factors(report: ProfileReport, console: Console, top: int) -> None:
 def _types(report: ProfileReport, console: Console) -> None:
     if not report.types:
         return
-    wide = console.width >= NARROW
-    left_out = () if wide else _places(view.TYPE_HEADINGS, "p50", "on CPU", "off CPU")
-    _named(view.TYPE_HEADINGS, partial(view.type_rows, report, _MOST_TYPES), left_out, console)
+    print_named(view.TYPE_HEADINGS, partial(view.type_rows, report, _MOST_TYPES), console)
     if len(report.types) > _MOST_TYPES:
         left = words.thousands(len(report.types) - _MOST_TYPES)
         console.print(Text(f"and {left} more types", style="dim"))
@@ -201,7 +257,7 @@ def _types(report: ProfileReport, console: Console) -> None:
 
 def _tail(report: ProfileReport, console: Console) -> None:
     if report.tail:
-        _named(view.TAIL_HEADINGS, partial(view.tail_rows, report, _TOP_TAIL), (), console)
+        print_named(view.TAIL_HEADINGS, partial(view.tail_rows, report, _TOP_TAIL), console)
         console.print(Text(view.TAIL, style="dim"))
 
 

@@ -6,7 +6,7 @@ At every level equation 1 adds up: a path's variance is that of its body, of its
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from tare.report.profile.document import Node, Pair, ProfileReport
 
@@ -38,6 +38,7 @@ class Branch:
         float  # twice the covariances between its children, and between them and its body; share of Var(T)
     )
     pair: Pair | None  # the largest of them
+    title: str  # its name; of a transaction that is one call of a function, with the function's
 
     def __iter__(self) -> Iterator[Branch]:
         yield self
@@ -53,7 +54,25 @@ def cut(report: ProfileReport, most: int) -> Branch | None:
     least = LEAST
     while tree.shown(least) > most:
         least *= 1.25
-    return tree.branch(0, least)
+    root = tree.branch(0, least)
+    return _once(root) if is_one_call(report.nodes) and root.branches else root
+
+
+def is_one_call(nodes: Sequence[Node]) -> bool:
+    """Whether a transaction is a call of one function, and nothing else: both are shown as one."""
+    return bool(nodes) and len(nodes[0].children) == 1 and not _own(nodes[0]) and not nodes[0].own_variance
+
+
+def title(transaction: Node, call: Node) -> str:
+    """A transaction that is one call, with its function."""
+    return transaction.name if call.name == transaction.name else f"{transaction.name} ({call.name})"
+
+
+def _once(root: Branch) -> Branch:
+    [only] = root.branches
+    return replace(
+        only, node=only.node.model_copy(update={"parent": None}), title=title(root.node, only.node)
+    )
 
 
 class Tree:
@@ -94,6 +113,7 @@ class Tree:
             self._rest(left),
             self._together(node),
             self._pair.get(path),
+            node.name,
         )
 
     def _rest(self, left: Sequence[int]) -> Rest | None:

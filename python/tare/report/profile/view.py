@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 
 from tare.report.numbers import fixed, significant
 from tare.report.profile import words
-from tare.report.profile.document import Factor, Figure, Overhead, ProfileReport
-from tare.report.profile.headline import named
+from tare.report.profile.document import Figure, Overhead, ProfileReport
+from tare.report.profile.names import Names
 
 TOP = 10
 """Factors that are listed, the paper's top k."""
@@ -25,7 +25,8 @@ SHARES = (
 )
 SCORE = (
     "Score: specificity times the share of the variance (equations 2 and 3); specificity is the square of how much "
-    "lower a function stands than the root of the call graph."
+    "lower a function stands than the root of the call graph. A function on several paths stands where the scores of "
+    "all of them together put it."
 )
 
 TAIL = "The tail: transactions above the 99th percentile; shares of what they take longer than the others."
@@ -33,9 +34,11 @@ TAIL = "The tail: transactions above the 99th percentile; shares of what they ta
 
 def factor_rows(report: ProfileReport, most: int, name: int) -> Iterator[list[str]]:
     """In the order of FACTOR_HEADINGS."""
+    names = Names.of(report)
     for one in report.factors[:most]:
+        mark = " (inferred)" if one.inferred else ""
         yield [
-            factor_name(one, name),
+            names.factor(one, name - len(mark)) + mark,
             words.share(one.share),
             words.interval(one.share),
             words.share(one.own_covariance),
@@ -45,15 +48,6 @@ def factor_rows(report: ProfileReport, most: int, name: int) -> Iterator[list[st
             words.ns(one.mean_ns),
             words.thousands(one.instances),
         ]
-
-
-def factor_name(of: Factor, most: int) -> str:
-    """In a table: both names of a pair, the body of a function as such, an inferred name marked."""
-    mark = " (inferred)" if of.inferred else ""
-    room = max(8, most - len(mark))
-    if of.kind == "pair":
-        return " × ".join(words.middle(one, max(8, (room - 3) // 2)) for one in of.names) + mark
-    return named(of, max(8, room - len("the body of ")) if of.kind == "body" else room) + mark
 
 
 def type_rows(report: ProfileReport, most: int, name: int) -> Iterator[list[str]]:
@@ -69,9 +63,10 @@ def type_rows(report: ProfileReport, most: int, name: int) -> Iterator[list[str]
 
 def tail_rows(report: ProfileReport, most: int, name: int) -> Iterator[list[str]]:
     """In the order of TAIL_HEADINGS."""
+    names = Names([one.name for one in report.tail])
     for one in report.tail[:most]:
         yield [
-            words.middle(one.name, name),
+            names.cut(one.name, name),
             words.ns(one.mean_ns),
             words.ns(one.tail_ns),
             words.share(one.excess),

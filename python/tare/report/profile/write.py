@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 
 from rich.console import Console
+from rich.text import Text
 
 from tare.report.page import write
 from tare.report.profile import comparison_text, folded, json, markdown, text, view
 from tare.report.profile.build import Built
 from tare.report.profile.comparison import Comparison
+from tare.report.safe import printable
 
 FORMS = ("html", "markdown", "json", "folded", "folded-negative")
 """Names of the options that `deliver` knows."""
@@ -22,8 +24,8 @@ def deliver(
     parts: Collection[str] = text.PARTS,
     top: int = view.TOP,
 ) -> None:
-    """`given`: by FORMS. With nothing asked for, `parts` are printed, of factors the first `top`. Raises
-    ExportFailed."""
+    """`given`: by FORMS. With nothing asked for, `parts` are printed, of factors the first `top`; with files alone, the
+    findings and where the files are. Raises ExportFailed."""
     report = built.report
     exporters = {
         "html": lambda: _html(built),
@@ -33,6 +35,16 @@ def deliver(
         "folded-negative": lambda: folded.render(report.nodes, negative=True),
     }
     write.deliver(given, exporters, lambda: _printed(built, console, parts, top))
+    _files(given, console, lambda: text.print_report(report, console, ("findings",)))
+
+
+def _files(given: Mapping[str, str | None], console: Console, answer: Callable[[], None]) -> None:
+    """The answer, and where the files are; nothing where standard output is a form's, or nothing was written."""
+    asked = {form: target for form, target in given.items() if target}
+    if asked and "-" not in asked.values():
+        answer()
+        for form, target in asked.items():
+            console.print(Text(printable(f"{form}: {target}")), soft_wrap=True)
 
 
 def _printed(built: Built, console: Console, parts: Collection[str], top: int) -> str:
@@ -51,13 +63,15 @@ COMPARISON_FORMS = ("html", "markdown", "json")
 
 
 def deliver_comparison(found: Comparison, given: Mapping[str, str | None], console: Console) -> None:
-    """`given`: by COMPARISON_FORMS. With nothing asked for, it is printed. Raises ExportFailed."""
+    """`given`: by COMPARISON_FORMS. With nothing asked for, it is printed; with files alone, the verdict and where the
+    files are. Raises ExportFailed."""
     exporters = {
         "html": lambda: _comparison_html(found),
         "markdown": lambda: comparison_text.render_markdown(found),
         "json": lambda: comparison_text.render_json(found),
     }
     write.deliver(given, exporters, lambda: _compared(found, console))
+    _files(given, console, lambda: comparison_text.print_verdict(found, console))
 
 
 def _compared(found: Comparison, console: Console) -> str:

@@ -49,15 +49,67 @@ def test_a_caller_varies_more_than_what_it_calls_and_yet_the_callee_is_named_fir
     assert findings.factors[0].names == ("wait",)
 
 
-def test_a_function_called_on_several_paths_has_the_variances_of_all_of_them() -> None:
-    """Equation 3's sum: two paths of variance 1 and 4 in 5."""
-    left, right = some(1, 10), some(2, 20)
+def test_a_function_called_on_several_paths_is_a_factor_on_each_as_in_table_1() -> None:
+    """os_event_wait: for locks, from select and from update, and for the log."""
+    heights = {"select": 9, "update": 9, "suspend": 4, "commit": 8, "flush": 3, "event_wait": 1}
+    select, update, log, rare = some(1, 20), some(2, 30), some(3, 10), some(4, 0.1)
+    own = {
+        "select/suspend/event_wait": select,
+        "update/suspend/event_wait": update,
+        "commit/flush/event_wait": log,
+        "commit/event_wait": rare,
+    }
+    findings = analyse(made(own, heights=heights, height=10))
+    waits = [one for one in findings.factors if one.names == ("event_wait",)]
+    total = sum(own.values()).var()
+    assert [(one.beneath, one.others) for one in waits] == [
+        (("suspend", "update"), False),
+        (("suspend", "select"), False),
+        (("flush",), False),
+        ((), True),
+    ]
+    for one, times in zip(waits, (update, select, log, rare), strict=True):
+        assert one.share.value == pytest.approx(times.var() / total)
+        assert one.score == pytest.approx(81 * one.share.value)
+    assert findings.factors[0] is waits[0]
+
+
+def test_paths_that_hardly_vary_are_summed_as_equation_3_says() -> None:
+    left, right = some(1, 1), some(2, 30)
     findings = analyse(made({"A/lock": left, "B/lock": right}))
     lock = factor(findings, "lock")
-    assert lock.instances == 2
+    assert (lock.instances, lock.beneath, lock.others) == (2, (), False)
     assert lock.share.value == pytest.approx((left.var() + right.var()) / (left + right).var())
     assert lock.own_covariance is not None
     assert lock.own_covariance.value == pytest.approx(1)
+
+
+def test_the_order_is_that_of_all_paths_of_a_function_together() -> None:
+    """Each of four paths of `lock` scores less than `serve`, which is above all of them."""
+    own = {f"serve/{name}/lock": some(deep, 20) for deep, name in enumerate("ABCD")}
+    heights = {"serve": 5, "A": 4, "B": 4, "C": 4, "D": 4, "lock": 1}
+    findings = analyse(made(own, heights=heights, height=8))
+    serve = factor(findings, "serve")
+    assert findings.factors[0].names == ("lock",)
+    assert findings.factors[0].score == pytest.approx(49 * findings.factors[0].share.value)
+    assert serve.score > findings.factors[0].score * 0.5
+    assert sum(one.score for one in findings.factors if one.names == ("lock",)) > serve.score
+
+
+def test_callers_that_tell_paths_apart_are_as_few_as_will_do_and_no_two_alike() -> None:
+    own = {
+        "U/P/X/f": some(1, 20),
+        "V/P/X/f": some(2, 20),
+        "Y/f": some(3, 20),
+        "W/Q/P/X/f": some(4, 20),
+        "W/R/P/X/f": some(5, 20),
+    }
+    findings = analyse(made(own))
+    found = [one.beneath for one in findings.factors if one.names == ("f",) and one.kind == "function"]
+    assert sorted(found) == [("X", "Q"), ("X", "R"), ("X", "U"), ("X", "V"), ("Y",)]
+    crossed = {f"{way}/X/f": some(n, 20) for n, way in enumerate(["B/A", "C/A", "C/B", "B"])}
+    beneath = [one.beneath for one in analyse(made(crossed)).factors if one.names == ("f",)]
+    assert len(set(beneath)) == 4
 
 
 def test_a_function_beneath_itself_is_counted_once() -> None:
@@ -128,10 +180,30 @@ def test_where_the_call_graph_does_not_know_a_function_what_was_seen_beneath_it_
     assert findings.call_graph_height == 3
 
 
-def test_a_function_as_high_as_the_call_graph_or_higher_scores_nothing() -> None:
-    """Not the square of a negative difference."""
+def test_the_call_graph_is_higher_than_all_that_was_seen_in_it() -> None:
     findings = analyse(made({"top": [1, 2, 4]}, heights={"top": 9}, height=5))
-    assert factor(findings, "top").score == 0
+    assert findings.call_graph_height == 10
+    assert factor(findings, "top").specificity == 1
+
+
+def test_a_caller_by_pointer_is_higher_than_what_was_seen_beneath_it() -> None:
+    """`handler` calls `rnd_next` by pointer: the static call graph knows nothing beneath it."""
+    findings = analyse(
+        made(
+            {"run": some(1, 1), "run/handler": some(2, 0.1), "run/handler/rnd_next": some(3, 30)},
+            heights={"run": 12, "handler": 0, "rnd_next": 5},
+            height=13,
+        )
+    )
+    assert [factor(findings, name).height for name in ("run", "handler", "rnd_next")] == [12, 6, 5]
+    assert findings.factors[0].names == ("rnd_next",)
+
+
+def test_functions_that_call_each_other_are_of_one_height_above_what_they_call() -> None:
+    own = {"f/g/leaf": some(1, 9), "g/f": some(2, 9), "top/f": some(3, 9)}
+    findings = analyse(made(own, heights={"leaf": 3, "top": 1}))
+    heights = {one.name: one.height for one in findings.nodes if one.function is not None}
+    assert heights == {"leaf": 3, "f": 4, "g": 4, "top": 5}
 
 
 def test_names_that_were_inferred_stay_marked() -> None:

@@ -8,15 +8,17 @@ from dataclasses import replace
 from pathlib import Path
 
 import jsonschema
+import numpy as np
 import pytest
 from rich.console import Console
 
 from tare.report.charts.chart import MOST_MARKS, Chart
 from tare.report.page.render import MOST_BYTES
-from tare.report.profile import html, markdown, text
+from tare.report.profile import headline, html, markdown, text, view, words
 from tare.report.profile import json as as_json
 from tare.report.profile.build import Built, build
 from tare.report.profile.document import Node, ProfileReport
+from tare.report.profile.names import Names
 from tare.report.profile.next import next_step
 from tare.report.profile.schema import main, schema_text
 from tare.report.profile.write import deliver
@@ -136,7 +138,25 @@ def test_the_tree_tells_what_varies_together_where_it_counts(built: Built) -> No
     assert "exec_simple_query (inferred)" in drawn
 
 
-@pytest.mark.parametrize("width", [80, 100, 160])
+@pytest.mark.parametrize("width", [40, 60, 80, 100, 160, 200])
+def test_no_column_vanishes_in_a_narrow_terminal(built: Built, width: int) -> None:
+    report = built.report
+    tree = text.render(report, width, ("tree",))
+    root = report.nodes[0]
+    for one in ("variance", "95%", "own", "mean", "calls", words.interval(root.variance)):
+        assert one in tree
+    for part, headings, rows in (
+        ("factors", view.FACTOR_HEADINGS, view.factor_rows(report, 10, 80)),
+        ("types", view.TYPE_HEADINGS, view.type_rows(report, 12, 80)),
+        ("tail", view.TAIL_HEADINGS, view.tail_rows(report, 5, 80)),
+    ):
+        shown = text.render(report, width, (part,))
+        assert all(one in shown for one in headings)
+        for row in rows:
+            assert all(cell in shown for cell in row[1:])
+
+
+@pytest.mark.parametrize("width", [60, 80, 100, 160, 200])
 @pytest.mark.parametrize("which", ["built", "hostile"])
 def test_no_line_is_longer_than_the_terminal(which: str, width: int, request: pytest.FixtureRequest) -> None:
     report = request.getfixturevalue(which).report
@@ -156,8 +176,50 @@ def test_call_sites_are_told_apart_in_the_page(built: Built) -> None:
 
 def test_a_very_long_name_keeps_both_ends(hostile: Built) -> None:
     for form in (text.render(hostile.report), markdown.render(hostile.report), html.render(hostile)):
-        assert re.search(r"std::.Rb.tree(<|\\<|&lt;)?\S*.*…\S*emplace.hint.unique", form.replace("\\", ""))
+        assert re.search(r"std::.Rb.tree(<|\\<|&lt;)?\S*.*….*emplace.hint.unique", form.replace("\\", ""))
     assert any(one.name == sample.LONG for one in hostile.report.nodes)
+
+
+def test_two_names_that_differ_in_the_middle_are_cut_so_that_it_shows() -> None:
+    begin, end = "std::map<std::string, Lock", ">::_M_get_insert_unique_pos(std::string const&)"
+    of = sample.measured(names={4: f"{begin}Table{end}", 7: f"{begin}Space{end}", 9: f"{begin}Index{end}"})
+    report = sample.report(of).report
+    for width in (60, 80, 120):
+        for part in ("tree", "factors"):
+            shown = text.render(report, width, (part,))
+            assert all(one in shown for one in ("ckT", "ckS", "ckI"))
+    for room in range(8, 70):
+        rows = [row[0] for row in view.factor_rows(report, 99, room)]
+        assert len(set(rows)) == len(rows)
+        names = Names.of(report)
+        assert all(len(names.cut(one.name, room)) <= room for one in report.nodes)
+
+
+def test_a_transaction_that_is_one_call_stands_in_the_tree_once() -> None:
+    nodes = [
+        sample.node(0, None, "transaction", own=0.0, variance=1.0, children=(1,)),
+        sample.node(1, 0, "handle_request", own=0.1, variance=1.0, depth=1, children=(2,)),
+        sample.node(2, 1, "lock", own=0.9, depth=2),
+    ]
+    report = build(sample.Bare(500, nodes).findings(mean_ns=1e6, sd_ns=1e5), sample.ABOUT).report
+    lines = text.tree(report, 100).splitlines()
+    assert lines[1].startswith("transaction (handle_request)")
+    assert lines[2].startswith("├╴lock") or lines[2].startswith("└╴lock")
+    assert "handle_request" not in "".join(lines[2:])
+    icicle = text.render(report, 60, ("flame",))
+    assert icicle.count("handle_request") == 1
+    assert icicle.count("transaction") == 1
+    assert [one.name for one in report.nodes] == ["transaction", "handle_request", "lock"]
+
+
+def test_a_function_on_several_paths_is_named_with_its_callers() -> None:
+    """ProcSleep from heap_update, and from XLogFlush."""
+    of = sample.measured()
+    longer = np.where(of.cell_path == 11, 3 * of.inclusive_ns, of.inclusive_ns)
+    paths = (*sample.PATHS[:11], replace(sample.PATHS[11], parent=7))
+    factors = sample.report(replace(of, paths=paths, inclusive_ns=longer)).report.factors
+    named = [headline.named(one) for one in factors if one.names == ["ProcSleep"] and one.kind == "function"]
+    assert named == ["ProcSleep beneath heap_update", "ProcSleep beneath XLogFlush"]
 
 
 def test_negative_shares_are_shown_as_such() -> None:
@@ -284,6 +346,19 @@ def test_with_nothing_asked_for_the_chosen_parts_are_printed(
     shown = capsys.readouterr().out
     assert "factor" in shown
     assert "the variance tree" not in shown
+
+
+def test_with_files_alone_the_answer_is_printed_and_where_they_are(
+    built: Built, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    page = tmp_path / "p.html"
+    deliver(built, {"html": str(page), "json": None}, Console(width=100))
+    shown = " ".join(capsys.readouterr().out.split())
+    assert all(" ".join(sentence.split()) in shown for sentence in built.report.headline)
+    assert shown.endswith(f"html: {page}")
+    assert "the variance tree" not in shown
+    deliver(built, {"html": str(page), "json": "-"}, Console(width=100))
+    assert json.loads(capsys.readouterr().out)["run"] == built.report.run
 
 
 def node_named(report: ProfileReport, name: str) -> Node:

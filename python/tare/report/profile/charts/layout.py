@@ -8,9 +8,10 @@ both below it is on both sides.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from tare.report.profile.document import Node
+from tare.report.profile.tree import is_one_call, title
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +30,22 @@ def places(nodes: Sequence[Node], least: float, levels: int) -> list[Place]:
     for sign in (1.0, -1.0):
         widths = _widths(nodes, sign)
         found += _placed(nodes, widths, 0, 0.0, least, levels, sign) if nodes else ()
-    return found
+    return _once(nodes, found) if is_one_call(nodes) else found
+
+
+def _once(nodes: Sequence[Node], found: Sequence[Place]) -> list[Place]:
+    """Without the transaction, whose one call stands for it, a level higher."""
+    names = {nodes[0].children[0]: title(nodes[0], nodes[nodes[0].children[0]])}
+    shown = [one for one in found if one.node.path]
+    return [
+        replace(
+            one,
+            node=one.node.model_copy(
+                update={"depth": one.node.depth - 1, "name": names.get(one.node.path, one.node.name)}
+            ),
+        )
+        for one in shown
+    ]
 
 
 def _widths(nodes: Sequence[Node], sign: float) -> list[float]:
