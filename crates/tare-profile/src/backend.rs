@@ -92,6 +92,11 @@ impl Probe {
     pub fn marks(&self) -> bool {
         self.cpu || self.detail != Detail::Site
     }
+
+    /// Whether it makes records of exits in this mode.
+    pub fn records_exits(&self, mode: Mode) -> bool {
+        !self.entry_only && (mode == Mode::Timing || self.marks())
+    }
 }
 
 /// What probes do.

@@ -1,9 +1,13 @@
 //! What a process has mapped: /proc/PID/maps.
 
+use std::collections::HashSet;
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 use std::{fs, io};
+
+/// A file by its device (major and minor number) and inode.
+pub(crate) type File = ((u32, u32), u64);
 
 /// A part of a process's memory that a file backs.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -25,6 +29,19 @@ pub(super) struct Mapping {
 pub(super) fn read(pid: i32) -> io::Result<Vec<Mapping>> {
     let text = fs::read(format!("/proc/{pid}/maps"))?;
     Ok(text.split(|byte| *byte == b'\n').filter_map(Mapping::parse).collect())
+}
+
+/// What these processes have mapped of each executable file, once for each: one mapping of it, and whose it is.
+pub(crate) fn executable_files(pids: &[i32]) -> Vec<(i32, Mapping)> {
+    let mut seen = HashSet::new();
+    let mut files = Vec::new();
+    for &pid in pids {
+        // One that has just ended maps nothing.
+        let mappings = read(pid).unwrap_or_default().into_iter();
+        let new = mappings.filter(|mapping| mapping.executable && seen.insert(mapping.file()));
+        files.extend(new.map(|mapping| (pid, mapping)));
+    }
+    files
 }
 
 /// All memory of a process, in the order of addresses.
@@ -64,6 +81,11 @@ impl Mapping {
             path: OsStr::from_bytes(path.unwrap_or(rest)).into(),
             deleted: path.is_some(),
         })
+    }
+
+    /// Which file it is, by device and inode.
+    pub(crate) fn file(&self) -> File {
+        (self.device, self.inode)
     }
 
     /// A link to the very file, whatever became of its path.

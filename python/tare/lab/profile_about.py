@@ -68,7 +68,7 @@ class Round(_Part):
 
 
 class FailureKind(StrEnum):
-    """What became of the server."""
+    """Kind of failure of the watched server."""
 
     SERVER_ENDED = "server ended"
     PROCESS_ENDED = "process ended"  # of a server that goes on, by a signal

@@ -162,7 +162,7 @@ def _heard(
 def _after(
     made: Made, subject: Subject, health: Health, reading: Reading, tell: Callable[[told.Told], None]
 ) -> Failure | None:
-    """What became of the server, once no probe is on: whether it lives, and whether its threads get on."""
+    """Return the failure of the server, if it ended or hangs once no probe is on."""
     probes = Probes.NONE
     if made.ending is Ending.SERVER_ENDED:
         probes = Probes.FUNCTIONS if made.probes_at_end else Probes.MARKERS

@@ -30,7 +30,7 @@ class Windows:
         self._next = _HEAD.size
 
     def offset(self, window: int) -> int | None:
-        """Where a window's first frame begins; None: not known."""
+        """Offset of a window's first frame; None: not known."""
         try:
             with self._path.open("rb") as stream:
                 self._walk(stream)

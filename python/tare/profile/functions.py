@@ -452,7 +452,7 @@ def without_parameters(display: str) -> str:
 
 
 def _sought(name: str) -> str:
-    """As the binary is searched: `f(int,char)` as it is shown, `f at 0x1f40` by its address."""
+    """Return the name to search the binary for: `f(int,char)` as it is shown, `f at 0x1f40` by its address."""
     at = re.search(r" at (0x[0-9a-f]+)$", name)
     return at[1] if at else re.sub(r"\s*,\s*", ", ", name)
 

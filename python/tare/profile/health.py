@@ -138,11 +138,11 @@ class Health:
         return Progress(self._before, self._rate(begun, first, now), still)
 
     def blocked(self, threads: Collection[int]) -> frozenset[int]:
-        """Those of the threads that wait for something else than a client."""
+        """Return the threads that wait for something else than a client."""
         return frozenset(one for one in threads if _system_call(one) not in (*_CLIENT_WAITS, None))
 
     def locked_out(self, threads: Collection[int]) -> frozenset[int]:
-        """Those of the threads that wait for a mutex: no thread does so for want of work."""
+        """Return the threads that wait for a mutex: no thread does so for want of work."""
         return frozenset(one for one in threads if _waits_for_mutex(one))
 
     def name_of(self, thread: int) -> str:

@@ -28,7 +28,7 @@ timing a function may take for COUNTING_S. It is then known who calls it, though
 COUNTING_S = 0.1
 TIMING_S = 0.25
 MOST_S = 1.0
-"""Of one window: the least for counting and for timing, and the most where transactions are long."""
+"""Seconds of one window: the least for counting and for timing, and the most where transactions are long."""
 
 LONG = 3.0
 """Mean durations of a transaction in a window, at least."""
@@ -61,7 +61,7 @@ class Reader(Protocol):
 
 @dataclass(slots=True)
 class Search:
-    """What came of it."""
+    """Result of a search."""
 
     candidates: int = 0  # functions that may be called by pointer and were not counted before
     counted: int = 0

@@ -88,7 +88,7 @@ class Recording:
         self._set((), AFTER, round_, "timing", entry_only=False)
 
     def glimpse(self, watched: Sequence[int], round_: int) -> None:
-        """One in which these functions are timed for the places they are called from alone: no figure is made of it."""
+        """Time these functions for the places they are called from alone: no figure is made of the window."""
         self._set(watched, RESTING, round_, "timing", entry_only=False)
 
     def count(self, watched: Sequence[int], round_: int) -> None:

@@ -285,7 +285,7 @@ class Refinement:
         return self._sought is not None and not (self._sought.is_complete and not self._sought.too_hot)
 
     def _about_pointers(self, source: int) -> str:
-        """What a search beneath it came to."""
+        """Result of the search beneath it, in words."""
         if self._sought is None or not self._calls_by_pointer(source):
             return ""
         sought = self._sought

@@ -23,7 +23,10 @@ const MOST_SAVED: usize = 1 << 16;
 /// Detail of a `Cut`: its time is that at which the frame was left, not only that at which this was noticed.
 const EXACT: u32 = 1;
 
-/// A stack of calls.
+/// Process of a stack that is no more.
+const NOBODY: i32 = 0;
+
+/// A stack of calls, by its place in `Frames::stacks`.
 type StackId = usize;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -52,6 +55,8 @@ enum Name {
 #[derive(Debug, Default)]
 pub(super) struct Frames {
     stacks: Vec<Stack>,
+    /// Places in `stacks` whose stack is no more.
+    free: Vec<StackId>,
     named: HashMap<(i32, Name), StackId>,
     /// Stack that a thread was first seen on, and the memory that it lies in.
     home: HashMap<(i32, i32), (StackId, (u64, u64))>,
@@ -66,7 +71,7 @@ pub(super) struct Frames {
 }
 
 impl Frames {
-    /// Hands an event's records on. `site`: of an entry, the detail of its record.
+    /// Hands an event's records on. `record`: the event as a record, with its call site where it is an entry.
     pub(super) fn take(&mut self, event: &Event, record: Record, threads: &mut Threads) {
         let stack = self.stack_of(event);
         let Stack { pid, number, .. } = self.stacks[stack];
@@ -112,7 +117,10 @@ impl Frames {
                 self.moved.remove(&(pid, tid));
                 if let Some((home, _)) = self.home.remove(&(pid, tid)) {
                     self.cut(home, time, EXACT, threads, |_| true);
-                    self.named.retain(|_, stack| *stack != home);
+                    // Another thread may come back to it where contexts change hands.
+                    if self.saved.is_empty() && self.moved.is_empty() {
+                        self.release(home);
+                    }
                 }
             }
             Life::Replaced(pid) | Life::Ended(pid) => {
@@ -120,6 +128,9 @@ impl Frames {
                 self.home.retain(|(of, _), _| *of != pid);
                 self.moved.retain(|(of, _), _| *of != pid);
                 self.saved.retain(|(of, _), _| *of != pid);
+                let own = |(place, stack): (StackId, &Stack)| (stack.pid == pid).then_some(place);
+                let all: Vec<StackId> = self.stacks.iter().enumerate().filter_map(own).collect();
+                all.into_iter().for_each(|stack| self.release(stack));
                 self.areas.forget(pid);
             }
             Life::Forked { .. } => {}
@@ -135,7 +146,7 @@ impl Frames {
     fn stack_of(&mut self, event: &Event) -> StackId {
         let thread = (event.tgid, event.tid);
         if event.goroutine != 0 {
-            return self.named_stack(event.tgid, Name::Goroutine(event.goroutine), None);
+            return self.named_stack(event.tgid, Name::Goroutine(event.goroutine));
         }
         if let Some(stack) = self.moved.get(&thread) {
             return *stack;
@@ -158,15 +169,15 @@ impl Frames {
                 known.0 = known.0.min(area.map_or(event.sp, |(from, _)| from));
                 *home
             }
-            Some(_) => self.named_stack(event.tgid, Name::Area(area.map_or(0, |(_, to)| to)), None),
+            Some(_) => self.named_stack(event.tgid, Name::Area(area.map_or(0, |(_, to)| to))),
         }
     }
 
-    fn named_stack(&mut self, pid: i32, name: Name, tid: Option<i32>) -> StackId {
+    fn named_stack(&mut self, pid: i32, name: Name) -> StackId {
         if let Some(stack) = self.named.get(&(pid, name)) {
             return *stack;
         }
-        let stack = self.add(pid, tid);
+        let stack = self.add(pid, None);
         self.named.insert((pid, name), stack);
         stack
     }
@@ -176,8 +187,19 @@ impl Frames {
             self.others += 1;
             FIRST_OTHER + self.others
         });
-        self.stacks.push(Stack { pid, number, frames: Vec::new() });
+        let stack = Stack { pid, number, frames: Vec::new() };
+        if let Some(place) = self.free.pop() {
+            self.stacks[place] = stack;
+            return place;
+        }
+        self.stacks.push(stack);
         self.stacks.len() - 1
+    }
+
+    /// Its place is another's next.
+    fn release(&mut self, stack: StackId) {
+        self.stacks[stack] = Stack { pid: NOBODY, number: 0, frames: Vec::new() };
+        self.free.push(stack);
     }
 
     /// The thread goes on at another context, of a stack that was left before or is new.
@@ -275,5 +297,129 @@ impl Frames {
         if let Some(frame) = self.stacks[stack].frames.pop() {
             threads.of(pid, number).push(Record::new(time, Kind::Cut, frame.function, exact));
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::cookie::ID_BITS;
+    use super::*;
+
+    const PID: i32 = 1 << 22; // none that runs, so that nothing is known of its memory
+
+    /// Events of functions 1 and 2, both followed.
+    #[derive(Default)]
+    struct Bed {
+        frames: Frames,
+        threads: Threads,
+        time: u64,
+    }
+
+    impl Bed {
+        fn new() -> Self {
+            let mut bed = Self::default();
+            bed.frames.follow([1, 2].into());
+            bed
+        }
+
+        fn event(&mut self, tid: i32, kind: u32, subject: u32, sp: u64, value: u64) {
+            self.time += 1;
+            let word = kind << ID_BITS | subject;
+            let event = Event { time: self.time, value, sp, tgid: PID, tid, word, ..Event::default() };
+            let record = match kind {
+                kind::ENTER_FROM => Record::new(self.time, Kind::Enter, subject, 7),
+                _ => Record { time: self.time, word, detail: value as u32 },
+            };
+            self.frames.take(&event, record, &mut self.threads);
+        }
+
+        fn enter(&mut self, tid: i32, function: u32, sp: u64) {
+            self.event(tid, kind::ENTER_FROM, function, sp, 0);
+        }
+
+        fn exit(&mut self, tid: i32, function: u32, sp: u64) {
+            self.event(tid, kind::EXIT_AT, function, sp, sp);
+        }
+
+        fn heed(&mut self, life: Life) {
+            self.time += 1;
+            self.frames.heed(self.time, life, &mut self.threads);
+        }
+
+        /// Of each stream its number and what happened: 1 an entry of function 1, -1 its exit, -10 its cut, -11 one at
+        /// a time that is known.
+        fn told(&self) -> Vec<(i32, Vec<i64>)> {
+            let sign = |record: &Record| {
+                let function = i64::from(record.subject());
+                match record.kind() {
+                    Some(Kind::Enter) => function,
+                    Some(Kind::Exit) => -function,
+                    Some(Kind::Cut) => -10 * function - i64::from(record.detail),
+                    other => panic!("{other:?}"),
+                }
+            };
+            let all = self.threads.list.iter();
+            all.map(|thread| (thread.tid, thread.records.iter().map(sign).collect())).collect()
+        }
+    }
+
+    #[test]
+    fn a_frame_that_is_passed_by_was_left() {
+        let mut bed = Bed::new();
+        bed.enter(5, 1, 0x900);
+        bed.enter(5, 2, 0x800);
+        bed.exit(5, 1, 0x900);
+        bed.enter(5, 1, 0x900);
+        bed.enter(5, 2, 0x900);
+        assert_eq!(bed.told(), [(5, vec![1, 2, -20, -1, 1, -10, 2])]);
+    }
+
+    #[test]
+    fn a_caught_exception_and_the_end_of_a_thread_tell_when_frames_were_left() {
+        let mut bed = Bed::new();
+        bed.enter(5, 1, 0x900);
+        bed.enter(5, 2, 0x800);
+        bed.event(5, kind::LANDING, 0, 0x880, 0);
+        bed.heed(Life::ThreadEnded { pid: PID, tid: 5 });
+        assert_eq!(bed.told(), [(5, vec![1, 2, -21, -11])]);
+    }
+
+    #[test]
+    fn coroutines_side_by_side_have_streams_of_their_own_and_may_change_threads() {
+        let mut bed = Bed::new();
+        bed.enter(5, 1, 0x900);
+        bed.event(5, kind::SWITCH, 1, 0x880, 0x500);
+        bed.enter(5, 2, 0x400);
+        bed.event(5, kind::SWITCH, 1, 0x380, 0x880);
+        bed.exit(5, 1, 0x900);
+        bed.event(6, kind::SWITCH, 1, 0x1000, 0x380);
+        bed.exit(6, 2, 0x400);
+        assert_eq!(bed.told(), [(5, vec![1, -1]), (FIRST_OTHER + 1, vec![2, -2])]);
+    }
+
+    #[test]
+    fn what_may_be_a_jump_within_a_function_is_no_exit() {
+        let mut bed = Bed::new();
+        bed.enter(5, 1, 0x900);
+        bed.event(5, kind::TAIL_AT, 1, 0x880, 0x880);
+        bed.event(5, kind::TAIL_AT, 1, 0x900, 0x900);
+        assert_eq!(bed.told(), [(5, vec![1, -1])]);
+    }
+
+    #[test]
+    fn places_of_stacks_that_are_no_more_are_used_again_each_by_one() {
+        let mut bed = Bed::new();
+        for tid in 5..8 {
+            bed.enter(tid, 1, 0x900);
+        }
+        bed.heed(Life::ThreadEnded { pid: PID, tid: 5 });
+        bed.heed(Life::Ended(PID));
+        for tid in 15..18 {
+            bed.enter(tid, 2, 0x900);
+            bed.exit(tid, 2, 0x900);
+        }
+        assert_eq!(bed.frames.stacks.len(), 3);
+        assert!(bed.frames.free.is_empty());
+        assert_eq!(bed.told()[3..], [(15, vec![2, -2]), (16, vec![2, -2]), (17, vec![2, -2])]);
     }
 }

@@ -46,6 +46,7 @@ use tare_probe::{ProbeError, Result};
 use tare_rings::{Kind, Record};
 
 use self::batch::Prober;
+use self::moves::Moves;
 use self::plan::Plan;
 use self::policy::{Hazard, Policy};
 use self::slots::Slots;
@@ -79,6 +80,7 @@ pub struct Attach {
     roots: Roots,
     watched: Watched,
     policy: Policy,
+    moves: Moves,
     /// Why returns are watched where functions leave; empty: by the address on the stack.
     hazards: Vec<Hazard>,
     follow_children: bool,
@@ -168,6 +170,7 @@ impl Attach {
             roots,
             watched,
             policy: Policy::default(),
+            moves: Moves::default(),
             hazards: Vec::new(),
             follow_children,
             functions: 0,
@@ -206,12 +209,6 @@ impl Attach {
             }
         }
     }
-}
-
-/// Functions whose exits are watched.
-fn followed(probes: &[Probe], mode: Mode) -> HashSet<FunctionId> {
-    let timed = |probe: &&Probe| !probe.entry_only && (mode == Mode::Timing || probe.marks());
-    probes.iter().filter(timed).map(|probe| probe.function).collect()
 }
 
 /// Loads the programs in the best way that a trial shows to work; none where a probe would end a process.
@@ -272,7 +269,7 @@ impl Backend for Attach {
             says += &format!("; {elsewhere} calls on another stack than their caller's were not recorded");
         }
         if self.stepped > 0 {
-            says += &format!("; another trap at each entry makes {} of them dearer", self.stepped);
+            says += &format!("; another trap at an entry or exit makes {} of them dearer", self.stepped);
         }
         let deep = self.tally(Tally::Deep);
         if deep > 0 {
@@ -292,7 +289,8 @@ impl Backend for Attach {
         if self.switches.is_none() && probes.iter().any(|probe| probe.cpu) {
             self.switches = Some(attach(&mut self.prober.object, "on_switch")?);
         }
-        self.stream.follow(followed(probes, mode));
+        let followed = probes.iter().filter(|probe| probe.records_exits(mode));
+        self.stream.follow(followed.map(|probe| probe.function).collect());
         let pids = self.watched.list();
         // Each time: a library may have been loaded since.
         self.hazards = self.policy.hazards(&pids);
@@ -324,7 +322,7 @@ impl Backend for Attach {
             }
         }
         if !self.hazards.is_empty() && mode == Mode::Timing && self.functions > 0 {
-            links.extend(moves::watch(&mut self.prober, &pids)?);
+            links.extend(self.moves.watch(&mut self.prober, &pids)?);
         }
         if self.functions == 0
             && let Some(refused) = plan.refused.first()

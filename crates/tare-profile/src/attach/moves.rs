@@ -1,5 +1,6 @@
 //! Functions of run-time libraries by which a thread comes to another frame without returning to it.
 
+use std::collections::HashMap;
 use std::fs::File;
 
 use libbpf_rs::Link;
@@ -7,33 +8,36 @@ use object::{Object as _, ObjectSymbol as _};
 use tare_probe::Result;
 
 use super::batch::Prober;
-use super::object::Object;
+use super::object::{self as objects, Object};
+use super::policy::without_version;
 use super::tier::{Purpose, Spot};
 use crate::maps;
 
 /// By name, what attach.bpf.c has them as.
 const MOVES: [(&str, u64); 3] = [("__cxa_begin_catch", 0), ("swapcontext", 1), ("setcontext", 2)];
 
-/// Puts probes on them in every file that these processes have in memory. One that is not there is passed over: then
-/// frames that were left are noticed later.
-pub(super) fn watch(prober: &mut Prober, pids: &[i32]) -> Result<Vec<Link>> {
-    let mut seen = Vec::new();
-    let mut links = Vec::new();
-    for &pid in pids {
-        for mapping in maps::read(pid).unwrap_or_default().iter().filter(|mapping| mapping.executable) {
-            let file = (mapping.device, mapping.inode);
-            if seen.contains(&file) {
+/// Their places, by file: a file is read once, however often probes are set.
+#[derive(Debug, Default)]
+pub(super) struct Moves(HashMap<maps::File, Vec<Spot>>);
+
+impl Moves {
+    /// Puts probes on them in every file that these processes have in memory. One that is not there is passed over: then
+    /// frames that were left are noticed later.
+    pub(super) fn watch(&mut self, prober: &mut Prober, pids: &[i32]) -> Result<Vec<Link>> {
+        let mut links = Vec::new();
+        for (pid, mapping) in maps::executable_files(pids) {
+            let known = self.0.get(&mapping.file());
+            if known.is_some_and(Vec::is_empty) {
                 continue;
             }
-            seen.push(file);
-            let Ok(object) = super::object::find(&mapping.path, &[pid]) else { continue };
-            let spots = spots(&object);
+            let Ok(object) = objects::find(&mapping.path, &[pid]) else { continue };
+            let spots = self.0.entry(mapping.file()).or_insert_with(|| spots(&object));
             if !spots.is_empty() {
-                links.extend(prober.put(Purpose::Move, &object.path, &spots)?);
+                links.extend(prober.put(Purpose::Move, &object.path, spots)?);
             }
         }
+        Ok(links)
     }
-    Ok(links)
 }
 
 fn spots(found: &Object) -> Vec<Spot> {
@@ -42,8 +46,7 @@ fn spots(found: &Object) -> Vec<Spot> {
     let Ok(elf) = object::File::parse(&cache) else { return Vec::new() };
     let mut spots: Vec<Spot> = Vec::new();
     for symbol in elf.dynamic_symbols().chain(elf.symbols()).filter(|symbol| symbol.is_definition()) {
-        let name = symbol.name().unwrap_or_default();
-        let name = name.split('@').next().unwrap_or(name);
+        let name = without_version(symbol.name().unwrap_or_default());
         let Some((_, cookie)) = MOVES.iter().find(|(known, _)| *known == name) else { continue };
         let Some(offset) = found.segments.offset_of(symbol.address()) else { continue };
         if spots.iter().all(|spot| spot.offset != offset) {

@@ -33,8 +33,6 @@ pub(super) struct Placed {
     pub spot: Spot,
     /// Whether its first instruction, or one at which it leaves, is not emulated.
     pub stepped: bool,
-    /// From the function's first byte to the place.
-    pub further: u64,
 }
 
 /// Functions longer than this are not watched where each way out has to be found.
@@ -55,10 +53,10 @@ impl Plan {
         let mut plan = Self::default();
         let mut objects: HashMap<&Path, Result<Object>> = HashMap::new();
         let mut taken: HashMap<(PathBuf, u64), FunctionId> = HashMap::new();
+        let goroutines = hazards.contains(&Hazard::Go);
         for probe in probes {
-            let goroutines = hazards.contains(&Hazard::Go);
-            let leaves = !probe.entry_only && (mode == Mode::Timing || probe.marks());
-            let mut place = || -> std::result::Result<(PathBuf, Placed, Vec<Exit>), String> {
+            let by_exits = !hazards.is_empty() && probe.records_exits(mode);
+            let mut place = || -> std::result::Result<(PathBuf, Placed, Vec<Spot>), String> {
                 let target = targets.get(&probe.function).ok_or("nothing says where it is")?;
                 if let Some(why) = objection(probe) {
                     return Err(why);
@@ -72,7 +70,7 @@ impl Plan {
                     plan.unreadable = Some(e.clone());
                     e.what.clone()
                 })?;
-                let (spot, emulated, further) = spot(target, probe, object, goroutines)?;
+                let (spot, mut emulated) = spot(target, probe, object, goroutines)?;
                 if let Some(why) = known(&object.path, spot.offset) {
                     return Err(why);
                 }
@@ -81,14 +79,20 @@ impl Plan {
                     let name = targets.get(other).map_or("another", |target| target.name.as_str());
                     return Err(format!("{name} is at the same address, and has a probe"));
                 }
-                let exits =
-                    if leaves && !hazards.is_empty() { ways_out(target, object)? } else { Vec::new() };
-                let placed = Placed { function: probe.function, spot, stepped: !emulated, further };
+                let mut exits = Vec::new();
+                if by_exits {
+                    for exit in ways_out(target, object)? {
+                        emulated &= exit.emulated;
+                        exits.push(exit_spot(target, probe, object, &exit, goroutines)?);
+                    }
+                }
+                let placed = Placed { function: probe.function, spot, stepped: !emulated };
                 Ok((object.path.clone(), placed, exits))
             };
             match place() {
-                Ok((path, placed, exits)) => {
-                    plan.add(path, placed, probe, mode, &exits, goroutines);
+                Ok((path, mut placed, exits)) => {
+                    placed.spot.cookie = cookie(probe, goroutines);
+                    plan.add(path, placed, probe, mode, &exits);
                 }
                 Err(why) => plan.refuse(probe.function, why),
             }
@@ -96,40 +100,24 @@ impl Plan {
         plan
     }
 
-    fn add(
-        &mut self,
-        path: PathBuf,
-        mut placed: Placed,
-        probe: &Probe,
-        mode: Mode,
-        exits: &[Exit],
-        goroutines: bool,
-    ) {
-        let (purpose, cookie) = match mode {
-            Mode::Counting if !probe.marks() => (Purpose::Count, self.counted.len() as u64),
-            _ if probe.entry_only || !exits.is_empty() => (Purpose::Entry, cookie(probe, goroutines)),
-            _ => (Purpose::Call, cookie(probe, goroutines)),
+    /// `exits`: places at which it leaves; none where the return address tells, or nobody asks.
+    fn add(&mut self, path: PathBuf, mut placed: Placed, probe: &Probe, mode: Mode, exits: &[Spot]) {
+        let purpose = match mode {
+            Mode::Counting if !probe.marks() => Purpose::Count,
+            _ if probe.entry_only || !exits.is_empty() => Purpose::Entry,
+            _ => Purpose::Call,
         };
-        let mut leaves = Vec::new();
-        for exit in exits {
-            let Some(cookie) = exit_cookie(probe, exit, goroutines) else {
-                return self.refuse(probe.function, "one of its ways out is too far from its frame");
-            };
-            let offset = placed.spot.offset - placed.further + exit.offset;
-            let spot = Spot { offset, semaphore: 0, cookie };
-            leaves.push(Placed { spot, further: 0, ..placed });
-        }
-        placed.stepped |= exits.iter().any(|exit| !exit.emulated);
-        if !leaves.is_empty() {
-            self.batches.entry((path.clone(), Purpose::Exit)).or_default().extend(leaves);
-        }
         if purpose == Purpose::Count {
             if self.counted.len() == MOST_COUNTED {
                 return self.refuse(probe.function, format!("{MOST_COUNTED} are counted already"));
             }
+            placed.spot.cookie = self.counted.len() as u64;
             self.counted.push(probe.function);
         }
-        placed.spot.cookie = cookie;
+        if !exits.is_empty() {
+            let leaves = exits.iter().map(|spot| Placed { spot: *spot, ..placed });
+            self.batches.entry((path.clone(), Purpose::Exit)).or_default().extend(leaves);
+        }
         self.batches.entry((path, purpose)).or_default().push(placed);
     }
 
@@ -138,24 +126,40 @@ impl Plan {
     }
 }
 
-/// Where to put a probe on it, whether the kernel emulates the instruction there, and how far into it that is.
+/// Where to put a probe on it, and whether the kernel emulates the instruction there.
 fn spot(
     target: &Target,
     probe: &Probe,
     object: &Object,
     goroutines: bool,
-) -> std::result::Result<(Spot, bool, u64), String> {
-    let offset = |what: &str, address: u64| {
-        let offset = object.segments.offset_of(address);
-        offset.ok_or_else(|| format!("no part of {} has {what} {address:#x}", target.object.display()))
-    };
+) -> std::result::Result<(Spot, bool), String> {
     let semaphore = match target.semaphore {
         0 => 0,
-        address => offset("its semaphore's address", address)?,
+        address => offset(target, object, "its semaphore's address", address)?,
     };
-    let first = offset("its address", target.address)?;
+    let first = offset(target, object, "its address", target.address)?;
     let (offset, emulated) = object.place(first, probe.detail != Detail::Site, goroutines);
-    Ok((Spot { offset, semaphore, cookie: 0 }, emulated, offset - first))
+    Ok((Spot { offset, semaphore, cookie: 0 }, emulated))
+}
+
+/// Where to put a probe on one of its ways out.
+fn exit_spot(
+    target: &Target,
+    probe: &Probe,
+    object: &Object,
+    exit: &Exit,
+    goroutines: bool,
+) -> std::result::Result<Spot, String> {
+    let cookie = exit_cookie(probe, exit, goroutines);
+    let cookie = cookie.ok_or("one of its ways out is too far from its frame")?;
+    let first = offset(target, object, "its address", target.address)?;
+    Ok(Spot { offset: first + exit.offset, semaphore: 0, cookie })
+}
+
+/// Where an address of its file is in the file.
+fn offset(target: &Target, object: &Object, what: &str, address: u64) -> std::result::Result<u64, String> {
+    let offset = object.segments.offset_of(address);
+    offset.ok_or_else(|| format!("no part of {} has {what} {address:#x}", target.object.display()))
 }
 
 /// Each place at which it leaves.
@@ -163,8 +167,8 @@ fn ways_out(target: &Target, object: &Object) -> std::result::Result<Vec<Exit>, 
     if target.size == 0 || target.size > LONGEST {
         return Err("where it leaves is not known, and its return address may not be replaced".to_owned());
     }
-    let offset = object.segments.offset_of(target.address).ok_or("it is in no part of its file")?;
-    exits::read(&object.code(offset, target.size)).map_err(|why| {
+    let first = offset(target, object, "its address", target.address)?;
+    exits::read(&object.code(first, target.size)).map_err(|why| {
         match why {
             Unreadable::Code => "its code is not understood, so that its ways out are not known",
             Unreadable::NoExit => "it has no way out",

@@ -75,20 +75,17 @@ impl fmt::Display for Hazard {
 
 /// What files say of themselves, by device and inode.
 #[derive(Debug, Default)]
-pub(super) struct Policy(HashMap<((u32, u32), u64), Vec<Hazard>>);
+pub(super) struct Policy(HashMap<maps::File, Vec<Hazard>>);
 
 impl Policy {
     /// Hazards of these processes, each once.
     pub(super) fn hazards(&mut self, pids: &[i32]) -> Vec<Hazard> {
         let mut all = Vec::new();
-        for &pid in pids {
-            for mapping in maps::read(pid).unwrap_or_default().iter().filter(|mapping| mapping.executable) {
-                let key = (mapping.device, mapping.inode);
-                all.extend(self.0.entry(key).or_insert_with(|| read(pid, mapping)).iter().copied());
-            }
-            if filtered(pid) && kernel_filters() {
-                all.push(Hazard::Seccomp);
-            }
+        for (pid, mapping) in maps::executable_files(pids) {
+            all.extend(self.0.entry(mapping.file()).or_insert_with(|| read(pid, &mapping)).iter().copied());
+        }
+        if kernel_filters() && pids.iter().any(|pid| filtered(*pid)) {
+            all.push(Hazard::Seccomp);
         }
         all.sort_unstable();
         all.dedup();
@@ -108,7 +105,7 @@ fn read(pid: i32, mapping: &Mapping) -> Vec<Hazard> {
     let Ok(elf) = object::File::parse(&cache) else { return vec![Hazard::Unknown] };
     let mut found = Vec::new();
     let mut note = |symbol: &str| {
-        let symbol = symbol.split('@').next().unwrap_or(symbol);
+        let symbol = without_version(symbol);
         let listed = SYMBOLS.iter().filter(|(_, symbols)| symbols.contains(&symbol));
         found.extend(listed.map(|(hazard, _)| *hazard));
         if symbol.starts_with(THROWS) && symbol.contains(THROWS_TOO) {
@@ -125,6 +122,11 @@ fn read(pid: i32, mapping: &Mapping) -> Vec<Hazard> {
     found.sort_unstable();
     found.dedup();
     found
+}
+
+/// A symbol without the version that a library gives it.
+pub(super) fn without_version(symbol: &str) -> &str {
+    symbol.split('@').next().unwrap_or(symbol)
 }
 
 fn filtered(pid: i32) -> bool {

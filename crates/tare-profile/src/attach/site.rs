@@ -32,7 +32,7 @@ struct Space {
 pub(super) struct Sites {
     spaces: HashMap<i32, Space>,
     /// By device and inode; `None`: no ELF file that can be read.
-    files: HashMap<((u32, u32), u64), Option<Segments>>,
+    files: HashMap<maps::File, Option<Segments>>,
 }
 
 impl Sites {
@@ -76,7 +76,7 @@ impl Sites {
         let mut areas = Vec::new();
         for mapping in mappings.iter().filter(|mapping| mapping.executable) {
             let inside = || format!("/proc/{pid}/root{}", mapping.path.display());
-            let segments = self.files.entry((mapping.device, mapping.inode)).or_insert_with(|| {
+            let segments = self.files.entry(mapping.file()).or_insert_with(|| {
                 Segments::read(&mapping.link(pid)).or_else(|_| Segments::read(inside().as_ref())).ok()
             });
             let length = mapping.end - mapping.start;

@@ -37,7 +37,7 @@ SAME = 0.05
 """Of a function's variance: its body is not told apart from it where they differ by less."""
 
 APART = 0.01
-"""Of Var(T): a path that has as much is told apart from its function's other paths."""
+"""Share of Var(T): a path that has as much is told apart from its function's other paths."""
 
 Key = tuple[int | None, bool]
 """A function, and whether its body alone is meant; None: waiting."""
@@ -254,7 +254,8 @@ def specificity_of(height: int, call_graph_height: int) -> float:
 
 
 def heights(tree: Tree, measured: Measured) -> tuple[dict[Key, int], int]:
-    """Of every factor, and of the call graph: the one that is known, at least one above its highest function."""
+    """Return the height of every factor, and of the call graph: the one that is known, at least one above its highest
+    function."""
     found: dict[Key, int] = {(None, False): 0}
     for function, height in zip(tree.function, tree.heights(measured), strict=True):
         if function is not None and height is not None:

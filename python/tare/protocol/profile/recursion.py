@@ -40,7 +40,7 @@ def folded(measured: Measured) -> Measured:
 
 @dataclass(eq=False)
 class _Shape:
-    """Where each path goes."""
+    """Tree in which recursion is folded, and the place in it of each raw path."""
 
     raw: Sequence[Path]  # callers first
     paths: list[Path] = field(default_factory=list)
@@ -113,7 +113,7 @@ class _Places:
         self._keys = keys[self._order]
 
     def find(self, transactions: Small, path: int) -> tuple[Ints, np.ndarray[tuple[int], np.dtype[np.bool_]]]:
-        """Of each of these transactions the cell, and whether there is one."""
+        """Return each transaction's cell, and whether there is one."""
         keys = transactions.astype(np.int64) * self._many + path
         place = np.minimum(np.searchsorted(self._keys, keys), len(self._keys) - 1)
         return self._order[place], self._keys[place] == keys

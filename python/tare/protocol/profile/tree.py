@@ -43,9 +43,9 @@ class Tree:
             yield node
 
     def heights(self, measured: Measured) -> tuple[int | None, ...]:
-        """Of each node's function in the call graph: the static one, and the calls that were seen. A function is higher
-        than all that was seen beneath it, though its binary calls them by pointer. Functions that were seen to call
-        each other are as high as the highest of them. None for the transaction and for waiting."""
+        """Return the height of each node's function in the call graph, by static calls and those that were seen. A
+        function is higher than all that was seen beneath it, though its binary calls them by pointer. Functions that
+        were seen to call each other are as high as the highest of them. None for the transaction and for waiting."""
         known = {
             one: (measured.functions[one].height if one in measured.functions else None) or 0
             for one in self.function

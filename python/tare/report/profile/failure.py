@@ -1,4 +1,4 @@
-"""What became of the watched server, in words."""
+"""Words for a watched server that ended or hangs."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from tare.report.numbers import significant
 
 
 def ended_how(failure: Failure) -> str:
-    """As "the server (process 123, postgres) ended: signal 11, SIGSEGV"."""
+    """Return a clause: "the server (process 123, postgres) ended: signal 11, SIGSEGV"."""
     process = f"process {failure.process}" + (f", {failure.process_name}" if failure.process_name else "")
     match failure.kind:
         case FailureKind.SERVER_HANGS:
