@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import os
-import signal
 import socket
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -94,16 +92,31 @@ def test_who_listens_on_a_port_or_a_socket_is_found(tmp_path: Path) -> None:
     assert local.listeners(None, path) == []
 
 
+FORKS_A_WORKER = """
+import os, signal, sys
+worker = os.fork()
+if worker == 0:
+    signal.pause()
+print(worker, flush=True)
+sys.stdin.readline()
+os.kill(worker, signal.SIGKILL)
+os.waitpid(worker, 0)
+print("ended", flush=True)
+sys.stdin.read()
+"""
+
+
 def test_a_process_with_forked_workers_is_watched_with_them() -> None:
-    worker = os.fork()
-    if worker == 0:
-        time.sleep(30)
-        os._exit(0)
-    try:
-        assert local.twins_beneath(os.getpid()) == [worker]
-        assert server(None, os.getpid()).follow_children
-        assert not server(None, os.getpid(), children=False).follow_children
-    finally:
-        os.kill(worker, signal.SIGKILL)
-        os.waitpid(worker, 0)
-    assert not server(None, os.getpid()).follow_children
+    with subprocess.Popen(
+        [sys.executable, "-c", FORKS_A_WORKER], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as parent:
+        assert parent.stdin is not None
+        assert parent.stdout is not None
+        worker = int(parent.stdout.readline())
+        assert local.twins_beneath(parent.pid) == [worker]
+        assert server(None, parent.pid).follow_children
+        assert not server(None, parent.pid, children=False).follow_children
+        parent.stdin.write("\n")
+        parent.stdin.flush()
+        assert parent.stdout.readline() == "ended\n"
+        assert not server(None, parent.pid).follow_children
