@@ -20,7 +20,7 @@ MEMORY = Path("/dev/shm")
 STARTED_WITHIN_S = 10.0
 BACKENDS = ("agent", "xray", "attach")
 
-Target = tuple[int, str, str, int, int]
+Target = tuple[int, str, str, int, int, bool]
 Probe = tuple[int, str, bool, bool]
 
 
@@ -116,7 +116,8 @@ def targets(program: Path, names: Sequence[str]) -> list[Target]:
     image = Image(program)
     found = [one for name in names for one in image.find(name)]
     return [
-        (number, one.name, image.path, one.address, one.size) for number, one in enumerate(found, start=1)
+        (number, one.name, image.path, one.address, one.size, one.only_returns)
+        for number, one in enumerate(found, start=1)
     ]
 
 

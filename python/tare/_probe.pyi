@@ -314,7 +314,7 @@ def prepare_agent(
     folder: str | Path,
     backend: str,
     program: str | Path,
-    targets: Sequence[tuple[int, str, str | Path, int, int]],
+    targets: Sequence[tuple[int, str, str | Path, int, int, bool]],
     triggers: Sequence[int],
     owner: tuple[int, int] | None,
 ) -> None:
@@ -345,16 +345,20 @@ class ProfileRecorder:
         """One whose program marks its transactions itself, started so; no function is watched."""
     def set(
         self,
-        targets: Sequence[tuple[int, str, str | Path, int, int]],
+        targets: Sequence[tuple[int, str, str | Path, int, int, bool]],
         probes: Sequence[tuple[int, str, bool, bool]],
         mode: str,
         purpose: str,
         round: int,
     ) -> list[tuple[int, str]]:
         """Begins a window in which exactly these probes are on. `targets`: number (below 2^28), name, object, address,
-        size; `probes`: function, what its entry tells ("site", "word:0", "word:0,text:1", "mark"), whether CPU time is
-        read, whether only entries are recorded; `mode`: "timing" or "counting". Returns those that cannot be, and why.
+        size, `Function.only_returns`; `probes`: function, what its entry tells ("site", "word:0", "word:0,text:1",
+        "mark"), whether CPU time is read, whether only entries are recorded; `mode`: "timing" or "counting". Returns
+        those that cannot be, and why.
         Raises ProbeError where none can, and others may be tried; ValueError for another mode."""
+    def stepped(self, targets: Sequence[tuple[int, str, str | Path, int, int, bool]]) -> list[int]:
+        """Those of these functions in timing whose calls the kernel has to step over an instruction, at many times the
+        usual price."""
     def calls(self) -> dict[int, int]:
         """Entries by function in this window so far, in counting mode."""
     def alive(self) -> bool:
@@ -407,8 +411,10 @@ class Function:
     inferred: bool  # `name` was read off its error reports; about one in 25 is that of an inlined function
     aliases: list[str]  # other symbols at its address
     first: str  # instruction: "push", "nop", "endbr", "call", "jump" (no uprobe can be put there), "return", "other"
-    stepped: bool  # a uprobe there has the kernel step over an instruction, at many times the usual price
     no_return: bool  # never returns to its caller, so no exit is ever seen
+    only_returns: (
+        bool  # no exception, end of a thread, longjmp or change of stacks passes it, whatever it calls
+    )
     indirect_sites: int  # calls in it by pointer, whose callees are learnt at run time
     address_taken: bool  # data or code of its file holds its address: it may be called by pointer
     called_directly: bool  # other code of its file calls it by name

@@ -123,6 +123,7 @@ impl Program {
             address: u64::from_str_radix(addresses[name], 16).unwrap(),
             size: 0,
             semaphore: 0,
+            only_returns: false,
         };
         FUNCTIONS.iter().enumerate().map(target).collect()
     }

@@ -110,6 +110,7 @@ fn functions_of(pid: i32) -> Vec<Target> {
         address,
         size: 0,
         semaphore: 0,
+        only_returns: false,
     };
     functions.into_iter().enumerate().map(target).collect()
 }

@@ -24,6 +24,8 @@ pub struct Target {
     /// Of a USDT probe: the address of its semaphore in the file's own terms, which is raised as long as the probe is
     /// on; 0: it has none.
     pub semaphore: u64,
+    /// `image::Function::only_returns`.
+    pub only_returns: bool,
 }
 
 /// What the `detail` of an `Enter` record says.
@@ -164,6 +166,12 @@ pub trait Backend: Send {
     /// From now on exactly these probes are on, in this mode. Returns those that cannot be; an error if none can.
     /// `targets` holds every function that `probes` names.
     fn set(&mut self, targets: &[Target], probes: &[Probe], mode: Mode) -> Result<Vec<Refused>>;
+
+    /// Of these, the functions in timing whose calls the kernel has to step over an instruction, at many times the usual
+    /// price.
+    fn stepped(&mut self, _targets: &[Target]) -> Vec<FunctionId> {
+        Vec::new()
+    }
 
     /// What was recorded since the last call. Called every few ms by one thread.
     fn take(&mut self) -> Result<Taken>;

@@ -10,6 +10,7 @@ mod cycles;
 mod debug;
 mod demangle;
 mod disassembly;
+#[cfg(feature = "bpf")]
 pub(crate) mod entry;
 #[cfg(feature = "bpf")]
 pub(crate) mod exits;
@@ -24,6 +25,7 @@ mod inferred;
 mod links;
 mod lookup;
 mod no_return;
+mod only_returns;
 mod parts;
 mod read;
 mod registers;

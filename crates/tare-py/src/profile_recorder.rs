@@ -12,8 +12,8 @@ use crate::error::raise;
 use crate::held::Held;
 use crate::{profile_agent, profile_attach, profile_xray};
 
-/// Number, name, object, address, size.
-pub(crate) type TargetTuple = (u32, String, PathBuf, u64, u64);
+/// Number, name, object, address, size, whether it only returns.
+pub(crate) type TargetTuple = (u32, String, PathBuf, u64, u64, bool);
 
 /// A recording under way. See `python/tare/_probe.pyi`.
 #[pyclass(module = "tare._probe", frozen)]
@@ -90,6 +90,11 @@ impl ProfileRecorder {
         Ok(refused.into_iter().map(|refused| (refused.function, refused.why)).collect())
     }
 
+    fn stepped(&self, py: Python<'_>, targets: Vec<TargetTuple>) -> PyResult<Vec<u32>> {
+        let targets: Vec<Target> = targets.into_iter().map(target).collect();
+        self.with(py, |recorder| Ok(recorder.stepped(&targets)))
+    }
+
     fn calls(&self, py: Python<'_>) -> PyResult<BTreeMap<u32, u64>> {
         Ok(self.with(py, |recorder| recorder.calls())?.into_iter().collect())
     }
@@ -103,8 +108,8 @@ impl ProfileRecorder {
     }
 }
 
-pub(crate) fn target((id, name, object, address, size): TargetTuple) -> Target {
-    Target { id, name, object, address, size, semaphore: 0 }
+pub(crate) fn target((id, name, object, address, size, only_returns): TargetTuple) -> Target {
+    Target { id, name, object, address, size, semaphore: 0, only_returns }
 }
 
 fn probe((function, detail, cpu, entry_only): (u32, String, bool, bool)) -> tare_profile::Result<Probe> {

@@ -21,7 +21,7 @@ from tare.profile import told, watched
 from tare.profile.costs import Price
 from tare.profile.counting import BATCH
 from tare.profile.ending import WORDS, Ending
-from tare.profile.functions import Functions, weight_of
+from tare.profile.functions import Functions
 from tare.profile.health import WATCH_S, Death, Health, health_of
 from tare.profile.images import in_our_words
 from tare.profile.pointers import PointerSearch
@@ -129,7 +129,7 @@ def profiled(
             ),
             price=Price.of(subject.backend),
             name_of=lambda number: subject.functions[number].name,
-            weight_of=weight_of(subject.backend, subject.functions),
+            weight_of=recording.weight,
             batch=BATCH if subject.backend == "attach" else CHEAP_BATCH,
         )
         health.begin()
@@ -142,7 +142,7 @@ def profiled(
             _nothing(made, subject, failure)
         _caught_up(made, reading, refinement)
         run = _written(run, subject, recorder, made, refinement, state=_state(made, failure), failure=failure)
-        _ended(run, subject, made, refinement)
+        _ended(run, subject, made, refinement, recording.weight)
         return run, made
 
 
@@ -363,12 +363,13 @@ def _round(made: Made, place: int) -> Written:
     )
 
 
-def _ended(run: Run, subject: Subject, made: Made, refinement: Refinement) -> None:
+def _ended(
+    run: Run, subject: Subject, made: Made, refinement: Refinement, weight_of: Callable[[int], float]
+) -> None:
     """Whether refinement came to its end, and how many rounds dividing everything would have taken to the same."""
     rounds = None
     if (sources := _sources(made.findings)) and made.price is not None and made.own_ns > 0:
-        weight = weight_of(subject.backend, subject.functions)
-        costs = Costs(made.calls, made.price.pair_ns, made.own_ns, weight)
+        costs = Costs(made.calls, made.price.pair_ns, made.own_ns, weight_of)
         rounds = refinement.naive_rounds(sources, costs)
     before = watched.of_server(subject.server, subject.folder)
     after = {"naive_rounds": rounds, "settled": made.settled}

@@ -13,8 +13,8 @@ the same CPUs read and keep the records."""
 UNKNOWN_NS = 3_500.0
 
 STEPPED = 7.0
-"""Usual pairs that one of a function costs at whose beginning the kernel steps over an instruction (attach). In this
-project's virtual machines 17 to 40 us of an idle CPU."""
+"""Usual pairs that one of a function costs where the kernel steps over an instruction, at its beginning or where it
+leaves (attach). In this project's virtual machines 10 to 40 us of an idle CPU."""
 
 MOST_CHANGE = 2.0
 """Times that the price changes at most after one round."""

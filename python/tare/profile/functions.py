@@ -10,10 +10,9 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from pathlib import PurePath
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from tare.errors import UsageError
-from tare.profile.costs import STEPPED
 
 if TYPE_CHECKING:
     from tare._probe import Function as Found
@@ -41,6 +40,10 @@ class NoSuchFunction(UsageError):
     """The binary names no such function, or several."""
 
 
+Target: TypeAlias = tuple[int, str, str, int, int, bool]
+"""Number, name, object, address, size and whether it only returns: what `_probe.Recorder.set` takes."""
+
+
 @dataclass(frozen=True, slots=True)
 class Known:
     """A function that may have a probe on."""
@@ -52,12 +55,12 @@ class Known:
     size: int
     inferred: bool
     returns: bool  # False: never comes back to its caller, so its time has no end
-    stepped: bool = False  # see `_probe.Function.stepped`
     pointer_calls: int = 0  # places in it that call by pointer
     signature: str = ""  # its name with parameters, where they are known
+    only_returns: bool = False  # see `_probe.Function.only_returns`
 
-    def target(self) -> tuple[int, str, str, int, int]:
-        return (self.id, self.name, self.object, self.address, self.size)
+    def target(self) -> Target:
+        return (self.id, self.name, self.object, self.address, self.size, self.only_returns)
 
 
 class Functions:
@@ -163,7 +166,6 @@ class Functions:
                     name=f"{provider}:{name}",
                     size=0,
                     inferred=False,
-                    stepped=False,  # a nop
                     returns=False,
                 )
         there = sorted({f"{note.provider}:{note.name.replace('__', '-')}" for note in notes})
@@ -358,10 +360,10 @@ class Functions:
             name=name,
             size=found.size,
             inferred=found.inferred,
-            stepped=found.stepped,
             returns=not found.no_return,
             pointer_calls=found.indirect_sites,
             signature=found.display or found.name,
+            only_returns=found.only_returns,
         )
 
     def _add(
@@ -372,10 +374,10 @@ class Functions:
         name: str,
         size: int,
         inferred: bool,
-        stepped: bool,
         returns: bool,
         pointer_calls: int = 0,
         signature: str = "",
+        only_returns: bool = False,
     ) -> Known:
         key = (image.path, address)
         number = self._numbers.get(key)
@@ -389,9 +391,9 @@ class Functions:
                 size,
                 inferred,
                 returns,
-                stepped,
                 pointer_calls,
                 signature or name,
+                only_returns,
             )
             self._tell_apart(name, number)
         return self._known[number]
@@ -427,13 +429,6 @@ CALL_BACK = frozenset((
 
 def is_runtime(path: str) -> bool:
     return path.rpartition("/")[2].startswith(RUNTIME)
-
-
-def weight_of(backend: str, functions: Functions) -> Callable[[int], float]:
-    """What a function's probe costs, in usual ones: `Costs.weight`."""
-    if backend != "attach":
-        return lambda _: 1.0
-    return lambda number: STEPPED if functions[number].stepped else 1.0
 
 
 def without_parameters(display: str) -> str:

@@ -22,6 +22,7 @@ from tare.profile.images import in_our_words
 
 if TYPE_CHECKING:
     from tare._probe import Image
+    from tare.profile.functions import Target
 
 LIBRARY = "libtare_agent.so"
 FOLDER = "TARE_AGENT"
@@ -133,7 +134,7 @@ def launched(
     command: Sequence[str],
     backend: str,
     as_user: User | None,
-    targets: Sequence[tuple[int, str, str, int, int]] = (),
+    targets: Sequence[Target] = (),
     triggers: Sequence[int] = (),
     *,
     keep: bool = False,
@@ -168,7 +169,7 @@ def _prepared(
     folder: Path,
     backend: str,
     path: Path,
-    targets: Sequence[tuple[int, str, str, int, int]],
+    targets: Sequence[Target],
     triggers: Sequence[int],
     as_user: User | None,
 ) -> None:

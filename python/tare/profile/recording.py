@@ -7,7 +7,8 @@ from collections.abc import Callable, Sequence
 from typing import Protocol
 
 from tare.errors import TareError
-from tare.profile.functions import Functions
+from tare.profile.costs import STEPPED
+from tare.profile.functions import Functions, Target
 from tare.profile.transactions import Probe, Transactions
 from tare.profile.windows import AFTER, COUNTING, MARKERS, PROBED, RESTING
 
@@ -30,12 +31,13 @@ class Recorder(Protocol):
 
     def set(
         self,
-        targets: list[tuple[int, str, str, int, int]],
+        targets: list[Target],
         probes: list[Probe],
         mode: str,
         purpose: str,
         round: int,
     ) -> list[tuple[int, str]]: ...
+    def stepped(self, targets: list[Target]) -> list[int]: ...
     def calls(self) -> dict[int, int]: ...
     def alive(self) -> bool: ...
     def stop(self) -> None: ...
@@ -63,6 +65,7 @@ class Recording:
         self._transactions = transactions
         self._windows = 0
         self.refused: dict[int, str] = {}
+        self._weights: dict[int, float] = {}
         self.change_s = 0.0  # that the last change of probes took
         self.timed: tuple[int, ...] = ()  # functions, without markers, whose probes are on or were last
         self.last_round = 0  # of the last window
@@ -97,6 +100,14 @@ class Recording:
 
     def calls(self) -> dict[int, int]:
         return self.recorder.calls()
+
+    def weight(self, number: int) -> float:
+        """A function's probe in usual ones: `Costs.weight`."""
+        if number not in self._weights:
+            targets = [one.target() for one in self._functions.known() if one.id not in self._weights]
+            self._weights |= dict.fromkeys((one[0] for one in targets), 1.0)
+            self._weights |= dict.fromkeys(self.recorder.stepped(targets), STEPPED)
+        return self._weights.get(number, 1.0)
 
     def last(self, seconds: float) -> float:
         """Waits so long, and says how long it was. Raises ServerEnded."""

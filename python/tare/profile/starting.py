@@ -17,7 +17,7 @@ from tare.dbms.known import SERVERS
 from tare.errors import ServerFailed, UsageError
 from tare.profile import launch, told
 from tare.profile.conduct import Opened, Subject, transactions_of
-from tare.profile.functions import Functions
+from tare.profile.functions import Functions, Target
 from tare.profile.images import in_our_words
 from tare.profile.load import Load
 from tare.profile.request import Asked
@@ -94,7 +94,7 @@ def functions_of(path: Path) -> Functions:
         return Functions(Image(path), _library)
 
 
-def targets_of(functions: Functions, backend: str) -> list[tuple[int, str, str, int, int]]:
+def targets_of(functions: Functions, backend: str) -> list[Target]:
     """All that may ever be watched: what is known by now, and the program's functions."""
     image = functions.program
     for one in image.functions() if backend != "agent" else worth_a_detour(image):

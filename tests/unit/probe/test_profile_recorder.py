@@ -23,7 +23,7 @@ AGENT = Path(tare.__file__).with_name("libtare_agent.so")
 CALLS = [(1, "site", False, False), (2, "site", False, False)]
 MARK = (3, "mark", False, True)
 
-Targets = list[tuple[int, str, str, int, int]]
+Targets = list[tuple[int, str, str, int, int, bool]]
 
 
 @pytest.fixture(scope="module")
@@ -42,7 +42,9 @@ def targets(program: Path) -> Targets:
     said = subprocess.run(["nm", "-S", str(program)], check=True, capture_output=True, text=True).stdout
     places = {line.split()[3]: line.split()[:2] for line in said.splitlines() if len(line.split()) == 4}
     numbered = enumerate(["outer", "inner", "tare_mark"], 1)
-    return [(id_, name, str(program), *(int(word, 16) for word in places[name])) for id_, name in numbered]
+    return [
+        (id_, name, str(program), *(int(word, 16) for word in places[name]), False) for id_, name in numbered
+    ]
 
 
 @contextmanager

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from tare.errors import TooFewTransactions
 from tare.profile.ending import Ending
-from tare.profile.functions import Known
+from tare.profile.functions import Known, Target
 from tare.profile.recording import Recording
 from tare.profile.refine import Count, Step
 from tare.profile.session import Pace
@@ -55,13 +55,14 @@ class NoRecorder:
         self._calls = calls
         self._refused = refused
         self.sets: list[Set] = []
+        self.stepped_over: set[int] = set()
         self.ends_at = float("inf")
         self.stopped = 0
         self.set_s = 0.0  # that a change of probes takes
 
     def set(
         self,
-        targets: list[tuple[int, str, str, int, int]],
+        targets: list[Target],
         probes: list[Probe],
         mode: str,
         purpose: str,
@@ -74,6 +75,9 @@ class NoRecorder:
         self._clock.now += self.set_s
         self.sets.append(Set(self._clock.now, watched, mode, purpose, round))
         return [(one, self._refused[one]) for one in watched if one in self._refused]
+
+    def stepped(self, targets: list[Target]) -> list[int]:
+        return [target[0] for target in targets if target[0] in self.stepped_over]
 
     def calls(self) -> dict[int, int]:
         last = self.sets[-1]
@@ -92,6 +96,9 @@ class NoFunctions:
 
     def __getitem__(self, number: int) -> Known:
         return Known(number, f"f{number}", "/program", 0x1000 * number, 64, False, True)
+
+    def known(self) -> list[Known]:
+        return [self[number] for number in range(1, 10)]
 
 
 @dataclass

@@ -19,7 +19,6 @@ class Program:
 
     calls: Mapping[str, Sequence[str]]
     never_return: Sequence[str] = ()
-    stepped: Sequence[str] = ()
     pointer_calls: Sequence[str] = ()  # functions that call by pointer
     address_taken: Sequence[str] = ()
     learnt: list[tuple[str, str]] = field(default_factory=list)
@@ -36,9 +35,9 @@ class Program:
 
     def __getitem__(self, number: int) -> Known:
         name = self.names[number]
-        returns, stepped = name not in self.never_return, name in self.stepped
+        returns = name not in self.never_return
         pointer_calls = int(name in self.pointer_calls)
-        return Known(number, name, PROGRAM, 0x1000 * number, 64, False, returns, stepped, pointer_calls)
+        return Known(number, name, PROGRAM, 0x1000 * number, 64, False, returns, pointer_calls)
 
     def children(self, number: int) -> list[Known]:
         below = self.calls.get(self.names[number], ())

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from typing import cast
-
 import pytest
 
 from tare.profile.costs import STEPPED, Price
-from tare.profile.functions import Functions, weight_of
 from tare.protocol.profile.refinement import Costs
-from tests.unit.profile.graph import Program
+from tests.unit.profile.doubles import Clock, NoRecorder, recording
 
 MEAN_NS = 1e6
 PRICE = Price(1_000.0)
@@ -47,11 +44,9 @@ def test_a_backend_nobody_has_weighed_is_taken_for_a_dear_one() -> None:
 
 
 def test_a_probe_that_is_stepped_over_is_priced_as_several_usual_ones() -> None:
-    program = Program({"main": ["plain", "stepped"]}, stepped=["stepped"])
-    plain, stepped = program.numbers["plain"], program.numbers["stepped"]
-    for backend, times in (("attach", STEPPED), ("agent", 1.0)):
-        costs = Costs(
-            {plain: 2.0, stepped: 2.0}, 1_000.0, 1e6, weight_of(backend, cast("Functions", program))
-        )
-        assert costs.of(stepped) == pytest.approx(times * costs.of(plain))
-        assert costs.predicted([plain, stepped]) == pytest.approx((1 + times) * 0.002)
+    clock = Clock()
+    recorder = NoRecorder(clock, {}, {})
+    recorder.stepped_over = {2}
+    costs = Costs({1: 2.0, 2: 2.0}, 1_000.0, 1e6, recording(recorder, clock).weight)
+    assert costs.of(2) == pytest.approx(STEPPED * costs.of(1))
+    assert costs.predicted([1, 2]) == pytest.approx((1 + STEPPED) * 0.002)

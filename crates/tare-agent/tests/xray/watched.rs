@@ -198,7 +198,15 @@ fn symbols(program: &Path) -> Vec<Target> {
         .zip(1..)
         .map(|(name, id)| {
             let [address, size] = find(name).unwrap_or_else(|| panic!("no {name} in the program"));
-            Target { id, name: (*name).to_owned(), object: program.to_owned(), address, size, semaphore: 0 }
+            Target {
+                id,
+                name: (*name).to_owned(),
+                object: program.to_owned(),
+                address,
+                size,
+                semaphore: 0,
+                only_returns: false,
+            }
         })
         .collect()
 }

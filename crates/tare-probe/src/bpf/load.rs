@@ -56,10 +56,27 @@ pub fn load_sized(elf: &[u8], wanted: impl Fn(&str) -> bool, sizes: &[(&str, u32
     object.load().map_err(|e| refusal(&e))
 }
 
-/// A libbpf error in our words.
+/// Whether this process has the capabilities that loading takes.
+fn privileged() -> bool {
+    const PERFMON: u64 = 1 << 38;
+    const BPF: u64 = 1 << 39;
+    const SYS_ADMIN: u64 = 1 << 21;
+    let status = std::fs::read_to_string("/proc/thread-self/status").unwrap_or_default();
+    let effective = status.lines().find_map(|line| line.strip_prefix("CapEff:"));
+    let held = effective.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).unwrap_or(0);
+    held & SYS_ADMIN != 0 || held & (PERFMON | BPF) == PERFMON | BPF
+}
+
+/// A libbpf error in our words. Its number is EPERM only where more privilege would do: the kernel's verifier refuses
+/// programs with EACCES, and to the privileged too.
 pub fn refusal(error: &libbpf_rs::Error) -> ProbeError {
     let errno = io::Error::last_os_error().raw_os_error().unwrap_or(0);
     let (errno, next) = match error.kind() {
+        libbpf_rs::ErrorKind::PermissionDenied if privileged() => (
+            libc::EINVAL,
+            "see in the kernel's log whether lockdown or a security module forbids it; else its verifier does not take \
+             this program: report that, with the output of uname -r",
+        ),
         libbpf_rs::ErrorKind::PermissionDenied => {
             (libc::EPERM, "run as root, or with CAP_BPF and CAP_PERFMON and kernel lockdown off")
         }

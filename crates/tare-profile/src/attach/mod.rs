@@ -53,7 +53,7 @@ use self::slots::Slots;
 use self::stream::{Stream, Threads};
 use self::tier::{Purpose, Spot, Tier};
 use self::watch::{Roots, Watched};
-use crate::backend::{Backend, FunctionId, Mode, Probe, Refused, Taken, Target};
+use crate::backend::{Backend, Detail, FunctionId, Mode, Probe, Refused, Taken, Target};
 
 /// Events that the rings between kernel and profiler have room for in all: 84 MB.
 const EVENTS: u32 = 1 << 21;
@@ -295,7 +295,8 @@ impl Backend for Attach {
         // Each time: a library may have been loaded since.
         self.hazards = self.policy.hazards(&pids);
         let known = |path: &std::path::Path, offset| self.prober.refused(path, offset).map(str::to_owned);
-        let mut plan = Plan::make(targets, probes, mode, &pids, &self.hazards, known);
+        let mut plan =
+            Plan::make(targets, probes, mode, &pids, &self.hazards, self.prober.tier.guards(), known);
         let mut counted = Vec::new();
         for (number, &function) in plan.counted.iter().enumerate() {
             counted.push(Counted { function, number, before: self.count(number)? });
@@ -338,6 +339,23 @@ impl Backend for Attach {
         counted.retain(|counted| plan.refused.iter().all(|refused| refused.function != counted.function));
         self.counted = counted;
         Ok(plan.refused)
+    }
+
+    fn stepped(&mut self, targets: &[Target]) -> Vec<FunctionId> {
+        let pids = self.watched.list();
+        let hazards = self.policy.hazards(&pids);
+        let timed = |target: &Target| Probe {
+            function: target.id,
+            detail: Detail::Site,
+            cpu: false,
+            entry_only: false,
+        };
+        let probes: Vec<Probe> = targets.iter().map(timed).collect();
+        let guards = self.prober.tier.guards();
+        let plan = Plan::make(targets, &probes, Mode::Timing, &pids, &hazards, guards, |_, _| None);
+        let entries = plan.batches.into_iter().filter(|((_, purpose), _)| *purpose != Purpose::Exit);
+        let stepped = entries.flat_map(|(_, placed)| placed).filter(|placed| placed.stepped);
+        stepped.map(|placed| placed.function).collect()
     }
 
     fn take(&mut self) -> Result<Taken> {

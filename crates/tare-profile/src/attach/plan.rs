@@ -39,14 +39,15 @@ pub(super) struct Placed {
 const LONGEST: u64 = 1 << 20;
 
 impl Plan {
-    /// `hazards`: what speaks against watching returns by the address on the stack. `known`: why a place of a file was
-    /// refused before.
+    /// `hazards`: what speaks against watching returns by the address on the stack. `guarded`: `Tier::guards`. `known`: why
+    /// a place of a file was refused before.
     pub(super) fn make(
         targets: &[Target],
         probes: &[Probe],
         mode: Mode,
         pids: &[i32],
         hazards: &[Hazard],
+        guarded: bool,
         known: impl Fn(&Path, u64) -> Option<String>,
     ) -> Self {
         let targets: HashMap<_, _> = targets.iter().map(|target| (target.id, target)).collect();
@@ -54,8 +55,8 @@ impl Plan {
         let mut objects: HashMap<&Path, Result<Object>> = HashMap::new();
         let mut taken: HashMap<(PathBuf, u64), FunctionId> = HashMap::new();
         let goroutines = hazards.contains(&Hazard::Go);
+        let spared = hazards.iter().all(|hazard| hazard.spares_returning(guarded));
         for probe in probes {
-            let by_exits = !hazards.is_empty() && probe.records_exits(mode);
             let mut place = || -> std::result::Result<(PathBuf, Placed, Vec<Spot>), String> {
                 let target = targets.get(&probe.function).ok_or("nothing says where it is")?;
                 if let Some(why) = objection(probe) {
@@ -80,7 +81,8 @@ impl Plan {
                     return Err(format!("{name} is at the same address, and has a probe"));
                 }
                 let mut exits = Vec::new();
-                if by_exits {
+                let by_return = hazards.is_empty() || spared && target.only_returns;
+                if !by_return && probe.records_exits(mode) {
                     for exit in ways_out(target, object)? {
                         emulated &= exit.emulated;
                         exits.push(exit_spot(target, probe, object, &exit, goroutines)?);

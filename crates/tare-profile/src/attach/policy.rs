@@ -21,6 +21,8 @@ pub(super) enum Hazard {
     Exceptions,
     /// Threads end in the middle of functions, and destructors run.
     ThreadExit,
+    /// Threads end wherever they are.
+    AsyncExit,
     /// It changes stacks by itself.
     Coroutines,
     /// It handles signals on a stack of their own.
@@ -34,7 +36,7 @@ pub(super) enum Hazard {
 }
 
 /// Symbols whose use is a hazard. The C and C++ libraries themselves define them, and use them only when called.
-const SYMBOLS: [(Hazard, &[&str]); 4] = [
+const SYMBOLS: [(Hazard, &[&str]); 5] = [
     (
         Hazard::Exceptions,
         &[
@@ -46,6 +48,7 @@ const SYMBOLS: [(Hazard, &[&str]); 4] = [
         ],
     ),
     (Hazard::ThreadExit, &["pthread_exit", "pthread_cancel", "thrd_exit"]),
+    (Hazard::AsyncExit, &["pthread_setcanceltype"]),
     (
         Hazard::Coroutines,
         &["makecontext", "swapcontext", "setcontext", "jump_fcontext", "ontop_fcontext", "swap_context"],
@@ -59,11 +62,24 @@ const THROWS_TOO: &str = "__throw_";
 const RUNTIME: [&str; 8] =
     ["libc.so", "libc-", "ld-linux", "libstdc++.so", "libgcc_s.so", "libpthread", "libm.so", "libdl.so"];
 
+impl Hazard {
+    /// Whether it spares functions that are left only by returning (`Target::only_returns`), so that their return addresses
+    /// may be replaced. `guarded`: a call on another stack than that of the last such function is let go.
+    pub(super) fn spares_returning(self, guarded: bool) -> bool {
+        match self {
+            Self::Exceptions | Self::ThreadExit | Self::Coroutines => true,
+            Self::SignalStack => guarded,
+            Self::AsyncExit | Self::Go | Self::Seccomp | Self::Unknown => false,
+        }
+    }
+}
+
 impl fmt::Display for Hazard {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Exceptions => "it can throw exceptions",
             Self::ThreadExit => "its threads can end in mid-function",
+            Self::AsyncExit => "its threads can end at any instruction",
             Self::Coroutines => "it has coroutines",
             Self::SignalStack => "it handles signals on a stack of their own",
             Self::Go => "it is written in Go",
@@ -115,7 +131,7 @@ fn read(pid: i32, mapping: &Mapping) -> Vec<Hazard> {
     elf.dynamic_symbols().chain(elf.symbols()).filter_map(|s| s.name().ok()).for_each(&mut note);
     let unwinds = elf.section_by_name(".gcc_except_table").is_some();
     // Without destructors and handlers nothing is lost where unwinding stops.
-    found.retain(|hazard| *hazard != Hazard::ThreadExit || unwinds);
+    found.retain(|hazard| !matches!(hazard, Hazard::ThreadExit | Hazard::AsyncExit) || unwinds);
     if elf.sections().any(|s| s.name().is_ok_and(|name| name == ".gopclntab" || name == ".go.buildinfo")) {
         found.push(Hazard::Go);
     }

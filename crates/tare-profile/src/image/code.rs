@@ -98,8 +98,9 @@ impl<'a> Code<'a> {
                 functions[edge.to as usize].called_directly = true;
             }
         }
-        for (function, never) in functions.iter_mut().zip(&found.no_return) {
-            function.no_return = *never;
+        let ends = found.no_return.iter().zip(&found.only_returns);
+        for (function, (never, only)) in functions.iter_mut().zip(ends) {
+            (function.no_return, function.only_returns) = (*never, *only);
         }
         let names: HashSet<&str> = self.symbols.iter().flatten().map(|symbol| symbol.name.as_str()).collect();
         let reports =
@@ -148,8 +149,8 @@ impl<'a> Code<'a> {
             inferred: false,
             aliases: names.collect(),
             first: self.seen.bodies[stretch].first,
-            stepped: self.seen.bodies[stretch].stepped,
             no_return: false,
+            only_returns: false,
             indirect_sites: 0,
             called_directly: false,
             address_taken: taken.contains(&address),

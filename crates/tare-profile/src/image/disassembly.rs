@@ -2,9 +2,8 @@
 
 use std::collections::HashMap;
 
-use iced_x86::{Decoder, DecoderOptions, FlowControl, Instruction, Mnemonic, Register};
+use iced_x86::{Decoder, DecoderOptions, FlowControl, Instruction, Mnemonic, OpKind, Register};
 
-use super::entry;
 use super::first::First;
 use super::links::Links;
 use super::registers::{Loaded, pointed};
@@ -40,12 +39,13 @@ pub(super) struct Transfer {
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Body {
     pub(super) first: First,
-    /// `Function::stepped`.
-    pub(super) stepped: bool,
     /// Has a `ret`, leaves by a pointer, or runs into the next function.
     pub(super) returns: bool,
     /// Calls and tail calls by pointer.
     pub(super) indirect_sites: u32,
+    /// Where it goes, or on which stack, its code does not tell: a call or jump by pointer, also by a table, which may be
+    /// one of functions; a stack pointer that is loaded; bytes that are no instruction; no end.
+    pub(super) opaque: bool,
 }
 
 /// What all code does.
@@ -76,7 +76,7 @@ impl Pass<'_> {
     /// Reads the next stretch; `bytes` is its code.
     pub(super) fn read(&self, seen: &mut Seen, address: u64, bytes: &[u8]) {
         let from = seen.bodies.len() as u32;
-        let mut body = Body { stepped: !entry::place(bytes, false).1, ..Body::default() };
+        let mut body = Body::default();
         let mut loaded = Loaded::default();
         let inside = |target: u64| target.wrapping_sub(address) < bytes.len() as u64;
         let to = |seen: &mut Seen, way, to| {
@@ -96,6 +96,7 @@ impl Pass<'_> {
             match instruction.flow_control() {
                 FlowControl::Next => {
                     loaded.note(&instruction);
+                    body.opaque |= loads_stack_pointer(&instruction);
                     seen.pointed.extend(
                         pointed(&instruction).filter(|found| self.starts.binary_search(found).is_ok()),
                     );
@@ -115,6 +116,7 @@ impl Pass<'_> {
                     }
                     None => {
                         body.indirect_sites += 1;
+                        body.opaque = true;
                         seen.pointer_calls.push(instruction.next_ip());
                     }
                 },
@@ -127,18 +129,23 @@ impl Pass<'_> {
                 }
                 FlowControl::IndirectBranch => match self.slot(&instruction) {
                     Some(place) => to(seen, Way::Jump, place),
-                    None if loaded.is_table(&instruction) => {}
+                    None if loaded.is_table(&instruction) => body.opaque = true,
                     None => {
                         body.indirect_sites += 1;
+                        body.opaque = true;
                         body.returns = true;
                     }
                 },
                 FlowControl::Return => body.returns = true,
-                _ => continue,
+                _ => {
+                    body.opaque |= instruction.is_invalid();
+                    continue;
+                }
             }
             loaded = Loaded::default();
         }
         body.returns |= falls;
+        body.opaque |= falls || bytes.is_empty();
         seen.bodies.push(body);
     }
 
@@ -151,5 +158,23 @@ impl Pass<'_> {
         if let Some(name) = self.reporters.get(&place).and_then(|register| loaded.address_in(*register)) {
             seen.reports.push((from, name));
         }
+    }
+}
+
+/// Whether it changes to another stack, or back to an older place of this one, other than by leaving a frame.
+fn loads_stack_pointer(instruction: &Instruction) -> bool {
+    let sets = |operand: u32| {
+        instruction.op_kind(operand) == OpKind::Register && instruction.op_register(operand) == Register::RSP
+    };
+    match instruction.mnemonic() {
+        Mnemonic::Mov | Mnemonic::Lea | Mnemonic::Pop => {
+            let from_frame = instruction.op_count() > 1
+                && (instruction.op1_kind() == OpKind::Register
+                    && instruction.op1_register() == Register::RBP
+                    || matches!(instruction.memory_base(), Register::RSP | Register::RBP));
+            sets(0) && !from_frame
+        }
+        Mnemonic::Xchg => sets(0) || sets(1),
+        _ => false,
     }
 }

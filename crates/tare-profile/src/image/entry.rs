@@ -8,7 +8,6 @@
 use iced_x86::{Code, Decoder, DecoderOptions, FlowControl, Instruction, InstructionInfoFactory, Register};
 
 /// How many bytes of a function `place` wants to see.
-#[cfg(feature = "bpf")]
 pub(crate) const SEEN: usize = 40;
 
 /// How far into a function that begins with these bytes to put its probe, and whether the kernel emulates the
@@ -32,7 +31,6 @@ pub(crate) fn place(code: &[u8], arguments: bool) -> (u64, bool) {
 
 /// How far into a function of Go its first push is, behind the check of its stack's room: a function that finds too
 /// little begins again at its first byte, on a larger stack. `None`: it does not begin so.
-#[cfg(feature = "bpf")]
 pub(crate) fn behind_stack_check(code: &[u8]) -> Option<(u64, bool)> {
     let mut checked = false;
     for instruction in &mut Decoder::new(64, code, DecoderOptions::NONE) {

@@ -19,10 +19,11 @@ pub struct Function {
     pub aliases: Vec<String>,
     /// Its first instruction.
     pub first: First,
-    /// A uprobe at its beginning has the kernel step over an instruction, at many times the usual price.
-    pub stepped: bool,
     /// It never returns to its caller: no exit of it is ever seen.
     pub no_return: bool,
+    /// It is left only by returning: no exception, end of a thread, longjmp or change of stacks passes it, whatever it
+    /// calls. A signal's handler may still do any of these in the midst of it.
+    pub only_returns: bool,
     /// Calls in it by pointer, whose callees are learnt at run time.
     pub indirect_sites: u32,
     /// Data or an instruction of its file holds its address: it may be called by pointer.

@@ -114,6 +114,11 @@ impl Recorder {
         set
     }
 
+    /// `Backend::stepped`.
+    pub fn stepped(&self, targets: &[Target]) -> Vec<FunctionId> {
+        self.shared.lock().backend.stepped(targets)
+    }
+
     /// Entries by function in this window so far, in counting mode.
     pub fn calls(&self) -> Result<Vec<(FunctionId, u64)>> {
         let mut work = self.shared.lock();

@@ -183,7 +183,7 @@ fn an_address_is_told_by_its_function() {
 }
 
 #[test]
-fn the_first_instruction_tells_what_a_probe_costs() {
+fn the_first_instruction_is_told() {
     let Some(program) = program(&["-fcf-protection=full"]) else { return };
     assert_eq!(only(&Image::open(&program.path).unwrap(), "leaf").first, First::Endbr);
     let source = "__attribute__((noipa)) int callee(int x) { return x + 1; }
@@ -195,8 +195,6 @@ fn the_first_instruction_tells_what_a_probe_costs() {
     let image = Image::open(&program.path).unwrap();
     let firsts = ["callee", "straight", "saves", "empty"].map(|name| only(&image, name).first);
     assert_eq!(firsts, [First::Other, First::Jump, First::Push, First::Return]);
-    let stepped = ["saves", "empty"].map(|name| only(&image, name).stepped);
-    assert_eq!(stepped, [false, true]);
 }
 
 #[test]
@@ -239,4 +237,41 @@ fn a_name_that_is_not_there_brings_those_like_it() {
     assert_eq!(image.near("recursve", 3)[0], "recursive");
     assert!(image.near("pointer", 3).contains(&"by_pointer".to_string()));
     assert!(image.near("qqqqqqqqqqqq", 3).is_empty());
+}
+
+#[test]
+fn what_only_returns_is_told_from_what_an_exception_or_another_stack_may_pass() {
+    const PROGRAM: &str = r#"
+    #include <setjmp.h>
+    #include <stdio.h>
+    #include <stdlib.h>
+    #include <string.h>
+    #include <unistd.h>
+    #define FUNCTION __attribute__((noipa))
+
+    FUNCTION int leaf(int x) { return x * 3; }
+    FUNCTION int calls_leaf(int x) { return leaf(x) + leaf(x + 1); }
+    FUNCTION int recursive(int x) { return x < 2 ? leaf(1) : recursive(x - 1) / x + 1; }
+    FUNCTION int copies(char *to, const char *from) { strcpy(to, from); return strlen(to); }
+    FUNCTION int gives_up(int x) { if (x > 100) abort(); return leaf(x); }
+    FUNCTION int grows(int x) { char *at = __builtin_alloca(x); memset(at, x, x); return leaf(at[x / 2]); }
+    FUNCTION int prints(int x) { return puts("x") + leaf(x); }
+    FUNCTION int calls_prints(int x) { return prints(x) + 1; }
+    FUNCTION int by_pointer(int (*f)(int), int x) { return f(x) + 1; }
+    FUNCTION int jumps(jmp_buf to) { longjmp(to, 1); }
+    FUNCTION int changes_stack(int x) { __asm__ volatile("mov %0, %%rsp" : : "r"((long)x) : "memory"); return x; }
+    int main(int argc, char **argv) {
+        jmp_buf here;
+        return calls_leaf(argc) + recursive(argc) + copies(argv[0], argv[1]) + gives_up(argc) + grows(argc)
+            + calls_prints(argc) + by_pointer(leaf, argc) + jumps(here) + changes_stack(argc);
+    }
+    "#;
+    let Some(program) = Compiled::new(PROGRAM, &["-fno-builtin"]) else { return };
+    let image = Image::open(&program.path).unwrap();
+    for returning in ["leaf", "calls_leaf", "recursive", "copies", "gives_up", "grows"] {
+        assert!(only(&image, returning).only_returns, "{returning}");
+    }
+    for other in ["prints", "calls_prints", "by_pointer", "jumps", "changes_stack", "main"] {
+        assert!(!only(&image, other).only_returns, "{other}");
+    }
 }

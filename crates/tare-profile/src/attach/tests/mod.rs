@@ -5,6 +5,7 @@ mod off;
 mod others;
 mod records;
 mod refusals;
+mod ways;
 
 use std::collections::HashMap;
 use std::io::{BufRead, BufReader, Write};
@@ -100,7 +101,15 @@ impl Program {
         let target = |(number, name): (usize, &&str)| {
             let (address, size) = self.symbols[*name];
             let object = self.path.clone();
-            Target { id: number as u32 + 1, name: (*name).to_owned(), object, address, size, semaphore: 0 }
+            Target {
+                id: number as u32 + 1,
+                name: (*name).to_owned(),
+                object,
+                address,
+                size,
+                semaphore: 0,
+                only_returns: false,
+            }
         };
         names.iter().enumerate().map(target).collect()
     }

@@ -85,6 +85,7 @@ fn a_profiler_that_waits_to_be_killed() {
         address: words[2].parse().unwrap(),
         size: 0,
         semaphore: 0,
+        only_returns: false,
     };
     attach.set(&[target], &[Probe { function: 1, ..PLAIN }], Mode::Timing).unwrap();
     std::thread::sleep(Duration::from_secs(60));

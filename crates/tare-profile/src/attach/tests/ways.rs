@@ -1,0 +1,76 @@
+//! By which way a function's exits are seen.
+
+use super::super::plan::Plan;
+use super::super::policy::Hazard;
+use super::super::tier::Purpose;
+use super::*;
+
+/// What probes are planned on `leaf`, of which it is known that it `only_returns` or not.
+fn planned(program: &Program, only_returns: bool, hazards: &[Hazard], guarded: bool) -> Vec<Purpose> {
+    let mut targets = program.targets(&["leaf"]);
+    targets[0].only_returns = only_returns;
+    let plan = Plan::make(
+        &targets,
+        &probes(&targets, PLAIN),
+        Mode::Timing,
+        &[program.pid()],
+        hazards,
+        guarded,
+        |_, _| None,
+    );
+    assert_eq!(plan.refused, []);
+    plan.batches.into_keys().map(|(_, purpose)| purpose).collect()
+}
+
+#[test]
+fn functions_whose_calls_the_kernel_steps_over_are_told() {
+    const SOURCE: &str = r"
+FUNCTION int leaf(int x) { return x * 3; }
+FUNCTION void empty(void) { }
+FUNCTION int saves(int x) { int y = leaf(x); return leaf(y) + x; }
+static long work(void) { empty(); return saves(leaf(3)); }";
+    let program =
+        Program::run(compile("stepped", SOURCE, &["-fcf-protection=none"]), |path| Command::new(path));
+    let Some(mut attach) = watch(&[program.pid()], false) else { return };
+    let targets = program.targets(&["empty", "saves"]);
+    assert_eq!(attach.stepped(&targets), [1]); // its first instruction is its ret
+    const CHANGES_STACK: &str = r#"
+#include <ucontext.h>
+FUNCTION int other(ucontext_t *to) { return setcontext(to); }
+FUNCTION int prints(int x) { puts("x"); return x + 1; }
+static long work(void) { return 1; }
+int unused(ucontext_t *to) { return other(to) + prints(3); }"#;
+    let program = Program::start("exits", CHANGES_STACK);
+    let Some(mut attach) = watch(&[program.pid()], false) else { return };
+    let targets = program.targets(&["prints"]);
+    assert_eq!(attach.stepped(&targets), [1]); // the ret at which it leaves
+}
+
+#[test]
+fn a_return_address_is_replaced_where_nothing_can_pass_it_alone() {
+    let program = Program::start(
+        "ways",
+        r"
+FUNCTION void leaf(void) { }
+static long work(void) { leaf(); return 0; }",
+    );
+    let by_exits = |only_returns, hazards: &[Hazard], guarded| {
+        let purposes = planned(&program, only_returns, hazards, guarded);
+        match purposes.as_slice() {
+            [Purpose::Call] => false,
+            _ => purposes.contains(&Purpose::Entry) && purposes.contains(&Purpose::Exit),
+        }
+    };
+    assert!(!by_exits(false, &[], true));
+    for hazard in [Hazard::Exceptions, Hazard::ThreadExit, Hazard::Coroutines] {
+        assert!(by_exits(false, &[hazard], true));
+        assert!(!by_exits(true, &[hazard], false));
+        assert!(by_exits(true, &[hazard, Hazard::Unknown], true));
+    }
+    for hazard in [Hazard::AsyncExit, Hazard::Go, Hazard::Seccomp, Hazard::Unknown] {
+        assert!(by_exits(true, &[hazard], true));
+    }
+    // A handler's calls, on its own stack, are kept from the kernel's list of frames by sessions only.
+    assert!(!by_exits(true, &[Hazard::SignalStack], true));
+    assert!(by_exits(true, &[Hazard::SignalStack], false));
+}
