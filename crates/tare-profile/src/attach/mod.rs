@@ -295,8 +295,7 @@ impl Backend for Attach {
         // Each time: a library may have been loaded since.
         self.hazards = self.policy.hazards(&pids);
         let known = |path: &std::path::Path, offset| self.prober.refused(path, offset).map(str::to_owned);
-        let mut plan =
-            Plan::make(targets, probes, mode, &pids, &self.hazards, self.prober.tier.guards(), known);
+        let mut plan = Plan::make(targets, probes, mode, &pids, &self.hazards, known);
         let mut counted = Vec::new();
         for (number, &function) in plan.counted.iter().enumerate() {
             counted.push(Counted { function, number, before: self.count(number)? });
@@ -351,8 +350,7 @@ impl Backend for Attach {
             entry_only: false,
         };
         let probes: Vec<Probe> = targets.iter().map(timed).collect();
-        let guards = self.prober.tier.guards();
-        let plan = Plan::make(targets, &probes, Mode::Timing, &pids, &hazards, guards, |_, _| None);
+        let plan = Plan::make(targets, &probes, Mode::Timing, &pids, &hazards, |_, _| None);
         let entries = plan.batches.into_iter().filter(|((_, purpose), _)| *purpose != Purpose::Exit);
         let stepped = entries.flat_map(|(_, placed)| placed).filter(|placed| placed.stepped);
         stepped.map(|placed| placed.function).collect()

@@ -39,15 +39,14 @@ pub(super) struct Placed {
 const LONGEST: u64 = 1 << 20;
 
 impl Plan {
-    /// `hazards`: what speaks against watching returns by the address on the stack. `guarded`: `Tier::guards`. `known`: why
-    /// a place of a file was refused before.
+    /// `hazards`: what speaks against watching returns by the address on the stack. `known`: why a place of a file was
+    /// refused before.
     pub(super) fn make(
         targets: &[Target],
         probes: &[Probe],
         mode: Mode,
         pids: &[i32],
         hazards: &[Hazard],
-        guarded: bool,
         known: impl Fn(&Path, u64) -> Option<String>,
     ) -> Self {
         let targets: HashMap<_, _> = targets.iter().map(|target| (target.id, target)).collect();
@@ -55,7 +54,7 @@ impl Plan {
         let mut objects: HashMap<&Path, Result<Object>> = HashMap::new();
         let mut taken: HashMap<(PathBuf, u64), FunctionId> = HashMap::new();
         let goroutines = hazards.contains(&Hazard::Go);
-        let spared = hazards.iter().all(|hazard| hazard.spares_returning(guarded));
+        let spared = hazards.iter().all(|hazard| hazard.spares_returning());
         for probe in probes {
             let mut place = || -> std::result::Result<(PathBuf, Placed, Vec<Spot>), String> {
                 let target = targets.get(&probe.function).ok_or("nothing says where it is")?;

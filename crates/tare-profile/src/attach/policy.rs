@@ -64,13 +64,10 @@ const RUNTIME: [&str; 8] =
 
 impl Hazard {
     /// Whether it spares functions that are left only by returning (`Target::only_returns`), so that their return addresses
-    /// may be replaced. `guarded`: a call on another stack than that of the last such function is let go.
-    pub(super) fn spares_returning(self, guarded: bool) -> bool {
-        match self {
-            Self::Exceptions | Self::ThreadExit | Self::Coroutines => true,
-            Self::SignalStack => guarded,
-            Self::AsyncExit | Self::Go | Self::Seccomp | Self::Unknown => false,
-        }
+    /// may be replaced. Not a signal's handler: it may change stacks in the midst of such a function, or call one on a
+    /// stack of its own, whose frames the kernel takes for those of the first.
+    pub(super) fn spares_returning(self) -> bool {
+        matches!(self, Self::Exceptions | Self::ThreadExit)
     }
 }
 

@@ -63,11 +63,6 @@ impl Tier {
         }
     }
 
-    /// Whether a call on another stack than that of the last call whose return is watched is let go: sessions alone can.
-    pub(super) fn guards(self) -> bool {
-        self == Self::Session
-    }
-
     pub(super) fn says(self) -> &'static str {
         match self {
             Self::Session => "one uprobe session link for many functions",

@@ -6,18 +6,11 @@ use super::super::tier::Purpose;
 use super::*;
 
 /// What probes are planned on `leaf`, of which it is known that it `only_returns` or not.
-fn planned(program: &Program, only_returns: bool, hazards: &[Hazard], guarded: bool) -> Vec<Purpose> {
+fn planned(program: &Program, only_returns: bool, hazards: &[Hazard]) -> Vec<Purpose> {
     let mut targets = program.targets(&["leaf"]);
     targets[0].only_returns = only_returns;
-    let plan = Plan::make(
-        &targets,
-        &probes(&targets, PLAIN),
-        Mode::Timing,
-        &[program.pid()],
-        hazards,
-        guarded,
-        |_, _| None,
-    );
+    let plan =
+        Plan::make(&targets, &probes(&targets, PLAIN), Mode::Timing, &[program.pid()], hazards, |_, _| None);
     assert_eq!(plan.refused, []);
     plan.batches.into_keys().map(|(_, purpose)| purpose).collect()
 }
@@ -54,23 +47,27 @@ fn a_return_address_is_replaced_where_nothing_can_pass_it_alone() {
 FUNCTION void leaf(void) { }
 static long work(void) { leaf(); return 0; }",
     );
-    let by_exits = |only_returns, hazards: &[Hazard], guarded| {
-        let purposes = planned(&program, only_returns, hazards, guarded);
+    let by_exits = |only_returns, hazards: &[Hazard]| {
+        let purposes = planned(&program, only_returns, hazards);
         match purposes.as_slice() {
             [Purpose::Call] => false,
             _ => purposes.contains(&Purpose::Entry) && purposes.contains(&Purpose::Exit),
         }
     };
-    assert!(!by_exits(false, &[], true));
-    for hazard in [Hazard::Exceptions, Hazard::ThreadExit, Hazard::Coroutines] {
-        assert!(by_exits(false, &[hazard], true));
-        assert!(!by_exits(true, &[hazard], false));
-        assert!(by_exits(true, &[hazard, Hazard::Unknown], true));
+    assert!(!by_exits(false, &[]));
+    for hazard in [Hazard::Exceptions, Hazard::ThreadExit] {
+        assert!(by_exits(false, &[hazard]));
+        assert!(!by_exits(true, &[hazard]));
+        assert!(by_exits(true, &[hazard, Hazard::Unknown]));
     }
-    for hazard in [Hazard::AsyncExit, Hazard::Go, Hazard::Seccomp, Hazard::Unknown] {
-        assert!(by_exits(true, &[hazard], true));
+    for hazard in [
+        Hazard::AsyncExit,
+        Hazard::Coroutines,
+        Hazard::SignalStack,
+        Hazard::Go,
+        Hazard::Seccomp,
+        Hazard::Unknown,
+    ] {
+        assert!(by_exits(true, &[hazard]));
     }
-    // A handler's calls, on its own stack, are kept from the kernel's list of frames by sessions only.
-    assert!(!by_exits(true, &[Hazard::SignalStack], true));
-    assert!(by_exits(true, &[Hazard::SignalStack], false));
 }
