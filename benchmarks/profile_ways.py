@@ -19,6 +19,9 @@ from tare.profile.launch import FOLDER, library
 MEMORY = Path("/dev/shm")
 STARTED_WITHIN_S = 10.0
 BACKENDS = ("agent", "xray", "attach")
+AT_EXITS = "attach at exits"
+"""Attaching, with each function watched where it leaves, as in a process that throws exceptions."""
+ATTACHING = ("attach", AT_EXITS)
 
 Target = tuple[int, str, str, int, int, bool]
 Probe = tuple[int, str, bool, bool]
@@ -58,14 +61,14 @@ class Way:
     ) -> None:
         """Before the process starts: the functions that may be watched, those of them at which it sees which are
         (without any, all are patched from the start), and the user and group it runs as."""
-        if self.name != "attach":
+        if self.name not in ATTACHING:
             if owner is not None:
                 os.chown(self.shared, *owner)
             prepare_agent(str(self.shared), self.name, str(program), targets, triggers, owner)
 
     def environment(self) -> Mapping[str, str]:
         """For a process that is to be watched."""
-        if self.name == "attach":
+        if self.name in ATTACHING:
             return dict(os.environ)
         return {**os.environ, "LD_PRELOAD": str(library()), FOLDER: str(self.shared)}
 
@@ -81,8 +84,8 @@ class Way:
             os.environ.update(before)
 
     def recorder(self, pid: int, file: Path) -> ProfileRecorder:
-        if self.name == "attach":
-            return ProfileRecorder.attach(str(file), [pid], True)
+        if self.name in ATTACHING:
+            return ProfileRecorder.attach(str(file), [pid], True, self.name == AT_EXITS)
         if self.name == "agent":
             return ProfileRecorder.agent(str(file), str(self.shared))
         return ProfileRecorder.xray(str(file), str(self.shared))
@@ -140,8 +143,8 @@ def missing(names: Sequence[str], program: Program, folder: Path) -> dict[str, s
             Way(name, folder).program(program)
         except NotBuilt as why:
             found[name] = str(why)
-    if "attach" in names and os.geteuid() != 0:
-        found["attach"] = "it needs root"
+    if os.geteuid() != 0:
+        found |= dict.fromkeys(set(ATTACHING).intersection(names), "it needs root")
     return found
 
 

@@ -332,8 +332,12 @@ class ProfileRecorder:
     name: str  # "attach", "agent", "xray" or "annotation"
     says: str  # what a user should know of the way it watches
     @staticmethod
-    def attach(path: str | Path, pids: Sequence[int], follow_children: bool) -> ProfileRecorder:
-        """Running processes, by the kernel's probes. Raises ProbeError, also where this build lacks them."""
+    def attach(
+        path: str | Path, pids: Sequence[int], follow_children: bool, at_exits: bool = False
+    ) -> ProfileRecorder:
+        """Running processes, by the kernel's probes. `at_exits`: functions are watched where they leave though their
+        return addresses could be replaced, for measuring what that costs. Raises ProbeError, also where this build
+        lacks them."""
     @staticmethod
     def agent(path: str | Path, folder: str | Path) -> ProfileRecorder:
         """A server that was started with the agent and this folder of shared memory."""

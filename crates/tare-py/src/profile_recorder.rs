@@ -47,8 +47,15 @@ impl ProfileRecorder {
 #[pymethods]
 impl ProfileRecorder {
     #[staticmethod]
-    fn attach(py: Python<'_>, path: PathBuf, pids: Vec<i32>, follow_children: bool) -> PyResult<Self> {
-        Self::start(py, path, || profile_attach::open(&pids, follow_children))
+    #[pyo3(signature = (path, pids, follow_children, at_exits = false))]
+    fn attach(
+        py: Python<'_>,
+        path: PathBuf,
+        pids: Vec<i32>,
+        follow_children: bool,
+        at_exits: bool,
+    ) -> PyResult<Self> {
+        Self::start(py, path, || profile_attach::open(&pids, follow_children, at_exits))
     }
 
     #[staticmethod]

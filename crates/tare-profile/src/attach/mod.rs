@@ -83,6 +83,7 @@ pub struct Attach {
     moves: Moves,
     /// Why returns are watched where functions leave; empty: by the address on the stack.
     hazards: Vec<Hazard>,
+    at_exits: bool,
     follow_children: bool,
     functions: usize,
     /// Of them, those whose first instruction the kernel does not emulate.
@@ -172,6 +173,7 @@ impl Attach {
             policy: Policy::default(),
             moves: Moves::default(),
             hazards: Vec::new(),
+            at_exits: false,
             follow_children,
             functions: 0,
             stepped: 0,
@@ -179,6 +181,18 @@ impl Attach {
             told: 0,
             finished: false,
         })
+    }
+
+    /// Watches exits where functions leave from now on, whatever the process: what that costs can be measured so.
+    pub fn watch_at_exits(&mut self) {
+        self.at_exits = true;
+    }
+
+    /// Each time anew: a library may have been loaded since.
+    fn hazards_of(&mut self, pids: &[i32]) -> Vec<Hazard> {
+        let mut hazards = self.policy.hazards(pids);
+        hazards.extend(self.at_exits.then_some(Hazard::Asked));
+        hazards
     }
 
     fn tally(&self, which: Tally) -> u64 {
@@ -292,8 +306,7 @@ impl Backend for Attach {
         let followed = probes.iter().filter(|probe| probe.records_exits(mode));
         self.stream.follow(followed.map(|probe| probe.function).collect());
         let pids = self.watched.list();
-        // Each time: a library may have been loaded since.
-        self.hazards = self.policy.hazards(&pids);
+        self.hazards = self.hazards_of(&pids);
         let known = |path: &std::path::Path, offset| self.prober.refused(path, offset).map(str::to_owned);
         let mut plan = Plan::make(targets, probes, mode, &pids, &self.hazards, known);
         let mut counted = Vec::new();
@@ -342,7 +355,7 @@ impl Backend for Attach {
 
     fn stepped(&mut self, targets: &[Target]) -> Vec<FunctionId> {
         let pids = self.watched.list();
-        let hazards = self.policy.hazards(&pids);
+        let hazards = self.hazards_of(&pids);
         let timed = |target: &Target| Probe {
             function: target.id,
             detail: Detail::Site,

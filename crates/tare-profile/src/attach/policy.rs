@@ -33,6 +33,8 @@ pub(super) enum Hazard {
     Seccomp,
     /// A file in its memory cannot be read.
     Unknown,
+    /// None, but to measure the other way.
+    Asked,
 }
 
 /// Symbols whose use is a hazard. The C and C++ libraries themselves define them, and use them only when called.
@@ -82,6 +84,7 @@ impl fmt::Display for Hazard {
             Self::Go => "it is written in Go",
             Self::Seccomp => "its system calls are filtered",
             Self::Unknown => "a file in its memory cannot be read",
+            Self::Asked => "it is asked for",
         })
     }
 }
