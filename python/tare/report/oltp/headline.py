@@ -22,7 +22,10 @@ CLOSED = (
 
 def headline(report: OltpReport) -> Iterator[str]:
     """The report's own `headline` is not looked at."""
-    yield _validity(report)
+    if report.invalid:
+        yield f"This run is not valid: {joined(report.invalid)}."
+    else:
+        yield f"Valid: {confirmation(report)}."
     if report.all.response.n:
         yield _times(report)
     yield from _stalls(report)
@@ -31,24 +34,23 @@ def headline(report: OltpReport) -> Iterator[str]:
     yield _own(report)
 
 
-def _validity(report: OltpReport) -> str:
+def confirmation(report: OltpReport) -> str:
+    """Rate that a valid run sustained; without a full stop."""
     held = report.held
-    if report.invalid:
-        return f"This run is not valid: {joined(report.invalid)}."
     if held.intended_rate is None or held.off is None:
-        return f"Valid: a closed loop of {report.asked.connections} connections, {words.rate(held.rate)}."
+        return f"a closed loop of {report.asked.connections} connections, {words.rate(held.rate)}"
     return (
-        f"Valid: {words.due(held.intended_rate, report.asked)} and {words.rate(held.rate)} were started "
-        f"({words.percent_off(held.off)}), over {words.seconds(words.lasting(report.asked))}."
+        f"{words.due(held.intended_rate, report.asked)} and {words.rate(held.rate)} were started "
+        f"({words.percent_off(held.off)}), over {words.seconds(words.lasting(report.asked))}"
     )
 
 
 def _times(report: OltpReport) -> str:
     longest = words.duration(report.all.response.largest or 0)
-    said = f"Response time: {_mean_and_p99(report.all.response)}, the longest {longest}."
+    figures = f"{_mean_and_p99(report.all.response)}, the longest {longest}."
     if report.held.intended_rate is None:
-        return said.replace("Response", "Service", 1)
-    return f"{said} Service time: {_mean_and_p99(report.all.service)}."
+        return f"Service time: {figures}"
+    return f"Response time: {figures} Service time: {_mean_and_p99(report.all.service)}."
 
 
 def _mean_and_p99(of: Times) -> str:

@@ -9,7 +9,7 @@ from tare.report.charts.chart import Chart, NoChart
 from tare.report.oltp import view, words
 from tare.report.oltp.build import Built
 from tare.report.oltp.charts.measures import MOST, moved
-from tare.report.oltp.headline import CLOSED, DIFFERENCE
+from tare.report.oltp.headline import CLOSED, DIFFERENCE, confirmation
 from tare.report.page.filters import FILTERS
 from tare.report.page.render import MOST_BYTES, rendered
 from tare.report.words import dbms_name
@@ -53,6 +53,7 @@ def _context(built: Built, charts: list[Chart | NoChart], limits: Limits) -> dic
     report = built.report
     return {
         "report": report,
+        "confirmation": confirmation(report),
         "limits": limits,
         "contents": CONTENTS,
         "asked": view.asked(report),

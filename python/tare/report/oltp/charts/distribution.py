@@ -17,7 +17,8 @@ TAIL = "How many took longer"
 
 _ALL = "all types"
 _MOST_TYPES = 12
-_COLOURS = {"response": BLUE, "service": ORANGE, "start lag": GREEN}
+_LAG = "start lag"
+_COLOURS = {"response": BLUE, "service": ORANGE, _LAG: GREEN}
 _FLOOR = 1e-3  # ms: a lag below 1 µs stands at it
 
 
@@ -88,7 +89,8 @@ def histogram(report: OltpReport, run: OltpRun) -> Chart | NoChart:
 
 
 def tail(report: OltpReport, run: OltpRun) -> Chart | NoChart:
-    kinds = [*_kinds(report), *(["start lag"] if report.held.intended_rate is not None else [])]
+    is_open = report.held.intended_rate is not None
+    kinds = [*_kinds(report), *([_LAG] if is_open else [])]
     rows: list[dict[str, Any]] = [
         {"type": name, "times": times, "ms": max(ms, _FLOOR), "share": share}
         for name, one in _types(run)
@@ -125,7 +127,7 @@ def tail(report: OltpReport, run: OltpRun) -> Chart | NoChart:
         + (
             "Start lag: from the intended to the real start. Where response leaves service, transactions waited for a "
             "free connection."
-            if "start lag" in kinds
+            if is_open
             else ""
         ),
         spec=spec(
@@ -161,7 +163,7 @@ def tail(report: OltpReport, run: OltpRun) -> Chart | NoChart:
 
 
 def of_type(one: OfType, times: str) -> Any:
-    return one.lag if times == "start lag" else getattr(one, times)
+    return one.lag if times == _LAG else getattr(one, times)
 
 
 def _kinds(report: OltpReport) -> list[str]:
