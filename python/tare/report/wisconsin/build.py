@@ -9,6 +9,7 @@ from importlib.metadata import version
 
 from tare.lab.frames import Frames
 from tare.lab.states import QatCState, RunState
+from tare.protocol.experiment_checks import MISSING_QUERIES
 from tare.protocol.outcome import Outcome
 from tare.report.charts.chart import Chart, NoChart
 from tare.report.conditions import gathered
@@ -158,5 +159,5 @@ def _commands(facts: Sequence[Facts], exact: Outcome) -> list[str]:
     ]
 
 
-ALWAYS_ACCEPTED = ("missing queries",)
+ALWAYS_ACCEPTED = (MISSING_QUERIES.name,)
 """A DBMS without hash indexes cannot run what asks for one: that is listed, and stops nothing."""

@@ -12,12 +12,13 @@ from tare.report.wisconsin.words import factor, inverse, of_ms
 from tare.report.words import counted, joined
 from tare.workload.wisconsin.kinds import Generation
 from tare.workload.wisconsin.published import SYSTEMS, table
+from tare.workload.wisconsin.query import Class
 
 
 def headline(measured: Measurements, answers: Answers, speed_ups: Sequence[SpeedUp]) -> Iterator[str]:
     yield _what_ran(measured)
     yield _of_answers(answers, measured.systems)
-    yield from _beside_1983(measured)
+    yield from beside_1983(measured)
     yield from _largest(measured, speed_ups)
 
 
@@ -49,7 +50,7 @@ def _of_answers(answers: Answers, systems: Sequence[System]) -> str:
     )
 
 
-def _beside_1983(measured: Measurements) -> Iterator[str]:
+def beside_1983(measured: Measurements) -> Iterator[str]:
     """The published queries: by how much the paper's fastest took longer than today's slowest."""
     pairs = []
     for query in dict.fromkeys(one.query for one in measured.seen if one.query.published):
@@ -82,7 +83,7 @@ def _largest(measured: Measurements, speed_ups: Sequence[SpeedUp]) -> Iterator[s
         best = max(own, key=lambda one: one.ratio.estimate, default=None)
         if best is None or best.ratio.estimate <= 1:
             continue
-        paying = [one for one in own if one.kind == "update" or "index" in one.access]
+        paying = [one for one in own if one.kind == Class.UPDATE or measured.may_use_index(one)]
         worst = min(paying or own, key=lambda one: one.ratio.estimate)
         text = f"{system.label}: an index helps most in {named(best)}, {factor(best.ratio)} times as fast as the heap"
         if worst.ratio.estimate < 1:

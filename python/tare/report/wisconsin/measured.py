@@ -14,7 +14,7 @@ from tare.protocol.compare import compare
 from tare.protocol.outcome import Outcome
 from tare.protocol.statistics import median_interval
 from tare.report.wisconsin.access import Found, found_in
-from tare.report.wisconsin.document import Ratio, System, Time, Timed
+from tare.report.wisconsin.document import Ratio, SpeedUp, System, Time, Timed
 from tare.report.wisconsin.stored import StoredQatC
 from tare.report.wisconsin.systems import Named
 from tare.workload.wisconsin.kinds import Generation, Organisation
@@ -45,6 +45,12 @@ class Measurements:
 
     def of(self, system: System, query: WisconsinQuery, size: int) -> Seen | None:
         return self._by_name.get((system.label, query.generation, query.name, size))
+
+    def may_use_index(self, speed_up: SpeedUp) -> bool:
+        """Whether the plan of the faster or slower organisation has an index in it, as far as it is known."""
+        key = (speed_up.system, Generation(speed_up.generation), speed_up.query, speed_up.size)
+        seen = self._by_name.get(key)
+        return seen is not None and seen.found is not None and seen.found.may_use_index
 
     def sizes(self, generation: Generation) -> list[int]:
         return sorted({one.size for one in self.seen if one.query.generation is generation})

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from tare.report.numbers import fixed
+from tare.report.safe import short
 from tare.report.wisconsin.document import PaperTable, Query, SpeedUp, Timed, WisconsinReport
 from tare.report.wisconsin.labels import operation
 from tare.report.wisconsin.labels import organisation as organisation_name
@@ -15,6 +16,8 @@ from tare.report.words import NOTHING
 from tare.workload.wisconsin.kinds import Generation, Organisation
 
 ROWS_1983 = 10_000
+
+MOST_WHY = 90  # characters of a reason in a cell; the table of what is missing has all of it
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +56,7 @@ class Sheet:
             if label == system:
                 found = self._whys.get((run, query, None)) or self._whys.get((run, query, size))
                 if found:
-                    return found.partition(" (")[0]
+                    return short(found, MOST_WHY)
         return ""
 
     def elapsed(self, system: str, generation: str, query: str, size: int) -> Cell:

@@ -24,6 +24,10 @@ class Way(StrEnum):
     STATISTICS = "the column's statistics"  # the relation and its indexes are not read
     UNTOLD = "scan or index"  # chosen only when the statement runs: the plan does not tell
 
+    @classmethod
+    def indexes(cls) -> tuple[Way, ...]:
+        return (cls.CLUSTERED, cls.NONCLUSTERED, cls.HASH, cls.INDEX_ONLY, cls.BUILT)
+
 
 END = "its end alone"  # of an index: the least value is the first
 
@@ -76,6 +80,11 @@ class Found:
         parts += _counted(self.joins)
         parts += [f"groups by {self.grouping}"] if self.grouping else []
         return "; ".join(parts)
+
+    @property
+    def may_use_index(self) -> bool:
+        by_index = Join.INDEX in self.joins or self.grouping is Grouping.INDEX_ORDER
+        return by_index or self.uses(*Way.indexes(), Way.UNTOLD)
 
     def uses(self, *ways: Way) -> bool:
         return any(one.way in ways for one in self.accesses)

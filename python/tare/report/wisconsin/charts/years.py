@@ -9,6 +9,7 @@ from tare.report.charts.chart import Chart, NoChart
 from tare.report.charts.theme import GREY, spec
 from tare.report.wisconsin.charts.systems import TOOLTIP, colour, shape
 from tare.report.wisconsin.document import WisconsinReport
+from tare.report.wisconsin.headline import beside_1983
 from tare.report.wisconsin.measured import Measurements
 from tare.workload.wisconsin.kinds import Generation
 from tare.workload.wisconsin.published import GIVEN_UP, SYSTEMS, TABLES
@@ -101,7 +102,7 @@ def chart(measured: Measurements, report: WisconsinReport) -> Chart | NoChart:
         data={"then": then, "now": now},
         marks=len(then) + len(now),
         alt=f"Dots on a logarithmic scale of time: {len(places)} queries, four systems of 1983 and "
-        f"{len(measured.systems)} of today. {' '.join(report.headline[2:3])}",
+        f"{len(measured.systems)} of today. {' '.join(beside_1983(measured))}",
         section="paper",
     )
 

@@ -38,12 +38,12 @@ def _judge(measured: Measurements, system: System) -> Judged:
 
 def _paths(seen: list[Seen]) -> str:
     """Where none was slower for it."""
-    by = {
-        "by the index": [one for one in seen if _uses(one)],
-        "not told by its plan": [one for one in seen if _untold(one)],
-        "by a scan": [one for one in seen if not _uses(one) and not _untold(one)],
-    }
-    told = "; ".join(f"{how}: {_named(of)}" for how, of in by.items() if of)
+    paths = (
+        ("by the index", [one for one in seen if _uses(one)]),
+        ("not told by its plan", [one for one in seen if _untold(one)]),
+        ("by a scan", [one for one in seen if not _uses(one) and not _untold(one)]),
+    )
+    told = "; ".join(f"{path}: {_named(queries)}" for path, queries in paths if queries)
     return f"{told}; never slower than on the heap by an index"
 
 
