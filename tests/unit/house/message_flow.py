@@ -1,0 +1,435 @@
+"""Finds code that decides by the words of a message.
+
+A message is a string that Tare itself writes for a reader. The search follows such strings, by name, from where they
+are written into fields, local variables and results of functions, and reports each place that compares them, cuts
+them up, or looks for words in them. Text of others (files of the kernel, answers of a DBMS, arguments) is no message.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TypeVar
+
+_WORD = re.compile(r"[A-Za-z]{2,}|\ba\b")
+_SQL = re.compile(
+    r"\s*(SELECT|INSERT|CREATE|DROP|ALTER|UPDATE|DELETE|SET|SHOW|WITH|ANALYZE|COPY|LOAD|PRAGMA)\b"
+)
+_SEARCHES = {
+    "contains", "count", "endswith", "find", "index", "like", "partition", "re_extract", "re_search", "removeprefix",
+    "removesuffix", "replace", "rfind", "rlike", "rpartition", "rsplit", "split", "startswith",
+}  # fmt: skip
+_CUTS = {"partition", "rpartition", "rsplit", "split"}
+_PATTERNS = {"findall", "finditer", "fullmatch", "match", "search", "split", "sub"}
+_CHANGES = {
+    "capitalize",
+    "format",
+    "get",
+    "lower",
+    "lstrip",
+    "replace",
+    "rstrip",
+    "strip",
+    "upper",
+    "values",
+} | _CUTS
+_WRAPPERS = {"str", "list", "tuple", "sorted", "dict", "next", "clean", "printable", "coalesce", "fill_null"}
+
+Key = TypeVar("Key", str, tuple[str, str])
+
+
+@dataclass(frozen=True, order=True)
+class Place:
+    """A place that decides by the words of a message."""
+
+    file: str
+    line: int
+    source: str
+
+    def __str__(self) -> str:
+        return f"{self.file}:{self.line}: {self.source}"
+
+
+@dataclass
+class _Facts:
+    """Names that hold messages, package-wide."""
+
+    fields: set[str] = field(default_factory=set)  # `name` of whatever class, and `Class.name`
+    written: set[str] = field(default_factory=set)  # `Class.name` that anything was seen to be given to
+    functions: set[str] = field(default_factory=set)
+    parameters: set[tuple[str, str]] = field(default_factory=set)  # of a function
+    errors: set[str] = field(default_factory=lambda: {"TareError"})
+
+
+@dataclass
+class _Scope:
+    """Values of local names; a name that is not here is looked up further out."""
+
+    values: dict[str, list[ast.expr]] = field(default_factory=lambda: defaultdict(list))
+    parameters: set[str] = field(default_factory=set)
+    function: str = ""
+    owner: str = ""  # class
+    outer: _Scope | None = None
+
+
+def places(package: Path) -> list[Place]:
+    """Places of a package that decide by the words of a message."""
+    trees = {file: ast.parse(file.read_text(), str(file)) for file in sorted(package.rglob("*.py"))}
+    facts = _Facts()
+    _errors(trees.values(), facts)
+    while _grew(trees.values(), facts):
+        pass
+    found = set()
+    for file, tree in trees.items():
+        source = file.read_text().splitlines()
+        for node in _Search(facts).run(tree):
+            line = node.lineno
+            found.add(Place(str(file.relative_to(package)), line, source[line - 1].strip()))
+    return sorted(found)
+
+
+def _errors(trees: Iterable[ast.Module], facts: _Facts) -> None:
+    """Classes of the error tree: text of one of these is a message."""
+    classes = [node for tree in trees for node in ast.walk(tree) if isinstance(node, ast.ClassDef)]
+    size = 0
+    while size < len(facts.errors):
+        size = len(facts.errors)
+        facts.errors |= {c.name for c in classes if any(_name(base) in facts.errors for base in c.bases)}
+    facts.fields.add("what")
+
+
+def _grew(trees: Iterable[ast.Module], facts: _Facts) -> bool:
+    """One more step along the way of messages; false once nothing new holds one."""
+    before = len(facts.fields) + len(facts.functions) + len(facts.parameters)
+    uses = _Uses(_orders(trees))
+    for tree in trees:
+        _Collect(facts, uses).run(tree)
+    facts.fields |= uses.mostly(uses.fields)
+    facts.written |= {name for name in uses.fields if "." in name}
+    facts.functions |= uses.mostly(uses.functions)
+    facts.parameters |= uses.mostly(uses.parameters)
+    return len(facts.fields) + len(facts.functions) + len(facts.parameters) > before
+
+
+def _orders(trees: Iterable[ast.Module]) -> dict[str, list[str]]:
+    """Names of the fields of each class and the parameters of each function, in their order."""
+    found: dict[str, list[str]] = {}
+    for node in (node for tree in trees for node in ast.walk(tree)):
+        if isinstance(node, ast.ClassDef):
+            parts = [part for part in node.body if isinstance(part, ast.AnnAssign)]
+            found[node.name] = [part.target.id for part in parts if isinstance(part.target, ast.Name)]
+        elif isinstance(node, ast.FunctionDef):
+            names = [argument.arg for argument in (*node.args.posonlyargs, *node.args.args)]
+            found.setdefault(node.name, names[1:] if names[:1] in (["self"], ["cls"]) else names)
+    return found
+
+
+@dataclass
+class _Uses:
+    """How often each name is given a message, and how often something else."""
+
+    orders: Mapping[str, list[str]]
+    fields: Mapping[str, Counter[bool]] = field(default_factory=lambda: defaultdict(Counter))
+    functions: Mapping[str, Counter[bool]] = field(default_factory=lambda: defaultdict(Counter))
+    parameters: Mapping[tuple[str, str], Counter[bool]] = field(default_factory=lambda: defaultdict(Counter))
+
+    @staticmethod
+    def mostly(uses: Mapping[Key, Counter[bool]]) -> set[Key]:
+        return {key for key, count in uses.items() if count[True] and 2 * count[True] >= count[False]}
+
+
+def is_sentence(node: ast.expr) -> bool:
+    """Three words of prose, or two around a value."""
+    if isinstance(node, ast.Constant) and isinstance(node.value, str):
+        return _words(node.value) >= 3
+    if isinstance(node, ast.JoinedStr):
+        text = "\0".join(
+            p.value for p in node.values if isinstance(p, ast.Constant) and isinstance(p.value, str)
+        )
+        return " " in text and _words(text) >= 2
+    return False
+
+
+def _words(text: str) -> int:
+    if _SQL.match(text) or re.search(r"[<>=\\^$]|\(\?", text) or " " not in text.strip():
+        return 0
+    return len(_WORD.findall(text))
+
+
+class _Walk:
+    """Follows names through the scopes of one module."""
+
+    def __init__(self, facts: _Facts) -> None:
+        self.facts = facts
+
+    def run(self, tree: ast.Module) -> list[ast.expr]:
+        self.found: list[ast.expr] = []
+        self._scope(tree, _Scope())
+        return self.found
+
+    def _scope(self, node: ast.AST, scope: _Scope) -> None:
+        inner: list[ast.AST] = []
+        own = list(_own(node, inner))
+        for part in own:
+            _bind(part, scope)
+        for part in own:
+            self.see(part, scope, node)
+        for part in inner:
+            nested = _Scope(outer=scope, owner=scope.owner)
+            if isinstance(part, ast.ClassDef):
+                nested.owner = part.name
+            else:
+                arguments = part.args  # type: ignore[attr-defined]
+                every = (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)
+                nested.parameters = {argument.arg for argument in every}
+                nested.function = getattr(part, "name", "")
+            self._scope(part, nested)
+
+    def see(self, node: ast.AST, scope: _Scope, owner: ast.AST) -> None:
+        raise NotImplementedError
+
+    def message(self, node: ast.AST | None, scope: _Scope, depth: int = 0) -> bool:
+        """Whether the value is a message, or a collection of them."""
+        if node is None or depth > 12:
+            return False
+        again = lambda part: self.message(part, scope, depth + 1)  # noqa: E731
+        match node:
+            case ast.Constant():
+                return is_sentence(node)
+            case ast.JoinedStr():
+                return is_sentence(node) or any(
+                    again(p.value) for p in node.values if isinstance(p, ast.FormattedValue)
+                )
+            case ast.IfExp():
+                return again(node.body) or again(node.orelse)
+            case ast.BoolOp():
+                return any(map(again, node.values))
+            case ast.BinOp():
+                return again(node.left) or again(node.right)
+            case ast.NamedExpr() | ast.Starred() | ast.Await():
+                return again(node.value)
+            case ast.Subscript():
+                return again(node.value)
+            case ast.Tuple() | ast.List() | ast.Set():
+                return bool(node.elts) and any(map(again, node.elts))
+            case ast.Dict():
+                return bool(node.values) and all(map(again, node.values))
+            case ast.DictComp():
+                return again(node.value)
+            case ast.ListComp() | ast.GeneratorExp() | ast.SetComp():
+                return again(node.elt)
+            case ast.Attribute(value=ast.Name(id="self")) if (
+                f"{scope.owner}.{node.attr}" in self.facts.written
+            ):
+                return f"{scope.owner}.{node.attr}" in self.facts.fields
+            case ast.Attribute():
+                return node.attr in self.facts.fields or self._suffix(node.attr)
+            case ast.Name():
+                return self._named(node.id, scope, depth)
+            case ast.Call():
+                return self._call(node, scope, depth)
+        return False
+
+    def _suffix(self, name: str) -> bool:
+        """A column is a field behind the name of its holder: `leader_why`."""
+        last = name.rpartition("_")[2]
+        return last != name and last in self.facts.fields and last in ("why", "reason", "said", "text")
+
+    def _named(self, name: str, scope: _Scope, depth: int) -> bool:
+        at: _Scope | None = scope
+        while at is not None:
+            if name in at.values:
+                return any(self.message(value, at, depth + 1) for value in at.values[name])
+            if name in at.parameters:
+                return (at.function, name) in self.facts.parameters
+            at = at.outer
+        return False
+
+    def _call(self, node: ast.Call, scope: _Scope, depth: int) -> bool:
+        name = _name(node.func)
+        if isinstance(node.func, ast.Attribute) and name in _CHANGES | _WRAPPERS | {
+            "contains",
+            "re_extract",
+            "cast",
+        }:
+            given = node.args[1:] if name == "get" else []
+            return any(self.message(part, scope, depth + 1) for part in (node.func.value, *given))
+        if name in _WRAPPERS | {"cases", "ifelse"}:
+            return any(self.message(part, scope, depth + 1) for part in node.args)
+        return name in self.facts.functions and not (name or "").startswith("__")
+
+
+class _Collect(_Walk):
+    """Notes which fields are given messages and which functions return them."""
+
+    def __init__(self, facts: _Facts, uses: _Uses) -> None:
+        super().__init__(facts)
+        self.uses = uses
+
+    def see(self, node: ast.AST, scope: _Scope, owner: ast.AST) -> None:
+        if isinstance(node, ast.Call):
+            called = _name(node.func) or ""
+            given = [(keyword.arg, keyword.value) for keyword in node.keywords if keyword.arg]
+            given += zip(self.uses.orders.get(called, ()), node.args, strict=False)
+            for name, value in given:
+                if called.lstrip("_")[:1].isupper() or called in ("replace", "_replace"):
+                    self._give(self.uses.fields[name], value, scope)
+                    self._give(self.uses.fields[f"{called}.{name}"], value, scope)
+                self._give(self.uses.parameters[called, name], value, scope)
+        elif isinstance(node, ast.Assign | ast.AnnAssign):
+            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+            for target, value in _pairs(targets, node.value):
+                if isinstance(target, ast.Subscript):
+                    target = target.value
+                if isinstance(target, ast.Attribute):
+                    self._give(self.uses.fields[target.attr], value, scope)
+                    self._give(self.uses.fields[f"{scope.owner}.{target.attr}"], value, scope)
+        elif isinstance(node, ast.Return | ast.Yield) and node.value and isinstance(owner, ast.FunctionDef):
+            self._give(self.uses.functions[owner.name], node.value, scope)
+
+    def _give(self, uses: Counter[bool], value: ast.expr, scope: _Scope) -> None:
+        if not _is_nothing(value):
+            uses[self.message(value, scope)] += 1
+
+
+class _Search(_Walk):
+    """Reports expressions that decide by the words of a message."""
+
+    def see(self, node: ast.AST, scope: _Scope, owner: ast.AST) -> None:
+        match node:
+            case ast.Compare():
+                sides = [node.left, *node.comparators]
+                for left, right, operator in zip(sides, sides[1:], node.ops, strict=False):
+                    if self._compares(left, right, operator, scope):
+                        self.found.append(node)
+            case ast.Call():
+                if self._searches(node, scope):
+                    self.found.append(node)
+            case ast.Match():
+                if self.message(node.subject, scope) and any(_literals(case.pattern) for case in node.cases):
+                    self.found.append(node.subject)
+            case ast.Dict():
+                keys = [key for key in node.keys if key is not None]
+                if any(isinstance(key, ast.Constant) and is_sentence(key) for key in keys):
+                    self.found.append(node)
+
+    def _compares(self, left: ast.expr, right: ast.expr, operator: ast.cmpop, scope: _Scope) -> bool:
+        if isinstance(operator, ast.Eq | ast.NotEq):
+            return (_is_phrase(left) and self.message(right, scope)) or (
+                _is_phrase(right) and self.message(left, scope)
+            )
+        if not isinstance(operator, ast.In | ast.NotIn):
+            return False
+        if isinstance(right, ast.Tuple | ast.List | ast.Set):
+            return any(map(_is_phrase, right.elts)) and self.message(left, scope)
+        if isinstance(right, ast.JoinedStr):
+            return self.message(right, scope)
+        return _is_text(left) and self.message(right, scope)
+
+    def _searches(self, node: ast.Call, scope: _Scope) -> bool:
+        if not isinstance(node.func, ast.Attribute):
+            return False
+        name, holder = node.func.attr, node.func.value
+        if name in _PATTERNS and isinstance(holder, ast.Name) and (holder.id == "re" or holder.id.isupper()):
+            return any(self.message(part, scope) for part in node.args)
+        if name not in _SEARCHES or not node.args or not self.message(holder, scope):
+            return False
+        return any(_is_text(part) or (name in _CUTS and _is_separator(part)) for part in _flat(node.args[0]))
+
+
+def _flat(node: ast.expr) -> list[ast.expr]:
+    return list(node.elts) if isinstance(node, ast.Tuple) else [node]
+
+
+def _is_text(node: ast.expr) -> bool:
+    return (
+        isinstance(node, ast.Constant)
+        and isinstance(node.value, str)
+        and bool(re.search("[A-Za-z]", node.value))
+    )
+
+
+def _is_phrase(node: ast.expr) -> bool:
+    """Of several words; one word may be a key."""
+    return _is_text(node) and " " in ast.literal_eval(node)
+
+
+def _is_separator(node: ast.expr) -> bool:
+    return isinstance(node, ast.Constant) and isinstance(node.value, str) and bool(node.value.strip())
+
+
+def _is_nothing(node: ast.expr) -> bool:
+    return isinstance(node, ast.Constant) and node.value in (None, "")
+
+
+def _literals(pattern: ast.pattern) -> bool:
+    return any(isinstance(part, ast.MatchValue) and _is_phrase(part.value) for part in ast.walk(pattern))
+
+
+def _name(node: ast.expr) -> str | None:
+    return node.id if isinstance(node, ast.Name) else node.attr if isinstance(node, ast.Attribute) else None
+
+
+def _own(node: ast.AST, inner: list[ast.AST]) -> Iterator[ast.AST]:
+    """Nodes of a scope; those that open a scope of their own are put into `inner`."""
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda | ast.ClassDef):
+            inner.append(child)
+            for part in getattr(child, "decorator_list", []):
+                yield from _own(part, inner)
+        else:
+            yield child
+            yield from _own(child, inner)
+
+
+def _bind(node: ast.AST, scope: _Scope) -> None:
+    """Values of the names that a node binds."""
+    match node:
+        case ast.Assign():
+            for target in node.targets:
+                _bind_to(target, node.value, scope)
+        case ast.AnnAssign() | ast.AugAssign() | ast.NamedExpr():
+            if node.value is not None:
+                _bind_to(node.target, node.value, scope)
+        case ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr="append" | "extend"), args=[value]):
+            scope.values[name].append(value)
+        case ast.For() | ast.comprehension():
+            _bind_to(node.target, node.iter, scope)
+        case ast.ExceptHandler():
+            if node.name:
+                scope.values[node.name].append(ast.Constant(None))
+
+
+def _bind_to(target: ast.expr, value: ast.expr, scope: _Scope) -> None:
+    for part, given in _pairs([target], value):
+        if isinstance(part, ast.Name):
+            scope.values[part.id].append(given)
+
+
+def _pairs(targets: Iterable[ast.expr], value: ast.expr | None) -> Iterator[tuple[ast.expr, ast.expr]]:
+    """Each single target with its value; a part of a value that is not spelled out is nothing."""
+    for target in targets:
+        if value is None:
+            continue
+        if not isinstance(target, ast.Tuple | ast.List):
+            yield target, value
+            continue
+        values = value.elts if isinstance(value, ast.Tuple | ast.List) else []
+        whole = len(values) == len(target.elts)
+        for place, part in enumerate(target.elts):
+            yield from _pairs([part], values[place] if whole else ast.Constant(None))
+
+
+def main(package: str) -> None:
+    for place in places(Path(package)):
+        print(place)
+
+
+if __name__ == "__main__":
+    import sys
+
+    main(sys.argv[1])
