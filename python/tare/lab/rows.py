@@ -137,7 +137,7 @@ def _leader(qe: QE) -> Row:
     return {
         "wall_ns": qe.elapsed.wall_ns,
         **{f"leader_{name}": getattr(qe.elapsed, name) for name in ELAPSED_PARTS},
-        "leader_why": dict(qe.elapsed.why),
+        "leader_why": {part: lack.as_json() for part, lack in qe.elapsed.why.items()},
     }
 
 

@@ -153,7 +153,7 @@ qe = Table(
     Column("wall_ns", BigInteger),  # time_meas
     # the leader's timeline (measure.records.Elapsed), prefixed: `leader_cpu_ns`, …
     *_counters(*(f"leader_{name}" for name in ELAPSED_PARTS)),
-    Column("leader_why", JSON(none_as_null=True)),  # why a part is NULL
+    Column("leader_why", JSON(none_as_null=True)),  # measure.lacks.Lack of each part that is NULL
     Column("leader_pid", BigInteger),
     Column("leader_how", Text),
     Column("instructions", BigInteger),

@@ -17,6 +17,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from tare._probe import Process, Timeline
+from tare.measure.lacks import Cause, Lack
 from tare.measure.records import Elapsed
 
 
@@ -50,19 +51,19 @@ def elapsed_view(
     no_delay: str,
 ) -> Elapsed:
     """`no_trace`, `no_delay`: why there is no scheduler trace or no delay accounting here."""
-    why: dict[str, str] = {}
-    found = _traced(clock_1, clock_2, before.timeline, at_clock_2, after.timeline)
-    traced = found if isinstance(found, Traced) else None
-    rejected = isinstance(found, str) and found != ""
-    if isinstance(found, str):
-        why["sleep"] = why["steal"] = why["interrupt"] = found or no_trace
-        why["residue"] = found or "includes the leader's sleep, which was not measured"
+    why: dict[str, Lack] = {}
+    trace = _traced(clock_1, clock_2, before.timeline, at_clock_2, after.timeline)
+    traced = trace if isinstance(trace, Traced) else None
+    rejection = trace if isinstance(trace, Lack) else None
+    if traced is None:
+        why["sleep"] = why["steal"] = why["interrupt"] = rejection or Lack(Cause.NO_TRACE, no_trace)
+        why["residue"] = rejection or Lack(Cause.SLEEP_UNKNOWN)
     if (cpu := _used(before, after, "run_ns", traced.tail_cpu if traced else 0)) is None:
-        why["cpu"] = "this tier gives no exact run time of the leader's thread"
+        why["cpu"] = Lack(Cause.NO_RUN_TIME)
     if (block_io := _used(before, after, "block_io_ns", traced.tail_block_io if traced else 0)) is None:
-        why["block_io"] = no_delay or "the leader was born before delay accounting was on"
+        why["block_io"] = Lack(Cause.NO_DELAYS, no_delay) if no_delay else Lack(Cause.BORN_BEFORE_DELAYS)
     if (run_queue := _used(before, after, "run_queue_ns", traced.tail_run_queue if traced else 0)) is None:
-        why["run_queue"] = "this kernel or tier gives no run-queue wait"
+        why["run_queue"] = Lack(Cause.NO_RUN_QUEUE)
     sleep, steal = (traced.sleep, traced.steal) if traced else (None, None)
     known = [part for part in (cpu, block_io, run_queue, sleep, steal) if part is not None]
     user, system = _split(before, after, cpu)
@@ -77,20 +78,20 @@ def elapsed_view(
         sleep_ns=sleep,
         steal_ns=steal,
         # Among QEs that have all their parts, one that lacks some would have another kind of residue.
-        residue_ns=None if rejected else clock_2 - clock_1 - sum(known),
+        residue_ns=None if rejection else clock_2 - clock_1 - sum(known),
         why=why,
     )
 
 
 def _traced(
     clock_1: int, clock_2: int, one: Timeline | None, end: Timeline | None, two: Timeline | None
-) -> Traced | str:
-    """Text says why the trace is of no use; empty if there is none."""
+) -> Traced | Lack | None:
+    """None where there is no trace; a lack where it is rejected."""
     if one is None or end is None or two is None:
-        return ""
+        return None
     traced, counted = two.switch_ins - one.switch_ins, two.slices - one.slices
     if traced != counted:
-        return f"scheduler trace rejected: {traced} switch-ins traced, {counted} counted by the kernel"
+        return Lack(Cause.TRACE_REJECTED, switch_ins=traced, slices=counted)
     slept = end.sleep_ns - one.sleep_ns + end.other_wait_ns - one.other_wait_ns
     if one.state == "sleep":
         slept -= clock_1 - one.as_of_ns

@@ -8,6 +8,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from tare.dbms.base import Role
+from tare.measure.lacks import Lack
 
 if TYPE_CHECKING:
     from tare._probe import Machine, Timeline
@@ -82,7 +83,7 @@ class MachineUse:
 class Elapsed:
     """The leader's timeline over the clocked interval: parts that add up to the wall time. ns.
 
-    `why` says for each part that is None why it could not be measured."""
+    `why` has the cause for each part that is None."""
 
     wall_ns: int
     cpu_ns: int | None
@@ -94,7 +95,7 @@ class Elapsed:
     sleep_ns: int | None
     steal_ns: int | None
     residue_ns: int | None  # wall - the sum of the known parts
-    why: Mapping[str, str] = field(default_factory=dict)
+    why: Mapping[str, Lack] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +113,7 @@ class Resources:
     utility_cpu_ns: int | None  # beside, never mixed in: the DBMS's other processes
     utility_block_io_ns: int | None
     utility_read_bytes: int | None
-    why: Mapping[str, str] = field(default_factory=dict)
+    why: Mapping[str, Lack] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

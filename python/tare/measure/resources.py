@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from tare.dbms.base import Role
+from tare.measure.lacks import Cause, Lack
 from tare.measure.records import Fate, ProcessUse, Resources
 
 
@@ -16,7 +17,7 @@ def resources_view(processes: Sequence[ProcessUse], came_and_went: int = 0) -> R
     """
     query = [p for p in processes if p.role is Role.QUERY]
     utility = [p for p in processes if p.role is Role.UTILITY]
-    why: dict[str, str] = {}
+    why: dict[str, Lack] = {}
 
     def total(group: Iterable[ProcessUse], name: str, key: str) -> int | None:
         values = 0
@@ -30,14 +31,9 @@ def resources_view(processes: Sequence[ProcessUse], came_and_went: int = 0) -> R
 
     unseen = [p for p in query if p.fate is Fate.UNSEEN_END]
     if unseen:
-        why["cpu"] = (
-            f"{len(unseen)} query processes ended without an exit record; their last use is not in the sum"
-        )
+        why["cpu"] = Lack(Cause.UNSEEN_ENDS, tasks=len(unseen))
     elif came_and_went > 0:
-        why["cpu"] = (
-            f"{came_and_went} processes or threads came and went unseen, since this tier has no exit records; "
-            "what parallel workers among them used is not in the sum"
-        )
+        why["cpu"] = Lack(Cause.UNSEEN_LIVES, tasks=came_and_went)
     return Resources(
         processes=len(query),
         cpu_ns=total(query, "run_ns", "cpu"),
@@ -54,8 +50,6 @@ def resources_view(processes: Sequence[ProcessUse], came_and_went: int = 0) -> R
     )
 
 
-def _unreadable(name: str, process: ProcessUse) -> str:
-    if name == "block_io_ns":
-        who = f"process {process.pid} ({process.comm})"
-        return f"{who} has no block-I/O delay: it was born before delay accounting was on"
-    return f"{name} of process {process.pid} ({process.comm}) is not readable by this user"
+def _unreadable(name: str, process: ProcessUse) -> Lack:
+    cause = Cause.BORN_BEFORE_DELAYS if name == "block_io_ns" else Cause.UNREADABLE
+    return Lack(cause, counter=name, process=process.pid, process_name=process.comm)

@@ -18,10 +18,13 @@ from tare.lab.columns import LEFT_OUT
 from tare.lab.frames import Frames
 from tare.lab.kept import kept
 from tare.lab.schema import ELAPSED_PARTS, OVERALL_TICKS, PROCESS_COUNTERS
+from tare.measure.lacks import Cause
 from tare.measure.records import Fate
+from tare.protocol.exact.checks import Trace
 from tare.protocol.identify import query_processes
-from tare.protocol.named import Columns
+from tare.protocol.named import Columns, say
 from tare.protocol.quantities import COUNTS, DEFINED, EXACT, PER_TYPE, TICK_COUNTERS, TYPES
+from tare.protocol.unmeasured import NO_TRACE, WORDS
 
 _OF_QE = (
     "qatc_id", "run_id", "query_id", "dbms", "cardinality", "number", "run_order", "attempt", "outcome",
@@ -83,18 +86,30 @@ def _of_workers(made: dict[str, Any]) -> dict[str, Any]:
 
 
 def _trace(qe: ir.Table) -> dict[str, Any]:
-    """What became of the scheduler trace: whole, rejected or none; NULL where the leader was not seen."""
-    why = qe.leader_why.re_extract('"sleep": ?"([^"]*)"', 1).fill_null("")
-    said = ibis.cases((why == "", "there is no scheduler trace"), else_=why)
+    """State of the scheduler trace, NULL where the leader was not seen; and why it is not whole.
+
+    A lab of an older Tare holds a sentence in place of the facts: then a rejected trace is one that left no residue
+    either, and the sentence is only shown."""
+    sleep: Any = qe.leader_why.cast("json")["sleep"]
+    sentence = sleep.str.nullif("")
     whole = qe.leader_sleep_ns.notnull()
+    rejected = (sleep["cause"].str == Cause.TRACE_REJECTED.value).fill_null(
+        sentence.notnull() & qe.leader_residue_ns.isnull()
+    )
+    numbers = Columns({name: sleep[name].int for name in ("switch_ins", "slices")})
     return {
         "trace": ibis.cases(
-            (whole, "whole"),
+            (whole, Trace.WHOLE.value),
             (qe.leader_cpu_ns.isnull(), None),
-            (why.contains("rejected"), "rejected"),
-            else_="none",
+            (rejected, Trace.REJECTED.value),
+            else_=Trace.NONE.value,
         ),
-        "trace_why": ibis.cases((whole, None), else_=said),
+        "trace_why": ibis.cases(
+            (whole, None),
+            (sentence.notnull(), sentence),
+            (rejected, say(WORDS[Cause.TRACE_REJECTED], numbers)),
+            else_=ibis.coalesce(sleep["detail"].str, NO_TRACE),
+        ),
     }
 
 

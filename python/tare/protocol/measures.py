@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 from tare.measure.records import QE
+from tare.protocol.unmeasured import UNSEEN
+from tare.protocol.unmeasured import reason as worded
 
 Unit = Literal["ms", "bytes", "instructions", "processes"]
 View = Literal["elapsed", "resources", "protocol", "counter"]
@@ -36,12 +38,12 @@ class Measure:
     def reason(self, qe: QE) -> str | None:
         """Why this QE has no value, where the measurement said it."""
         if qe.elapsed is None and self.view == "elapsed":
-            return "the leader was not seen in both snapshots"
+            return UNSEEN
         for view in (qe.elapsed, qe.resources):
             if view is not None and (view is self._holder(qe) or self.view == "counter"):
-                said = view.why.get(self.reason_key) or view.why.get(self.field)
-                if said:
-                    return said
+                lack = view.why.get(self.reason_key) or view.why.get(self.field)
+                if lack is not None:
+                    return worded(lack)
         return None
 
     def _holder(self, qe: QE) -> object | None:

@@ -17,6 +17,7 @@ from tare.lab.schema import OVERALL_TICKS
 from tare.lab.states import QatCState
 from tare.measure.records import Outcome
 from tare.protocol import judge
+from tare.protocol.experiment_checks import MISSING_QUERIES
 from tare.protocol.method import Method
 from tare.protocol.outcome import CheckCount
 from tare.protocol.quantities import TYPES
@@ -31,8 +32,8 @@ def experiment_wide(frames: Frames, qes: ir.Table, method: Method) -> tuple[Chec
     planned = kept(planned_qatcs(frames, qes))
     found = {one.name: one for one in judge.count(of_qatc, planned)}
     found |= {one.name: one for one in judge.count(of_qe, qes)}
-    if "missing queries" in found:
-        found["missing queries"] = _missing(frames, planned, found["missing queries"])
+    if MISSING_QUERIES.name in found:
+        found[MISSING_QUERIES.name] = _missing(frames, planned, found[MISSING_QUERIES.name])
     return tuple(found[check.name] for check in method.experiment)
 
 

@@ -13,6 +13,7 @@ from tare.protocol.check import Finding
 from tare.protocol.disturbers import Disturber, disturbers
 from tare.protocol.measures import Measure
 from tare.protocol.statistics import Summary, summarise
+from tare.protocol.unmeasured import NO_EXECUTION
 from tare.protocol.warmup import WarmUp
 
 
@@ -73,7 +74,7 @@ def _summary(measure: Measure, qes: Sequence[QE], said: Mapping[str, str]) -> Su
     reason = next((why for qe in qes if measure.read(qe) is None and (why := measure.reason(qe))), None)
     reason = reason or said.get(measure.name)
     if reason is None and not qes:
-        reason = "no QE was run to its end"
+        reason = NO_EXECUTION
     return summarise([measure.read(qe) for qe in qes], reason)
 
 

@@ -31,6 +31,7 @@ from tare.lab.schema import (
 )
 from tare.lab.states import QatCState, RunState
 from tare.lab.store import Lab
+from tare.measure.lacks import Cause, Lack
 from tare.measure.records import QE, Audit, Elapsed, Fate, MachineUse, Outcome, OwnCost, ProcessUse, Residence
 from tests.unit.lab.filling import INDEX, SCAN, SERVER, TOML, begin, begun
 from tests.unit.lab.raw import raw
@@ -63,7 +64,8 @@ MACHINES = st.builds(
     COUNT,
     COUNT,
 )
-ELAPSED = _fields(Elapsed, wall_ns=COUNT, why=st.dictionaries(WORD, WORD, max_size=2))
+LACKS = st.builds(Lack, st.sampled_from(Cause), WORD, st.none() | COUNT)
+ELAPSED = _fields(Elapsed, wall_ns=COUNT, why=st.dictionaries(WORD, LACKS, max_size=2))
 RESIDENCE = _fields(Residence, page_cache_how=WORD, buffer_how=WORD, buffers_emptied=st.none() | WORD)
 QES = _fields(
     QE,
@@ -120,7 +122,9 @@ def shown(text: str | None) -> str | None:
 
 def check_elapsed(row: Any, elapsed: Elapsed | None) -> None:
     assert row["wall_ns"] == (elapsed.wall_ns if elapsed else None)
-    assert row["leader_why"] == (dict(elapsed.why) if elapsed else None)
+    assert row["leader_why"] == (
+        {part: lack.as_json() for part, lack in elapsed.why.items()} if elapsed else None
+    )
     for name in ("cpu", "user", "system", "interrupt", "block_io", "run_queue", "sleep", "steal", "residue"):
         assert row[f"leader_{name}_ns"] == (getattr(elapsed, f"{name}_ns") if elapsed else None)
 

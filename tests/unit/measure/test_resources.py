@@ -4,6 +4,7 @@ from typing import Any
 
 from tare.dbms.base import Role
 from tare.measure.differences import Life, use_of
+from tare.measure.lacks import Cause, Lack
 from tare.measure.resources import resources_view
 from tests.unit.measure.readings import ended, process
 
@@ -26,16 +27,17 @@ def test_parallel_workers_are_summed_and_utilities_are_not_mixed_in() -> None:
 def test_a_sum_with_an_unreadable_part_is_unknown_and_names_it() -> None:
     view = resources_view([used(Role.QUERY, pid=7, read_bytes=None)])
     assert view.read_bytes is None
-    assert "process 7" in view.why["read_bytes"]
+    lack = view.why["read_bytes"]
+    assert (lack.cause, lack.counter, lack.process) == (Cause.UNREADABLE, "read_bytes", 7)
 
 
 def test_workers_that_may_have_come_and_gone_unseen_are_said_beside_the_sum() -> None:
     view = resources_view([used(Role.QUERY, run_ns=10)], came_and_went=2)
     assert view.cpu_ns == 10
-    assert "2 processes or threads came and went unseen" in view.why["cpu"]
+    assert view.why["cpu"] == Lack(Cause.UNSEEN_LIVES, tasks=2)
     assert not resources_view([used(Role.QUERY, run_ns=10)]).why
 
 
 def test_a_query_process_that_ended_unseen_is_said() -> None:
     view = resources_view([use_of(Life(process(), None, ()), Role.QUERY)])
-    assert "without an exit record" in view.why["cpu"]
+    assert view.why["cpu"] == Lack(Cause.UNSEEN_ENDS, tasks=1)

@@ -94,7 +94,7 @@ def _qe(
             "number": number, "warmup": False, "outcome": qe.outcome.value,
             "plan_fingerprint": qe.plan_fingerprint, "wall_ns": elapsed.wall_ns if elapsed else None,
             **{f"leader_{part}": getattr(elapsed, part) if elapsed else None for part in ELAPSED_PARTS},
-            "leader_why": json.dumps(dict(elapsed.why)) if elapsed else None,
+            "leader_why": json.dumps({part: lack.as_json() for part, lack in elapsed.why.items()}) if elapsed else None,
             "leader_pid": qe.leader_pid, "leader_how": qe.leader_how,
             **{f"overall_{mode}": qe.machine.total[mode] if qe.machine else None for mode in OVERALL_TICKS},
             "overall_forks": qe.machine.forks if qe.machine else None,

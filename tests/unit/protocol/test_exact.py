@@ -5,6 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tare.measure.lacks import Cause, Lack
 from tare.measure.records import QE
 from tare.protocol.check import Finding, Judgement, Unjudged
 from tare.protocol.exact import check
@@ -43,7 +44,9 @@ def test_below_a_millisecond_nothing_is_held_against_a_short_query() -> None:
 
 
 def test_a_missing_part_makes_no_violation() -> None:
-    lower_tier = elapsed(100, 90, sleep_ns=None, steal_ns=None, residue_ns=9 * MS, why={"sleep": "no trace"})
+    lower_tier = elapsed(
+        100, 90, sleep_ns=None, steal_ns=None, residue_ns=9 * MS, why={"sleep": Lack(Cause.NO_TRACE)}
+    )
     assert isinstance(parts_add_up(qe(elapsed=lower_tier)), Unjudged)
 
 
@@ -57,13 +60,16 @@ def test_microseconds_below_zero_are_the_distance_between_two_readings() -> None
 
 
 def test_a_trace_that_lost_events_is_found() -> None:
-    why = "scheduler trace rejected: 9 switch-ins traced, 10 counted by the kernel"
+    why = Lack(Cause.TRACE_REJECTED, switch_ins=9, slices=10)
     lost = elapsed(sleep_ns=None, steal_ns=None, why={"sleep": why, "steal": why})
-    assert timeline_trusted(qe(elapsed=lost)) == why
+    evidence = timeline_trusted(qe(elapsed=lost))
+    assert evidence == "scheduler trace rejected: 9 switch-ins traced, 10 counted by the kernel"
 
 
 def test_a_tier_without_a_trace_lost_nothing() -> None:
-    none = elapsed(sleep_ns=None, steal_ns=None, why={"sleep": "this tier has no scheduler trace"})
+    none = elapsed(
+        sleep_ns=None, steal_ns=None, why={"sleep": Lack(Cause.NO_TRACE, "this tier has no scheduler trace")}
+    )
     assert isinstance(timeline_trusted(qe(elapsed=none)), Unjudged)
 
 

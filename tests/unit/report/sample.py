@@ -10,6 +10,7 @@ from typing import Any
 from tare.dbms.base import Plan, PlanNode, Role, Server
 from tare.measure.choices import CacheState
 from tare.measure.environment import MachineFacts
+from tare.measure.lacks import Cause, Lack
 from tare.measure.query import Query
 from tare.measure.records import QE, Outcome, ProcessUse, Residence
 from tare.protocol.stop import Stop
@@ -79,7 +80,7 @@ def kworker(pid: int, ms: int) -> ProcessUse:
 def troubled() -> RunResult:
     """A cold run on two CPUs, in a lower tier, with everything that calls for a warning."""
     draw = random.Random(3)
-    rejected = "scheduler trace rejected: 9 switch-ins traced, 10 counted by the kernel"
+    rejected = Lack(Cause.TRACE_REJECTED, switch_ins=9, slices=10)
     qes = []
     for i in range(8):
         wall = 1500 + 900 * draw.random()
@@ -88,7 +89,7 @@ def troubled() -> RunResult:
                 i, elapsed=elapsed(
                     wall, 502 + draw.gauss(0, 4), block_io_ns=round(200 * MS * draw.random()), sleep_ns=None,
                     steal_ns=40 * MS, residue_ns=round(wall / 3 * MS),
-                    why={"sleep": rejected, "residue": "includes the leader's sleep, which was not measured"},
+                    why={"sleep": rejected, "residue": Lack(Cause.SLEEP_UNKNOWN)},
                 ),
                 resources=resources(
                     900, processes=3, read_bytes=12 << 20,

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from tare.dbms.base import Role
 from tare.measure.choices import CacheState
+from tare.measure.lacks import Cause, Lack
 from tare.measure.records import Outcome, Residence
 from tare.report.asked import Asked
 from tare.report.result import MeasureResult, RunResult
@@ -102,11 +103,14 @@ def test_warm_up_and_failed_runs_stay_as_rows_and_leave_the_summary() -> None:
 
 
 def test_a_part_that_some_runs_lack_says_in_how_many() -> None:
-    lost = elapsed(sleep_ns=None, why={"sleep": "scheduler trace rejected"})
+    lost = elapsed(sleep_ns=None, why={"sleep": Lack(Cause.TRACE_REJECTED, switch_ins=9, slices=10)})
     sleep = sample.result([qe(0, elapsed=lost), *(qe(i) for i in range(1, 7))]).results[0].measures.sleep_ms
     assert sleep.samples[0] is None
     assert sleep.median is not None
-    assert sleep.note == "in 1 of 7 runs: scheduler trace rejected"
+    assert (
+        sleep.note
+        == "in 1 of 7 runs: scheduler trace rejected: 9 switch-ins traced, 10 counted by the kernel"
+    )
 
 
 def test_runs_under_an_abandoned_plan_leave_the_summary_and_are_told() -> None:

@@ -9,6 +9,7 @@ import pytest
 
 from tare.dbms.base import Role
 from tare.measure.choices import CacheState
+from tare.measure.lacks import Cause, Lack
 from tare.measure.records import Outcome, OwnCost
 from tare.protocol.stop import Stop
 from tare.report import warnings
@@ -21,7 +22,7 @@ LOWER = Means(
     "procfs", [Attempt("bpf", False, "CAP_BPF is missing"), Attempt("procfs", True, "")], True, TICK_NS
 )
 OFF = Means("bpf", [], False, TICK_NS)
-REJECTED = "scheduler trace rejected: 9 switch-ins traced, 10 counted by the kernel"
+REJECTED = Lack(Cause.TRACE_REJECTED, switch_ins=9, slices=10)
 
 DUE: dict[str, Callable[[], RunResult]] = {
     "too-few-runs": lambda: sample.result([qe(i) for i in range(5)]),

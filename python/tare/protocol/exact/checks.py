@@ -6,11 +6,13 @@ Beside it stand CPU and I/O summed over every process that worked for the query.
 
 from __future__ import annotations
 
+from enum import StrEnum
 from typing import Final
 
 from tare.protocol.check import Check, Ground
 from tare.protocol.named import greatest, magnitude
 from tare.protocol.outcome import Level
+from tare.protocol.unmeasured import UNSEEN
 
 SOURCE: Final = "exact protocol"
 
@@ -26,7 +28,13 @@ RESOURCES: Final = (
 )  # fmt: skip
 BYTES: Final = ("query_read_bytes", "query_write_bytes", "utility_read_bytes")
 
-UNSEEN: Final = "the leader was not seen in both snapshots"
+
+class Trace(StrEnum):
+    """State of the leader's scheduler trace."""
+
+    WHOLE = "whole"
+    REJECTED = "rejected"
+    NONE = "none"
 
 
 def _plain(name: str) -> str:
@@ -83,8 +91,8 @@ SLICES_MATCH: Final = Check(
     "slices match",
     SOURCE,
     Level.QE,
-    (Ground(("trace",), lambda m: m.trace == "rejected", "{trace_why}"),),
-    unless=Ground(("trace",), lambda m: m.trace == "none", "{trace_why}"),
+    (Ground(("trace",), lambda m: m.trace == Trace.REJECTED.value, "{trace_why}"),),
+    unless=Ground(("trace",), lambda m: m.trace == Trace.NONE.value, "{trace_why}"),
     missing=_MISSING,
 )
 """The scheduler trace saw as many switch-ins as the kernel counted slices.

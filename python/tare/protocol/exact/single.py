@@ -9,9 +9,11 @@ from collections.abc import Sequence
 from dataclasses import fields
 from typing import Any
 
+from tare.measure.lacks import Cause, Lack
 from tare.measure.records import QE
 from tare.protocol.check import Finding, apply
-from tare.protocol.exact.checks import EXACT_CHECKS
+from tare.protocol.exact.checks import EXACT_CHECKS, Trace
+from tare.protocol.unmeasured import reason
 
 _RESOURCES = {
     "query_run_ns": "cpu_ns", "query_user_ns": "user_ns", "query_system_ns": "system_ns",
@@ -33,7 +35,8 @@ def measures_of(qe: QE) -> dict[str, Any]:
         values |= {name: getattr(qe.resources, field) for name, field in _RESOURCES.items()}
     if (elapsed := qe.elapsed) is None:
         return values
-    why = elapsed.why.get("sleep", "there is no scheduler trace")
+    lack = elapsed.why.get("sleep", Lack(Cause.NO_TRACE))
+    rejected = lack.cause is Cause.TRACE_REJECTED
     return values | {
         "wall_ns": elapsed.wall_ns,
         **{
@@ -42,6 +45,6 @@ def measures_of(qe: QE) -> dict[str, Any]:
             if field.name not in ("wall_ns", "why")
         },
         "residue_share": None if elapsed.residue_ns is None else elapsed.residue_ns / elapsed.wall_ns,
-        "trace": "whole" if elapsed.sleep_ns is not None else "rejected" if "rejected" in why else "none",
-        "trace_why": why,
+        "trace": Trace.WHOLE if elapsed.sleep_ns is not None else Trace.REJECTED if rejected else Trace.NONE,
+        "trace_why": reason(lack),
     }
