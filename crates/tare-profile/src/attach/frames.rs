@@ -245,8 +245,9 @@ impl Frames {
         let (stack, place) = match found(&self.stacks[stack]) {
             Some(place) => (stack, place),
             None => {
+                // A goroutine's frames are on no other stack, and others have frames of theirs at the same depth.
                 let elsewhere = |(id, stack): (StackId, &Stack)| {
-                    let same = stack.pid == event.tgid && !stack.frames.is_empty();
+                    let same = event.goroutine == 0 && stack.pid == event.tgid && !stack.frames.is_empty();
                     Some((id, found(stack).filter(|_| same)?))
                 };
                 match self.stacks.iter().enumerate().find_map(elsewhere) {
@@ -313,6 +314,8 @@ mod tests {
         frames: Frames,
         threads: Threads,
         time: u64,
+        /// On which events happen; 0: none.
+        goroutine: u64,
     }
 
     impl Bed {
@@ -325,7 +328,9 @@ mod tests {
         fn event(&mut self, tid: i32, kind: u32, subject: u32, sp: u64, value: u64) {
             self.time += 1;
             let word = kind << ID_BITS | subject;
-            let event = Event { time: self.time, value, sp, tgid: PID, tid, word, ..Event::default() };
+            let goroutine = self.goroutine;
+            let event =
+                Event { time: self.time, value, sp, goroutine, tgid: PID, tid, word, ..Event::default() };
             let record = match kind {
                 kind::ENTER_FROM => Record::new(self.time, Kind::Enter, subject, 7),
                 _ => Record { time: self.time, word, detail: value as u32 },
@@ -395,6 +400,21 @@ mod tests {
         bed.event(6, kind::SWITCH, 1, 0x1000, 0x380);
         bed.exit(6, 2, 0x400);
         assert_eq!(bed.told(), [(5, vec![1, -1]), (FIRST_OTHER + 1, vec![2, -2])]);
+    }
+
+    #[test]
+    fn a_goroutine_ends_its_own_call_on_any_thread_and_no_other_goroutines_at_the_same_depth() {
+        let mut bed = Bed::new();
+        bed.goroutine = 0xa00;
+        bed.enter(5, 1, 0x900);
+        bed.goroutine = 0xb00;
+        bed.exit(5, 1, 0x900); // its entry was before the probes
+        bed.enter(6, 1, 0x900);
+        bed.goroutine = 0xa00;
+        bed.exit(6, 1, 0x900);
+        bed.goroutine = 0xb00;
+        bed.exit(5, 1, 0x900);
+        assert_eq!(bed.told(), [(FIRST_OTHER + 1, vec![1, -1]), (FIRST_OTHER + 2, vec![-1, 1, -1])]);
     }
 
     #[test]
