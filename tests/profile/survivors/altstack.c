@@ -4,24 +4,10 @@
 
 #include <pthread.h>
 
-static const char *const names[] = {"transaction", "parse", "execute", "checksum", 0};
-enum { PARSE = 1, EXECUTE, CHECKSUM, SIZE = 65536 };
+enum { SIZE = 65536 };
 static char below[SIZE], *above;
 
-KEPT void parse(struct txn *t) { work(t, PARSE); }
-KEPT void checksum(struct txn *t) { work(t, CHECKSUM); }
-
-KEPT void execute(struct txn *t) {
-    work(t, EXECUTE);
-    CALL(t, CHECKSUM, checksum(t));
-    spin(2000);
-}
-
-KEPT void transaction(struct txn *t) {
-    CALL(t, PARSE, parse(t));
-    CALL(t, EXECUTE, execute(t));
-    spin(2000);
-}
+STATEMENT(checksum, work)
 
 static void tick(int signal) {
     (void)signal;

@@ -4,8 +4,7 @@
 
 #include <ucontext.h>
 
-static const char *const names[] = {"transaction", "parse", "execute", "fetch", 0};
-enum { PARSE = 1, EXECUTE, FETCH, COROUTINES = 4 };
+enum { COROUTINES = 4 };
 static char stacks[COROUTINES][32768] __attribute__((aligned(64)));
 static ucontext_t scheduler, coroutines[COROUTINES];
 static int running;
@@ -17,20 +16,7 @@ IN_PLACE void work_or_yield(struct txn *t, int f) {
     while (now_ns() < until);
 }
 
-KEPT void parse(struct txn *t) { work_or_yield(t, PARSE); }
-KEPT void fetch(struct txn *t) { work_or_yield(t, FETCH); }
-
-KEPT void execute(struct txn *t) {
-    work_or_yield(t, EXECUTE);
-    CALL(t, FETCH, fetch(t));
-    spin(2000);
-}
-
-KEPT void transaction(struct txn *t) {
-    CALL(t, PARSE, parse(t));
-    CALL(t, EXECUTE, execute(t));
-    spin(2000);
-}
+STATEMENT(fetch, work_or_yield)
 
 static void serve(int coroutine) {
     struct txn t = {.number = (uint64_t)(23 * coroutine)};

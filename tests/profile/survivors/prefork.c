@@ -3,23 +3,9 @@
 
 #include <sys/wait.h>
 
-static const char *const names[] = {"transaction", "parse", "execute", "fetch", 0};
-enum { PARSE = 1, EXECUTE, FETCH, CHILDREN = 3 };
+enum { CHILDREN = 3 };
 
-KEPT void parse(struct txn *t) { work(t, PARSE); }
-KEPT void fetch(struct txn *t) { work(t, FETCH); }
-
-KEPT void execute(struct txn *t) {
-    work(t, EXECUTE);
-    CALL(t, FETCH, fetch(t));
-    spin(2000);
-}
-
-KEPT void transaction(struct txn *t) {
-    CALL(t, PARSE, parse(t));
-    CALL(t, EXECUTE, execute(t));
-    spin(2000);
-}
+STATEMENT(fetch, work)
 
 static void serve(uint64_t child) {
     prctl(PR_SET_PDEATHSIG, SIGKILL);

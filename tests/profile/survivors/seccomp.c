@@ -6,9 +6,6 @@
 #include <linux/seccomp.h>
 #include <stddef.h>
 
-static const char *const names[] = {"transaction", "parse", "execute", "fetch", 0};
-enum { PARSE = 1, EXECUTE, FETCH };
-
 #define ALLOW(call)                                                                                                    \
     BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_##call, 0, 1), BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)
 
@@ -25,20 +22,7 @@ static struct sock_filter filter[] = {
     BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS),
 };
 
-KEPT void parse(struct txn *t) { work(t, PARSE); }
-KEPT void fetch(struct txn *t) { work(t, FETCH); }
-
-KEPT void execute(struct txn *t) {
-    work(t, EXECUTE);
-    CALL(t, FETCH, fetch(t));
-    spin(2000);
-}
-
-KEPT void transaction(struct txn *t) {
-    CALL(t, PARSE, parse(t));
-    CALL(t, EXECUTE, execute(t));
-    spin(2000);
-}
+STATEMENT(fetch, work)
 
 int main(int argc, char **argv) {
     survivor_start(argc, argv, names);

@@ -207,6 +207,23 @@ static int survivor_end(void) {
     return 0;
 }
 
+/* A transaction that parses and then executes, which calls the function named `last`; `does` is the work of each. */
+#define STATEMENT(last, does)                                                                                          \
+    static const char *const names[] = {"transaction", "parse", "execute", #last, 0};                                  \
+    enum { PARSE = 1, EXECUTE, LAST };                                                                                 \
+    KEPT void parse(struct txn *t) { does(t, PARSE); }                                                                 \
+    KEPT void last(struct txn *t) { does(t, LAST); }                                                                   \
+    KEPT void execute(struct txn *t) {                                                                                 \
+        does(t, EXECUTE);                                                                                              \
+        CALL(t, LAST, last(t));                                                                                        \
+        spin(2000);                                                                                                    \
+    }                                                                                                                  \
+    KEPT void transaction(struct txn *t) {                                                                             \
+        CALL(t, PARSE, parse(t));                                                                                      \
+        CALL(t, EXECUTE, execute(t));                                                                                  \
+        spin(2000);                                                                                                    \
+    }
+
 /* The loop of a program that has one thread, after survivor_start. */
 #define RUN(transaction)                                                                                               \
     do {                                                                                                               \
