@@ -1,4 +1,4 @@
-//! One entry or exit as attach.bpf.c writes it.
+//! One entry or exit as attach.bpf.c writes it (attach_records.h).
 
 /// `struct event`.
 #[repr(C)]

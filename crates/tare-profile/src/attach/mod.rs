@@ -110,7 +110,7 @@ struct Maps {
     calls: MapHandle,
 }
 
-/// Order of the enum in attach.bpf.c.
+/// Order of the enum in attach_maps.h.
 #[derive(Clone, Copy)]
 enum Tally {
     Untold,
@@ -118,7 +118,7 @@ enum Tally {
     Elsewhere,
 }
 
-/// `struct loss` of attach.bpf.c.
+/// `struct loss` of attach_maps.h.
 #[repr(C)]
 #[derive(Clone, Copy)]
 struct Loss {

@@ -12,7 +12,7 @@ use super::tier::{Purpose, Spot};
 use crate::backend::{Detail, FunctionId, Mode, Probe, Refused, Target};
 use crate::image::exits::{self, Exit, Unreadable};
 
-/// `MAX_COUNTED` of attach.bpf.c.
+/// `MAX_COUNTED` of attach_maps.h.
 const MOST_COUNTED: usize = 65_536;
 
 /// What to put where.
