@@ -1,9 +1,12 @@
 //! Which file a watched process really runs: its path may name another one by now, or another one here than there.
 
+use std::cell::OnceCell;
 use std::fs::{self, File};
+use std::ops::Range;
 use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
+use object::{Object as _, ObjectSymbol as _};
 use tare_probe::{ProbeError, Result};
 
 use super::segments::Segments;
@@ -18,6 +21,8 @@ pub(super) struct Object {
     pub path: PathBuf,
     pub segments: Segments,
     file: File,
+    /// Addresses of code that Go compiled, once they are looked up.
+    go: OnceCell<Range<u64>>,
 }
 
 impl Object {
@@ -25,7 +30,7 @@ impl Object {
         let segments = Segments::read(&path)?;
         let file = File::open(&path)
             .map_err(|e| ProbeError::os(format!("cannot read {}", path.display()), &e, "try again"))?;
-        let found = Self { path, segments, file };
+        let found = Self { path, segments, file, go: OnceCell::new() };
         found.patched_by_the_agent().map_or(Ok(found), Err)
     }
 
@@ -64,6 +69,11 @@ impl Object {
         (offset + further, emulated)
     }
 
+    /// Whether Go compiled the function at this address. C code in the same program keeps no goroutine in r14.
+    pub(super) fn is_go(&self, address: u64) -> bool {
+        self.go.get_or_init(|| go_text(&self.file)).contains(&address)
+    }
+
     /// Its bytes from this offset on, or as many as it has.
     pub(super) fn code(&self, offset: u64, size: u64) -> Vec<u8> {
         let mut code = vec![0; size as usize];
@@ -71,6 +81,14 @@ impl Object {
         code.truncate(seen);
         code
     }
+}
+
+/// Addresses between the marks of Go's linker; none where they are missing.
+fn go_text(file: &File) -> Range<u64> {
+    let cache = object::ReadCache::new(file);
+    let Ok(elf) = object::File::parse(&cache) else { return 0..0 };
+    let address = |name| elf.symbol_by_name(name).map(|symbol| symbol.address());
+    address("runtime.text").zip(address("runtime.etext")).map_or(0..0, |(from, to)| from..to)
 }
 
 /// The file that `named` is, as these processes run it.

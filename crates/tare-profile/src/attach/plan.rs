@@ -70,6 +70,13 @@ impl Plan {
                     plan.unreadable = Some(e.clone());
                     e.what.clone()
                 })?;
+                if goroutines && !object.is_go(target.address) {
+                    return Err(
+                        "it is not compiled by Go, and which goroutine calls it is not known: watch the \
+                                function of Go that calls it"
+                            .to_owned(),
+                    );
+                }
                 let (spot, mut emulated) = spot(target, probe, object, goroutines)?;
                 if let Some(why) = known(&object.path, spot.offset) {
                     return Err(why);

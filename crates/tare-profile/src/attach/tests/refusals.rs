@@ -44,6 +44,26 @@ FUNCTION void leaf(void) { }
 static long work(void) { leaf(); return 0; }";
 
 #[test]
+fn c_code_in_a_program_of_go_is_refused_with_what_to_watch_instead() {
+    let mut program = Program::start(
+        "cgo",
+        r#"
+__asm__(".section .go.buildinfo, \"a\"; .byte 0; .text; .globl runtime.text, runtime.etext");
+FUNCTION void called(void) { }
+__asm__("runtime.text: .globl compiled; .type compiled, @function; compiled: push %rbp; pop %rbp; ret;"
+        ".size compiled, .-compiled; runtime.etext:");
+extern void compiled(void);
+static long work(void) { called(); compiled(); return 0; }"#,
+    );
+    let Some(mut attach) = watch(&[program.pid()], false) else { return };
+    let targets = program.targets(&["called", "compiled"]);
+    let refused = attach.set(&targets, &probes(&targets, PLAIN), Mode::Timing).unwrap();
+    let [refused] = &refused[..] else { panic!("{refused:?}") };
+    assert!(refused.function == 1 && refused.why.contains("watch the function of Go"), "{refused:?}");
+    program.work(); // and lives
+}
+
+#[test]
 fn a_file_replaced_on_disk_is_not_taken_for_what_runs() {
     let mut program = Program::start("replaced", LEAF);
     let Some(mut attach) = watch(&[program.pid()], false) else { return };
