@@ -37,32 +37,69 @@ pub(super) enum Hazard {
     Asked,
 }
 
-/// Symbols whose use is a hazard. The C and C++ libraries themselves define them, and use them only when called.
-const SYMBOLS: [(Hazard, &[&str]); 5] = [
+/// What a file's symbols tell of it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Sign {
+    /// A hazard wherever it is.
+    Hazard(Hazard),
+    /// It throws exceptions of C++, which nobody may catch: then they end the process anyway.
+    Throws,
+    /// It catches them.
+    Catches,
+    /// Its threads may end in mid-function; without destructors nothing is lost where unwinding stops.
+    EndsThreads,
+    /// Where and whenever it likes.
+    EndsThreadsAnywhere,
+    /// It has destructors, or handlers.
+    Unwinds,
+    /// It has them, and how they are come to was compiled into it and has no name.
+    UnwindsByItself,
+}
+
+/// Symbols that are signs. The C and C++ libraries themselves define them, and use them only when called.
+const SYMBOLS: [(Sign, &[&str]); 7] = [
     (
-        Hazard::Exceptions,
+        Sign::Hazard(Hazard::Exceptions),
+        &["_Unwind_RaiseException", "_Unwind_Resume_or_Rethrow", "_Unwind_ForcedUnwind"],
+    ),
+    (Sign::Throws, &["__cxa_throw", "__cxa_rethrow", "__cxa_throw_bad_array_new_length"]),
+    (Sign::Catches, &["__cxa_begin_catch"]),
+    (Sign::EndsThreads, &["pthread_exit", "pthread_cancel", "thrd_exit"]),
+    (Sign::EndsThreadsAnywhere, &["pthread_setcanceltype"]),
+    (
+        Sign::Hazard(Hazard::Coroutines),
         &[
-            "__cxa_throw",
-            "__cxa_rethrow",
-            "_Unwind_RaiseException",
-            "_Unwind_Resume_or_Rethrow",
-            "_Unwind_ForcedUnwind",
+            "makecontext",
+            "swapcontext",
+            "setcontext",
+            "jump_fcontext",
+            "ontop_fcontext",
+            "swap_context",
+            "ASYNC_pause_job",
         ],
     ),
-    (Hazard::ThreadExit, &["pthread_exit", "pthread_cancel", "thrd_exit"]),
-    (Hazard::AsyncExit, &["pthread_setcanceltype"]),
-    (
-        Hazard::Coroutines,
-        &["makecontext", "swapcontext", "setcontext", "jump_fcontext", "ontop_fcontext", "swap_context"],
-    ),
-    (Hazard::SignalStack, &["sigaltstack"]),
+    (Sign::Hazard(Hazard::SignalStack), &["sigaltstack"]),
 ];
 /// Functions of the C++ library that throw (std::__throw_…).
 const THROWS: &str = "_ZSt";
 const THROWS_TOO: &str = "__throw_";
-/// Names of files of the run-time libraries.
-const RUNTIME: [&str; 8] =
-    ["libc.so", "libc-", "ld-linux", "libstdc++.so", "libgcc_s.so", "libpthread", "libm.so", "libdl.so"];
+/// Functions by which the unwinder asks a file what to do, under any of which its tables are of use.
+const PERSONALITIES: [&str; 3] = ["__gxx_personality_v0", "__gcc_personality_v0", "rust_eh_personality"];
+/// Names of files that are no sign: the run-time libraries; OpenSSL, which leaves a stack of its own only where an engine
+/// calls ASYNC_pause_job; OpenLDAP and GnuTLS, which end threads of their own at most.
+const KNOWN: [&str; 11] = [
+    "libc.so",
+    "libc-",
+    "ld-linux",
+    "libstdc++.so",
+    "libgcc_s.so",
+    "libpthread",
+    "libm.so",
+    "libdl.so",
+    "libcrypto.so",
+    "libldap",
+    "libgnutls.so",
+];
 
 impl Hazard {
     /// Whether it spares functions that are left only by returning (`Target::only_returns`), so that their return addresses
@@ -89,55 +126,70 @@ impl fmt::Display for Hazard {
     }
 }
 
-/// What files say of themselves, by device and inode.
+/// What files tell of themselves, by device and inode.
 #[derive(Debug, Default)]
-pub(super) struct Policy(HashMap<maps::File, Vec<Hazard>>);
+pub(super) struct Policy(HashMap<maps::File, Vec<Sign>>);
 
 impl Policy {
     /// Hazards of these processes, each once.
     pub(super) fn hazards(&mut self, pids: &[i32]) -> Vec<Hazard> {
-        let mut all = Vec::new();
+        let mut signs = Vec::new();
         for (pid, mapping) in maps::executable_files(pids) {
-            all.extend(self.0.entry(mapping.file()).or_insert_with(|| read(pid, &mapping)).iter().copied());
+            signs.extend(self.0.entry(mapping.file()).or_insert_with(|| read(pid, &mapping)).iter().copied());
         }
         if kernel_filters() && pids.iter().any(|pid| filtered(*pid)) {
-            all.push(Hazard::Seccomp);
+            signs.push(Sign::Hazard(Hazard::Seccomp));
         }
-        all.sort_unstable();
-        all.dedup();
-        all
+        together(&signs)
     }
 }
 
-fn read(pid: i32, mapping: &Mapping) -> Vec<Hazard> {
+/// What signs of all files come to in one process.
+fn together(signs: &[Sign]) -> Vec<Hazard> {
+    let has = |sign| signs.contains(&sign);
+    let alone = signs.iter().filter_map(|sign| match sign {
+        Sign::Hazard(hazard) => Some(*hazard),
+        Sign::UnwindsByItself => Some(Hazard::Exceptions),
+        _ => None,
+    });
+    let mut hazards: Vec<Hazard> = alone.collect();
+    let unwinds = has(Sign::Unwinds) || has(Sign::UnwindsByItself);
+    hazards.extend((has(Sign::Throws) && has(Sign::Catches)).then_some(Hazard::Exceptions));
+    hazards.extend((has(Sign::EndsThreads) && unwinds).then_some(Hazard::ThreadExit));
+    hazards.extend((has(Sign::EndsThreadsAnywhere) && unwinds).then_some(Hazard::AsyncExit));
+    hazards.sort_unstable();
+    hazards.dedup();
+    hazards
+}
+
+fn read(pid: i32, mapping: &Mapping) -> Vec<Sign> {
     let name = mapping.path.file_name().unwrap_or_default().to_string_lossy();
-    if RUNTIME.iter().any(|runtime| name.starts_with(runtime)) {
+    if KNOWN.iter().any(|known| name.starts_with(known)) {
         return Vec::new();
     }
+    let unknown = vec![Sign::Hazard(Hazard::Unknown)];
     let inside = format!("/proc/{pid}/root{}", mapping.path.display());
     let opened = File::open(mapping.link(pid)).or_else(|_| File::open(inside));
-    let Ok(file) = opened else { return vec![Hazard::Unknown] };
+    let Ok(file) = opened else { return unknown };
     let cache = object::ReadCache::new(file);
-    let Ok(elf) = object::File::parse(&cache) else { return vec![Hazard::Unknown] };
-    let mut found = Vec::new();
-    let mut note = |symbol: &str| {
+    let Ok(elf) = object::File::parse(&cache) else { return unknown };
+    let mut signs = Vec::new();
+    let mut asked_by_name = false;
+    for symbol in elf.dynamic_symbols().chain(elf.symbols()).filter_map(|symbol| symbol.name().ok()) {
         let symbol = without_version(symbol);
-        let listed = SYMBOLS.iter().filter(|(_, symbols)| symbols.contains(&symbol));
-        found.extend(listed.map(|(hazard, _)| *hazard));
+        signs.extend(SYMBOLS.iter().filter(|(_, symbols)| symbols.contains(&symbol)).map(|(sign, _)| *sign));
         if symbol.starts_with(THROWS) && symbol.contains(THROWS_TOO) {
-            found.push(Hazard::Exceptions);
+            signs.push(Sign::Throws);
         }
-    };
-    elf.dynamic_symbols().chain(elf.symbols()).filter_map(|s| s.name().ok()).for_each(&mut note);
-    let unwinds = elf.section_by_name(".gcc_except_table").is_some();
-    // Without destructors and handlers nothing is lost where unwinding stops.
-    found.retain(|hazard| !matches!(hazard, Hazard::ThreadExit | Hazard::AsyncExit) || unwinds);
-    if elf.sections().any(|s| s.name().is_ok_and(|name| name == ".gopclntab" || name == ".go.buildinfo")) {
-        found.push(Hazard::Go);
+        asked_by_name |= PERSONALITIES.contains(&symbol);
     }
-    found.sort_unstable();
-    found.dedup();
-    found
+    if elf.section_by_name(".gcc_except_table").is_some() {
+        signs.push(if asked_by_name { Sign::Unwinds } else { Sign::UnwindsByItself });
+    }
+    if elf.sections().any(|s| s.name().is_ok_and(|name| name == ".gopclntab" || name == ".go.buildinfo")) {
+        signs.push(Sign::Hazard(Hazard::Go));
+    }
+    signs
 }
 
 /// A symbol without the version that a library gives it.
@@ -155,4 +207,24 @@ fn kernel_filters() -> bool {
     let release = std::fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default();
     let mut numbers = release.split(['.', '-']).map_while(|part| part.parse::<u32>().ok());
     matches!((numbers.next(), numbers.next()), (Some(6), Some(11..=13)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn exceptions_are_a_hazard_where_one_file_throws_and_another_catches() {
+        assert_eq!(together(&[Sign::Throws, Sign::Unwinds]), []);
+        assert_eq!(together(&[Sign::Catches, Sign::Unwinds]), []);
+        assert_eq!(together(&[Sign::Throws, Sign::Unwinds, Sign::Catches]), [Hazard::Exceptions]);
+        assert_eq!(together(&[Sign::UnwindsByItself]), [Hazard::Exceptions]);
+    }
+
+    #[test]
+    fn ends_of_threads_are_a_hazard_where_any_file_has_destructors() {
+        assert_eq!(together(&[Sign::EndsThreads, Sign::EndsThreadsAnywhere]), []);
+        assert_eq!(together(&[Sign::EndsThreads, Sign::Unwinds]), [Hazard::ThreadExit]);
+        assert_eq!(together(&[Sign::EndsThreadsAnywhere, Sign::Unwinds]), [Hazard::AsyncExit]);
+    }
 }
