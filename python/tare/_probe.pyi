@@ -387,7 +387,8 @@ class Assembled:
     texts: dict[int, str]  # names of the transactions' types, by label
     records: int
     lost: int
-    cut: int  # calls in transactions that were left without an exit, and ended with their caller's
+    unwound: int  # calls in transactions left without an exit: exception, longjmp, end of the thread
+    unrecorded: int  # calls of signal handlers that are in no record
     cut_off: str | None  # where a recording that was not ended stops
 
 def slices(

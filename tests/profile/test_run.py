@@ -10,6 +10,7 @@ import sys
 import time
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 import psycopg
 import pytest
@@ -19,6 +20,7 @@ from tare.errors import ServerFailed
 from tare.profile.backends import tried
 from tests.cli.running import start, tare
 from tests.profile.servers import fill, load
+from tests.profile.survivor_programs import NotBuilt, build
 
 pytestmark = pytest.mark.usefixtures("agent_works")
 
@@ -150,3 +152,43 @@ def test_a_server_that_will_not_run_says_why(stopped: ServerRecord, tmp_path: Pa
     assert said.code == 1
     assert "ended with exit code" in said.err
     assert not list((tmp_path / "p").glob("*"))
+
+
+def run_of(source: str, tmp_path: Path, words: tuple[str, ...], program_words: tuple[str, ...]) -> Any:
+    """The report of a program of `survivors/` that runs with the agent in it."""
+    try:
+        program = build(source)
+    except NotBuilt as missing:
+        pytest.skip(str(missing))
+    options = ("--txn", "function:transaction", "--duration", "6s", "--budget", "90%", "--json", "-")
+    command = ("profile", "run", "--out", str(tmp_path / "p"), *options, *words, "--", str(program))
+    said = tare(*command, "0", *program_words, timeout=60)
+    assert said.code == 0, said.err
+    return said.result
+
+
+def test_a_signals_handler_discards_no_transaction_and_is_a_child_of_what_it_interrupts(
+    tmp_path: Path,
+) -> None:
+    watched = ("--functions", "parse,execute,step,account")
+    report = run_of("signals.c", tmp_path, watched, ("-", "execute"))
+    assert report["transactions"] > 1000
+    assert set(report["invalid"]) <= {"unfinished", "changed"}, "our own windows cut these"
+    assert report["lost"] == 0
+    names = {node["path"]: node["name"] for node in report["nodes"]}
+    interrupted = {names[node["parent"]] for node in report["nodes"] if node["name"] == "account"}
+    assert "execute" in interrupted
+
+
+@pytest.mark.parametrize("variant", ["exit", "cancel"])
+def test_a_transaction_that_its_thread_s_end_leaves_is_whole_and_its_calls_are_counted(
+    variant: str, tmp_path: Path
+) -> None:
+    watched = ("--functions", "parse,execute,commit,append")
+    report = run_of("threads_end.cpp", tmp_path, watched, (variant, "commit"))
+    assert report["transactions"] > 500
+    # One transaction of 50 leaves four functions and its root.
+    assert report["unwound"] >= 5 * report["transactions"] / 50 * 0.5
+    left_out = sum(report["invalid"].values())
+    assert left_out <= 0.01 * report["transactions"] + 3 * 20, report["invalid"]
+    assert "unwound" not in report["invalid"]

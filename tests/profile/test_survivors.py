@@ -22,6 +22,7 @@ CASES = (
         "goroutines.go", "main.fetch", functions=("main.parse", "main.attempt", "main.execute", "main.fetch")
     ),
     Case("coroutines.c", "fetch", functions=("parse", "execute", "fetch")),
+    Case("signals.c", "execute", functions=("parse", "execute", "account")),
     Case("altstack.c", "checksum", "above", ("parse", "execute", "checksum")),
     Case("altstack.c", "checksum", "below", ("parse", "execute", "checksum")),
     Case("threads_end.cpp", "commit", "exit", ("parse", "execute", "commit", "append")),

@@ -79,6 +79,7 @@ pub struct Agent {
     told: HashSet<u32>,
     kept: Option<u32>,
     unplaced: u64,
+    unrecorded: u64,
     looked: Instant,
 }
 
@@ -132,6 +133,7 @@ impl Agent {
             told: HashSet::new(),
             kept: None,
             unplaced: shared.header().unplaced.load(Ordering::Relaxed),
+            unrecorded: shared.header().unrecorded.load(Ordering::Relaxed),
             looked: Instant::now(),
             shared,
         };
@@ -338,6 +340,9 @@ impl Backend for Agent {
         let unplaced = header.unplaced.load(Ordering::Relaxed);
         taken.lost += unplaced.saturating_sub(self.unplaced);
         self.unplaced = unplaced;
+        let unrecorded = header.unrecorded.load(Ordering::Relaxed);
+        taken.unrecorded = unrecorded.saturating_sub(self.unrecorded);
+        self.unrecorded = unrecorded;
         // Nobody had listened for seconds, and the agent had switched everything off: on again, and say so.
         let stopped = self.listens && header.stopped.swap(0, Ordering::AcqRel) != 0;
         if stopped {

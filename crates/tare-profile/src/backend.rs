@@ -142,6 +142,8 @@ pub struct Taken {
     pub texts: Vec<(u32, String)>,
     /// Records that found no room and are in no thread's `Lost`.
     pub lost: u64,
+    /// Calls of signal handlers that are in no record, neither their entry nor their exit. They hide no other call.
+    pub unrecorded: u64,
     /// How full the fullest of the places was where records wait, 0 to 1.
     pub fullest: f64,
 }

@@ -21,10 +21,12 @@ pub enum Why {
     Overlap = 3,
     /// It had begun before its window, for all that is known, or had not ended when the recording did.
     Unfinished = 4,
-    /// Its thread's entries and exits do not nest: an exit without its entry, or no exit of its root.
+    /// Its thread's entries and exits do not nest: an exit without its entry.
     Unnested = 5,
     /// Its calls nest deeper than is followed (`transactions::MAX_DEPTH`).
     Deep = 6,
+    /// Its root was left without an exit (exception, longjmp, end of the thread), and nobody knows when.
+    Unwound = 7,
 }
 
 impl Why {
@@ -38,6 +40,7 @@ impl Why {
             Self::Unfinished => "unfinished",
             Self::Unnested => "unnested",
             Self::Deep => "deep",
+            Self::Unwound => "unwound",
         }
     }
 }
@@ -148,6 +151,9 @@ pub struct Window {
     pub calls: Vec<(FunctionId, u64)>,
     /// CPU time that the profiler itself took, ns: `Recorder`'s own thread, and setting the probes.
     pub own_cpu_ns: u64,
+    /// Calls of signal handlers that are in no record; their time is that of the functions they interrupted.
+    #[serde(default)]
+    pub unrecorded: u64,
 }
 
 /// A recording put together.
@@ -167,6 +173,9 @@ pub struct Profile {
     pub records: u64,
     /// Records lost.
     pub lost: u64,
-    /// Calls in transactions that were left without an exit (longjmp, exception), and ended with their caller's.
-    pub cut: u64,
+    /// Calls in transactions that were left without an exit (exception, longjmp, end of the thread). Each ends when
+    /// that is seen.
+    pub unwound: u64,
+    /// Calls of signal handlers that are in no record (`Window::unrecorded`), of all windows.
+    pub unrecorded: u64,
 }

@@ -49,7 +49,8 @@ pub(crate) struct Assembled {
     texts: BTreeMap<u32, String>,
     records: u64,
     lost: u64,
-    cut: u64,
+    unwound: u64,
+    unrecorded: u64,
     cut_off: Option<String>,
 }
 
@@ -74,7 +75,8 @@ pub(crate) fn assemble(py: Python<'_>, path: PathBuf, rules: &str) -> PyResult<A
         texts: profile.texts.into_iter().collect(),
         records: profile.records,
         lost: profile.lost,
-        cut: profile.cut,
+        unwound: profile.unwound,
+        unrecorded: profile.unrecorded,
         cut_off: cut.map(said),
     })
 }

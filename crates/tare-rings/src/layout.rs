@@ -7,7 +7,7 @@ use crate::record::{Record, TEXT_BYTES};
 /// The first 8 bytes of the file.
 pub const MAGIC: u64 = u64::from_le_bytes(*b"tarering");
 /// Of this layout; both sides must have the same.
-pub const VERSION: u32 = 4;
+pub const VERSION: u32 = 5;
 /// Ways of watching a function, at most: a switch is one byte, and 0 is off.
 pub const MODES: usize = 256;
 const PAGE: usize = 4096;
@@ -91,8 +91,11 @@ pub struct Header {
     pub pid_namespace: AtomicU64,
     /// When the profiler last looked: CLOCK_MONOTONIC, ns.
     pub heartbeat: AtomicU64,
-    /// Records that were lost for want of a slot or because a signal's handler came upon the agent itself.
+    /// Records lost for want of a slot, and marks lost because a signal handler came upon the agent at work.
     pub unplaced: AtomicU64,
+    /// Calls that ran unwatched because a signal handler that made them came upon the agent at work. Both their
+    /// entry and their exit are missing, so that the calls around them still nest.
+    pub unrecorded: AtomicU64,
     /// What a switch's value means (see `mode`). Only added to.
     pub modes: [AtomicU32; MODES],
     /// The `generation` whose switches the process that started last has seen to; where sleds are patched.

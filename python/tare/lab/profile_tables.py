@@ -25,7 +25,7 @@ FOLDER = "derived"
 FACTS = "assembled.json"
 TABLES = ("transactions", "paths", "cells")
 
-_VERSION = 2  # of how recordings are put together: other figures, another number
+_VERSION = 3  # of how recordings are put together: other figures, another number
 
 
 class Assembled(Protocol):
@@ -46,7 +46,9 @@ class Assembled(Protocol):
     @property
     def lost(self) -> int: ...
     @property
-    def cut(self) -> int: ...
+    def unwound(self) -> int: ...
+    @property
+    def unrecorded(self) -> int: ...
     @property
     def cut_off(self) -> str | None: ...
 
@@ -64,7 +66,8 @@ class Tables:
     texts: Mapping[int, str]
     records: int
     lost: int
-    cut: int  # calls without an exit of their own, which ended with their caller's
+    unwound: int  # calls left without an exit: exception, longjmp, end of the thread
+    unrecorded: int  # calls of signal handlers that are in no record
     cut_off: str | None  # where a recording that was not ended stops
 
 
@@ -121,7 +124,8 @@ def _read(place: Path, wanted: Mapping[str, Any]) -> Tables | None:
             texts={int(key): str(text) for key, text in said["texts"].items()},
             records=int(said["records"]),
             lost=int(said["lost"]),
-            cut=int(said["cut"]),
+            unwound=int(said["unwound"]),
+            unrecorded=int(said["unrecorded"]),
             cut_off=said["cut_off"],
         )
     except (OSError, ValueError, KeyError, TypeError, pa.ArrowException):
@@ -148,7 +152,8 @@ def _make(
                         "texts": dict(made.texts),
                         "records": made.records,
                         "lost": made.lost,
-                        "cut": made.cut,
+                        "unwound": made.unwound,
+                        "unrecorded": made.unrecorded,
                         "cut_off": made.cut_off,
                     }
                 ),

@@ -73,6 +73,8 @@ class Run:
             texts=found.texts,
             records=found.records,
             lost=found.lost,
+            unwound=found.unwound,
+            unrecorded=found.unrecorded,
             call_graph_height=self.about.call_graph_height,
             waiting_name=self.about.waiting,
         )

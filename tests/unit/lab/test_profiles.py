@@ -71,7 +71,8 @@ class Made:
     texts: dict[int, str] = field(default_factory=lambda: {7: "SELECT 1"})
     records: int = 24
     lost: int = 0
-    cut: int = 0
+    unwound: int = 0
+    unrecorded: int = 0
     cut_off: str | None = None
 
 

@@ -68,7 +68,8 @@ def test_a_recording_comes_to_tables(tmp_path: Path) -> None:
     ]
     cells = [tuple(cell.values()) for cell in pa.table(found.cells).to_pylist()]
     assert cells == [(0, 0, 1, 50, 0), (0, 2, 1, 50, 40), (0, 3, 1, 10, 10), (1, 0, 1, 5, 0), (1, 2, 1, 5, 5)]
-    assert (found.records, found.lost, found.cut, found.cut_off) == (8, 0, 0, None)
+    assert (found.records, found.lost, found.unwound, found.cut_off) == (8, 0, 0, None)
+    assert found.unrecorded == 0
 
 
 def test_tables_are_read_as_often_as_one_likes(tmp_path: Path) -> None:

@@ -105,7 +105,6 @@ static inline uint32_t text(struct thread *thread, uint64_t pointer, int sure) {
     return hash;
 }
 
-enum { MODE_CPU = 1 << 12, MODE_ENTRY_ONLY = 1 << 13 };
 
 /* Whether a state is the one told last with the same text, as a server says it that binds a statement and then executes it.
    Where another text has come to the same place, it begins otherwise. */

@@ -21,17 +21,19 @@ enum { HOOK_UNWINDS = 1, HOOK_CAUGHT = 2 };
 
 /* ---- frames that are gone, and frames without their stub ---- */
 
-static void bury(struct thread *thread, uint64_t now) {
+enum { FOUND_LATER = 0, JUST_LEFT = 1 }; /* a cut's detail: whether its time is that at which the frame was left */
+
+static void bury(struct thread *thread, uint64_t now, uint32_t when) {
     struct frame *frame = &thread->frames[--thread->depth];
     thread->graveyard[thread->graves++ % GRAVES] = *frame;
-    put(thread, now, CUT | frame->function, 0);
+    put(thread, now, CUT | frame->function, when);
 }
 
 static inline uint64_t at(const struct frame *frame) { return *(volatile uint64_t *)frame->slot; }
 
 /* Gives the stub back to frames that an exception has passed over and left alive: oldest first, for a tail call's return
    address is the older frame's stub. */
-static void watch_again(struct thread *thread, uint64_t now) {
+static void watch_again(struct thread *thread, uint64_t now, uint32_t when) {
     for (uint32_t place = 0; place < thread->depth; place++) {
         struct frame *frame = &thread->frames[place];
         if (frame->bare && at(frame) == frame->original) {
@@ -39,7 +41,7 @@ static void watch_again(struct thread *thread, uint64_t now) {
             frame->bare = 0;
         }
     }
-    while (thread->depth && thread->frames[thread->depth - 1].bare) bury(thread, now);
+    while (thread->depth && thread->frames[thread->depth - 1].bare) bury(thread, now, when);
 }
 
 /* At an entry with its return address at `slot`: takes off the frames that longjmp or an exception has left behind. */
@@ -56,9 +58,9 @@ static __attribute__((noinline)) void settle(struct thread *thread, uint64_t slo
             asked = 1;
         }
         if (alternate && frame->slot - stack.base >= stack.size) break; /* the interrupted stack's, and alive */
-        bury(thread, now);
+        bury(thread, now, FOUND_LATER);
     }
-    if (thread->depth && thread->frames[thread->depth - 1].bare) watch_again(thread, now);
+    if (thread->depth && thread->frames[thread->depth - 1].bare) watch_again(thread, now, FOUND_LATER);
 }
 
 /* ---- entry, exit, unwinding ---- */
@@ -144,13 +146,10 @@ NEAR_ENTRY uint64_t tare_leave_plain(uint64_t *slot, uint32_t function) {
 
 /* 1: the stub is to call the function and come to tare_leave after it. */
 long tare_enter(uint64_t *slot, uint32_t function, const uint64_t *saved) {
-    struct thread *thread = ready((uint64_t)slot);
-    if (unlikely(!thread)) return 0;
     uint32_t mode = mode_of(function);
-    if (unlikely(mode == 0)) {
-        done(thread);
-        return 0;
-    }
+    if (unlikely(mode == 0)) return 0;
+    struct thread *thread = ready((uint64_t)slot, mode);
+    if (unlikely(!thread)) return 0;
     if (unlikely(mode & MODE_APPLIES)) {
         tare_apply();
         if (mode & MODE_UNTOLD) {
@@ -214,7 +213,7 @@ static __attribute__((noinline)) uint64_t leave_older(struct thread *thread, uin
         struct frame *frame = &thread->frames[place];
         if (frame->slot != slot || frame->function != function || frame->bare) continue;
         uint64_t original = frame->original;
-        while (thread->depth > place + 1) bury(thread, now);
+        while (thread->depth > place + 1) bury(thread, now, FOUND_LATER);
         put(thread, now, EXIT | function, 0);
         thread->depth = place;
         return original;
@@ -280,8 +279,8 @@ void tare_hook(uint64_t *slot, uint32_t kind) {
         }
     } else if (thread->view.records || claim(thread)) {
         uint64_t now = ticks();
-        while (thread->depth && thread->frames[thread->depth - 1].slot <= (uint64_t)slot) bury(thread, now);
-        watch_again(thread, now);
+        while (thread->depth && thread->frames[thread->depth - 1].slot <= (uint64_t)slot) bury(thread, now, JUST_LEFT);
+        watch_again(thread, now, JUST_LEFT);
     }
     done(thread);
 }
@@ -289,7 +288,7 @@ void tare_hook(uint64_t *slot, uint32_t kind) {
 /* ---- for other writers: markers and sleds ---- */
 
 int tare_put(uint32_t word, uint32_t detail) {
-    struct thread *thread = ready((uint64_t)__builtin_frame_address(0));
+    struct thread *thread = ready((uint64_t)__builtin_frame_address(0), MODE_ENTRY_ONLY);
     if (unlikely(!thread)) return 0;
     put(thread, ticks(), word, detail);
     done(thread);
@@ -313,7 +312,7 @@ static inline int tell(uint64_t slot, uint32_t word, uint32_t detail) {
 }
 
 static __attribute__((noinline)) void enter_sled(uint32_t function, uint32_t mode, const uint64_t *slot, const uint64_t *saved) {
-    struct thread *thread = mode ? ready((uint64_t)slot) : 0;
+    struct thread *thread = mode ? ready((uint64_t)slot, mode) : 0;
     if (!thread) return;
     uint64_t now = ticks();
     uint32_t detail = 0;
@@ -328,7 +327,7 @@ static __attribute__((noinline)) void enter_sled(uint32_t function, uint32_t mod
 
 static __attribute__((noinline)) void leave_sled(uint32_t function, uint32_t mode, const uint64_t *slot) {
     if (mode == 0 || mode & (MODE_COUNTING | MODE_ENTRY_ONLY)) return;
-    struct thread *thread = ready((uint64_t)slot);
+    struct thread *thread = ready((uint64_t)slot, 0);
     if (!thread) return;
     uint64_t now = ticks();
     put(thread, now, EXIT | function, 0);
@@ -353,7 +352,7 @@ void tare_leave_sled(uint32_t id, const uint64_t *slot) {
 }
 
 uint32_t tare_text(const char *pointer) {
-    struct thread *thread = ready((uint64_t)__builtin_frame_address(0));
+    struct thread *thread = ready((uint64_t)__builtin_frame_address(0), 0);
     if (!thread) return 0;
     uint32_t hash = text(thread, (uint64_t)pointer, 0);
     done(thread);
@@ -369,7 +368,7 @@ void tare_thread_ends(void *value) {
     compiler_barrier();
     if (thread->view.records) {
         uint64_t now = ticks();
-        while (thread->depth) bury(thread, now);
+        while (thread->depth) bury(thread, now, JUST_LEFT);
         __atomic_store_n(&thread->view.slot->state, LEFT, __ATOMIC_RELEASE);
     }
     self = 0;

@@ -39,7 +39,7 @@ struct runtime {
     const uint64_t *sites; /* by function: where it returns to while it is watched */
     const struct object *objects;
     uint32_t *marks, *stopped, *used, *claims, *kept;
-    uint64_t *heartbeat, *unplaced;
+    uint64_t *heartbeat, *unplaced, *unrecorded;
     const uint32_t *generation;
     void *apply; /* patches what is wanted by now; 0: everything is patched for good */
     void *clock_gettime, *pthread_setspecific;

@@ -12,6 +12,8 @@
 #define OTHERS 4096 /* records between looks at whether the profiler listens */
 #define STALE_NS 2000000000ll
 
+enum { MODE_DETAIL = 3, MODE_CPU = 1 << 12, MODE_ENTRY_ONLY = 1 << 13 };
+
 enum { ENTER = 1u << 28, EXIT = 2u << 28, CUT = 3u << 28, LABEL = 8u << 28, CPU = 9u << 28, LOST = 10u << 28 };
 enum { FREE, CLAIMING, OWNED, LEFT };
 
@@ -176,10 +178,16 @@ static __attribute__((noinline)) void put_cpu(struct thread *thread, uint64_t ti
 
 static void lost_elsewhere(uint64_t count) { __atomic_fetch_add(tare_runtime.unplaced, count, __ATOMIC_RELAXED); }
 
+/* A signal's handler came upon this file at work. A call with both ends is missing as a whole: its time is its caller's.
+   A mark may have begun or ended a transaction: nobody knows what follows it. An exit (mode 0) is its entry's. */
+static void lost_to_signal(uint32_t mode) {
+    if (mode & (MODE_DETAIL | MODE_ENTRY_ONLY)) lost_elsewhere(1);
+    else if (mode) __atomic_fetch_add(tare_runtime.unrecorded, 1, __ATOMIC_RELAXED);
+}
+
 enum { PROT_RW = 3, MAP_PRIVATE_ANONYMOUS = 0x22, MADV_WIPEONFORK = 18, MADV_POPULATE_WRITE = 23, ENOMEM = 12, EFAULT = 14, EINVAL = 22 };
 
 static struct thread *make_thread(void) {
-    if (making) return 0;
     making = 1;
     compiler_barrier();
     long at = system_call(SYS_MMAP, 0, sizeof(struct thread), PROT_RW, MAP_PRIVATE_ANONYMOUS, -1, 0);
@@ -258,9 +266,13 @@ static inline uint64_t doing(uint64_t slot, uint64_t head, uint64_t leaving) {
     return slot << 32 | (head & 0x7fffffff) << 1 | leaving;
 }
 
-/* The thread, made busy, with a slot; 0 if what happens now is not to be recorded. */
-static __attribute__((noinline)) struct thread *make_ready(uint64_t stack) {
+/* The thread, made busy, with a slot; 0 if what happens now, by this mode, is not to be recorded. */
+static __attribute__((noinline)) struct thread *make_ready(uint64_t stack, uint32_t mode) {
     struct thread *thread = own();
+    if (!thread && making) {
+        lost_to_signal(mode);
+        return 0;
+    }
     if (!thread) thread = make_thread();
     if (!thread) {
         lost_elsewhere(1);
@@ -269,7 +281,7 @@ static __attribute__((noinline)) struct thread *make_ready(uint64_t stack) {
     if (thread->busy) {
         struct alternate alternate;
         if (stack < thread->busy || thread->busy == UINT64_MAX || on_alternate_stack(&alternate)) {
-            lost_elsewhere(1); /* a signal's handler, called in the midst of this file */
+            lost_to_signal(mode);
             return 0;
         }
         /* What was busy lies below the stack pointer: a handler jumped out of it. A frame was pushed before its entry was
@@ -290,9 +302,9 @@ static __attribute__((noinline)) struct thread *make_ready(uint64_t stack) {
     return thread;
 }
 
-static inline struct thread *ready(uint64_t stack) {
+static inline struct thread *ready(uint64_t stack, uint32_t mode) {
     struct thread *thread = own();
-    if (unlikely(!thread || thread->busy || !thread->view.records)) return make_ready(stack);
+    if (unlikely(!thread || thread->busy || !thread->view.records)) return make_ready(stack, mode);
     thread->busy = stack;
     compiler_barrier();
     return thread;

@@ -376,7 +376,7 @@ impl Backend for Attach {
         }
         let untold = self.tally(Tally::Untold);
         let lost = untold - std::mem::replace(&mut self.told, untold);
-        Ok(Taken { threads: threads.list, texts, lost, fullest })
+        Ok(Taken { threads: threads.list, texts, lost, unrecorded: 0, fullest })
     }
 
     fn calls(&mut self) -> Result<Vec<(FunctionId, u64)>> {

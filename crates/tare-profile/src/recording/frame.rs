@@ -77,6 +77,9 @@ pub(super) struct WindowEnd {
     pub(super) ticks: u64,
     pub(super) calls: Vec<(FunctionId, u64)>,
     pub(super) own_cpu_ns: u64,
+    /// See `backend::Taken`.
+    #[serde(default)]
+    pub(super) unrecorded: u64,
 }
 
 /// The recording's sums.

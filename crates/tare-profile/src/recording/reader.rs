@@ -277,6 +277,7 @@ impl Index {
             span.end = end.ticks.max(span.begin);
             span.window.calls = end.calls;
             span.window.own_cpu_ns = end.own_cpu_ns;
+            span.window.unrecorded = end.unrecorded;
         }
     }
 

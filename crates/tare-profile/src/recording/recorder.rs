@@ -5,6 +5,7 @@ use super::pace::Pace;
 use super::writer::Writer;
 use crate::backend::{Backend, Detail, FunctionId, Mode, Probe, Refused, Target};
 use crate::{ProbeError, Result};
+use std::mem;
 use std::path::Path;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
@@ -36,6 +37,8 @@ struct Work {
     pace: Pace,
     taken: u64, // ticks before the last take
     own_cpu_ns: u64,
+    /// Of the window so far.
+    unrecorded: u64,
     records: u64,
     stopping: bool,
     finished: bool,
@@ -64,6 +67,7 @@ impl Recorder {
             pace: Pace::new(),
             taken,
             own_cpu_ns: 0,
+            unrecorded: 0,
             records: 0,
             stopping: false,
             finished: false,
@@ -223,6 +227,7 @@ impl Work {
         let begun = self.backend.clock().0;
         let taken = self.backend.take()?;
         self.pace.looked(taken.fullest);
+        self.unrecorded += taken.unrecorded;
         if !taken.texts.is_empty() {
             self.writer.json(FrameKind::Texts, &taken.texts)?;
         }
@@ -279,6 +284,7 @@ impl Work {
             ticks,
             calls,
             own_cpu_ns: self.own_cpu_ns - window.cpu_before,
+            unrecorded: mem::take(&mut self.unrecorded),
         };
         self.writer.json(FrameKind::End, &end)?;
         self.writer.flush()

@@ -53,11 +53,14 @@ impl Script {
         for span in &self.spans {
             let Span { window, begin, end, entry_only, details } = span.clone();
             let details = details.iter().map(|(function, detail)| (*function, detail.to_string())).collect();
-            let Window { number, purpose, round, mode, functions, calls, own_cpu_ns, .. } = window;
+            let Window { number, purpose, round, mode, functions, calls, own_cpu_ns, unrecorded, .. } =
+                window;
             let begin =
                 WindowBegin { number, ticks: begin, mode, purpose, round, functions, entry_only, details };
             writer.json(FrameKind::Begin, &begin).unwrap();
-            writer.json(FrameKind::End, &WindowEnd { number, ticks: end, calls, own_cpu_ns }).unwrap();
+            writer
+                .json(FrameKind::End, &WindowEnd { number, ticks: end, calls, own_cpu_ns, unrecorded })
+                .unwrap();
         }
         writer.json(FrameKind::Texts, &self.texts).unwrap();
         self.gaps

@@ -112,7 +112,7 @@ impl Assembly<'_> {
                 return;
             }
             let now = mem::replace(&mut thread.now, thread.before);
-            self.interrupt(thread, Why::Unnested); // it ends where it was last seen
+            self.interrupt(thread, Why::Unwound); // it ends where it was last seen
             thread.now = now;
         }
         match thread.open {
@@ -151,12 +151,12 @@ impl Assembly<'_> {
             }
             return;
         }
-        thread.stack.cut += u64::from(way != Way::Returned);
+        thread.stack.unwound += u64::from(way != Way::Returned);
         if thread.stack.depth() >= thread.floor {
             return;
         }
         if way == Way::Unwound || role & is::ROOT == 0 {
-            open.speaks_against(Why::Unnested);
+            open.speaks_against(Why::Unwound);
         }
         if thread.opened {
             self.pause(thread);

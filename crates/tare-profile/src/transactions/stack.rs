@@ -53,7 +53,7 @@ pub(super) struct Stack {
     /// Functions whose frames the last exit of a caller closed; an exit of theirs that comes late is theirs.
     missed: Vec<FunctionId>,
     /// Frames of transactions that were closed without an exit of their own.
-    pub(super) cut: u64,
+    pub(super) unwound: u64,
 }
 
 impl Default for Stack {
@@ -65,7 +65,7 @@ impl Default for Stack {
             since: 0,
             children: 0,
             missed: Vec::new(),
-            cut: 0,
+            unwound: 0,
         }
     }
 }
@@ -174,7 +174,7 @@ impl Stack {
     fn exit_below(&mut self, function: FunctionId, now: u64, sums: &mut Sums) -> Left {
         if let Some(late) = self.missed.iter().position(|missed| *missed == function) {
             self.missed.swap_remove(late);
-            self.cut = self.cut.saturating_sub(1);
+            self.unwound = self.unwound.saturating_sub(1);
             return Left::Frame;
         }
         let Some(place) = self.frames.iter().rposition(|frame| frame.function == function) else {
@@ -184,7 +184,7 @@ impl Stack {
         while self.frames.len() > place + 1 {
             let top = self.frames[self.frames.len() - 1];
             if top.owner != NOBODY {
-                self.cut += u64::from(top.times);
+                self.unwound += u64::from(top.times);
                 self.missed.extend((0..top.times).map(|_| top.function));
             }
             self.pop(now, sums);

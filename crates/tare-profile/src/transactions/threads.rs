@@ -35,7 +35,7 @@ pub(super) struct Assembly<'a> {
     pub(super) joining: Joining,
     records: u64,
     lost: u64,
-    cut: u64,
+    unwound: u64,
 }
 
 /// Where one thread is.
@@ -131,7 +131,7 @@ impl<'a> Assembly<'a> {
             joining: Joining::default(),
             records: 0,
             lost: recording.gaps.iter().map(|gap| gap.lost).sum(),
-            cut: 0,
+            unwound: 0,
             recording,
         }
     }
@@ -332,7 +332,7 @@ impl<'a> Assembly<'a> {
             };
             self.interrupt(&mut thread, why);
         }
-        self.cut += thread.stack.cut;
+        self.unwound += thread.stack.unwound;
     }
 
     pub(super) fn finish(mut self) -> Result<Profile> {
@@ -355,7 +355,8 @@ impl<'a> Assembly<'a> {
             windows: self.recording.spans.iter().map(|span| span.window.clone()).collect(),
             records: self.records,
             lost: self.lost,
-            cut: self.cut,
+            unwound: self.unwound,
+            unrecorded: self.recording.spans.iter().map(|span| span.window.unrecorded).sum(),
         })
     }
 }

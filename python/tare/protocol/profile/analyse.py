@@ -128,6 +128,8 @@ class _Analysis:
             invalid=dict(measured.invalid),
             records=measured.records,
             lost=measured.lost,
+            unwound=measured.unwound,
+            unrecorded=measured.unrecorded,
             mean_ns=float(durations.mean()),
             sd_ns=float(durations.std(ddof=1)),
             p50_ns=float(p50),

@@ -166,7 +166,9 @@ class Findings:
     """All of a profile's last round, or of the round that was asked for."""
 
     transactions: int  # valid ones
-    invalid: Mapping[str, int]  # by why: "lost", "changed", "overlap", "unfinished", "unnested"
+    invalid: Mapping[
+        str, int
+    ]  # by why: "lost", "changed", "overlap", "unfinished", "unnested", "deep", "unwound"
     records: int
     lost: int
     mean_ns: float
@@ -188,6 +190,8 @@ class Findings:
     )  # transactions needed so that the first factor's interval is no wider than +-10 points; None: there are
     reservations: tuple[Reservation, ...]  # first those that make the profile invalid
     overhead: Overhead | None = None  # where it was measured
+    unwound: int = 0  # calls left without an exit
+    unrecorded: int = 0  # calls of signal handlers that are in no record
     server_time: bool = False  # T is without waiting for the client
 
     @property

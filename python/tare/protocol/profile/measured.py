@@ -105,6 +105,8 @@ class Measured:
     invalid: Mapping[str, int] = field(default_factory=dict)  # by why; of the same windows
     records: int = 0
     lost: int = 0
+    unwound: int = 0  # calls left without an exit, of all windows
+    unrecorded: int = 0  # calls of signal handlers that are in no record, of all windows
     call_graph_height: int = 0
     waiting_name: str = FOR_THE_CLIENT
     server_time: bool = False  # durations are `service_ns`: see `without_waiting`
@@ -181,6 +183,8 @@ def from_tables(
     texts: Mapping[int, str] | None = None,
     records: int = 0,
     lost: int = 0,
+    unwound: int = 0,
+    unrecorded: int = 0,
     call_graph_height: int = 0,
     waiting_name: str = FOR_THE_CLIENT,
 ) -> Measured:
@@ -224,6 +228,8 @@ def from_tables(
         invalid=_counted(why.filter(pa.array(within & ~valid))),
         records=records,
         lost=lost,
+        unwound=unwound,
+        unrecorded=unrecorded,
         call_graph_height=call_graph_height,
         waiting_name=waiting_name,
     )

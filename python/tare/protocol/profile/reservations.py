@@ -30,6 +30,8 @@ _WORDS = {
     "overlap": "intervals of theirs ran at the same time on several threads",
     "unfinished": "they began before their window or ended after the recording",
     "unnested": "their entries and exits do not nest",
+    "deep": "their calls nest deeper than is followed",
+    "unwound": "an exception, a longjmp or the end of their thread left them, nobody knows when",
 }
 
 

@@ -74,6 +74,8 @@ def build(
         invalid={why: n for why, n in findings.invalid.items() if n},
         records=findings.records,
         lost=findings.lost,
+        unwound=findings.unwound,
+        unrecorded=findings.unrecorded,
         enough=findings.enough,
         server_time=findings.server_time,
         durations=figures.durations(findings),

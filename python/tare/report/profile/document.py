@@ -260,9 +260,23 @@ class ProfileReport(Document):
     shed: list[Shed]
     of: Of
     transactions: int = Field(description="Valid ones.")
-    invalid: dict[str, int] = Field(description="Transactions that were left out, by why.")
+    invalid: dict[str, int] = Field(
+        description='Transactions that were left out, by why: "lost" (records), "changed" (probes), "overlap", '
+        '"unfinished", "unnested", "deep", or "unwound": an exception, a longjmp or the end of its thread left it at '
+        "an unknown time."
+    )
     records: int
     lost: int
+    unwound: int = Field(
+        default=0,
+        description="Calls left without a return, by an exception, a longjmp or the end of their thread. Each ends "
+        "when that is seen.",
+    )
+    unrecorded: int = Field(
+        default=0,
+        description="Calls of signal handlers that interrupted Tare's library at work. They are in no record; their "
+        "time is that of the functions they interrupted.",
+    )
     enough: int | None = Field(
         description="Transactions needed for an interval of ±10 points of the first factor; null: there are enough."
     )

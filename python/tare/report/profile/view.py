@@ -121,6 +121,16 @@ def sums(report: ProfileReport) -> str:
 
 def records(report: ProfileReport) -> str:
     said = f"{words.thousands(report.records)} records, {words.thousands(report.lost)} lost"
+    if report.unwound:
+        said += (
+            f"; {words.thousands(report.unwound)} call{'' if report.unwound == 1 else 's'} left without a return "
+            "(exception, longjmp or end of the thread)"
+        )
+    if report.unrecorded:
+        said += (
+            f"; {words.thousands(report.unrecorded)} call{'' if report.unrecorded == 1 else 's'} of signal handlers "
+            "not recorded: their time is that of the functions they interrupted"
+        )
     left = [f"{words.thousands(n)} {WHYS.get(why, why)}" for why, n in report.invalid.items()]
     return (
         f"{said}; transactions left out: {', '.join(left)}"
@@ -136,6 +146,7 @@ WHYS = {
     "unfinished": "not seen from beginning to end",
     "unnested": "whose entries and exits do not nest",
     "deep": "that nest too deep",
+    "unwound": "left by an exception, a longjmp or the end of their thread at an unknown time",
 }
 """Of transactions that were left out, by the recording's word."""
 

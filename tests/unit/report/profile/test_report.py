@@ -67,6 +67,15 @@ def test_transactions_that_our_own_windows_cut_do_not_make_it_invalid(built: Bui
     assert built.report.valid
 
 
+def test_calls_without_a_return_or_a_record_are_counted_beside_the_records() -> None:
+    of = replace(sample.measured(), unwound=1_234_567, unrecorded=1, invalid={"unwound": 2})
+    for form in (text.render(sample.report(of).report), markdown.render(sample.report(of).report)):
+        form = " ".join(form.split())
+        assert "1 234 567 calls left without a return (exception, longjmp or end of the thread)" in form
+        assert "1 call of signal handlers not recorded" in form
+        assert "2 left by an exception, a longjmp or the end of their thread at an unknown time" in form
+
+
 def test_too_few_transactions_are_no_claim_and_the_number_needed_is_said() -> None:
     of = sample.measured(120)
     report = sample.report(of).report

@@ -81,21 +81,29 @@ fn a_recursive_root_is_one_transaction() {
 fn a_call_left_by_longjmp_ends_with_its_caller() {
     let thread = Thread::new(1).enter(0, 1).enter(1, 2).enter(2, 3).enter(3, 4).exit(6, 2).exit(9, 1);
     let profile = profile(&ROOT, [thread]);
-    assert_eq!((told(&profile), profile.cut), (vec![(0, 9, Valid)], 2));
+    assert_eq!((told(&profile), profile.unwound), (vec![(0, 9, Valid)], 2));
     assert_eq!(times(&profile, 0)[&path(&[1, 2, 3, 4])], (1, 3, 3));
     let noticed = Thread::new(1).enter(0, 1).enter(1, 2).enter(2, 3).cut(5, 3).cut(5, 2).exit(9, 1);
     let profile = super::told::profile(&ROOT, [noticed]);
-    assert_eq!((told(&profile), profile.cut), (vec![(0, 9, Valid)], 2));
+    assert_eq!((told(&profile), profile.unwound), (vec![(0, 9, Valid)], 2));
     assert_eq!(times(&profile, 0)[&path(&[1, 2])], (1, 4, 1));
 }
 
 #[test]
 fn a_root_left_by_longjmp_does_not_swallow_the_next_transaction() {
     let thread = Thread::new(1).enter(0, 1).enter(3, 2).enter(20, 1).exit(25, 1).enter(30, 1).exit(31, 1);
-    let expected = [(0, 3, Why::Unnested), (20, 5, Valid), (30, 1, Valid)];
+    let expected = [(0, 3, Why::Unwound), (20, 5, Valid), (30, 1, Valid)];
     assert_eq!(told(&profile(&ROOT, [thread])), expected);
     let noticed = Thread::new(1).enter(0, 1).cut(9, 1).enter(20, 1).exit(25, 1);
-    assert_eq!(told(&profile(&ROOT, [noticed])), [(0, 9, Why::Unnested), (20, 5, Valid)]);
+    assert_eq!(told(&profile(&ROOT, [noticed])), [(0, 9, Why::Unwound), (20, 5, Valid)]);
+}
+
+#[test]
+fn a_root_left_at_a_time_that_is_known_is_a_whole_transaction() {
+    let thread =
+        Thread::new(1).enter(0, 1).enter(1, 2).left_now(9, 2).left_now(9, 1).enter(20, 1).exit(25, 1);
+    let profile = profile(&ROOT, [thread]);
+    assert_eq!((told(&profile), profile.unwound), (vec![(0, 9, Valid), (20, 5, Valid)], 2));
 }
 
 #[test]
@@ -103,7 +111,7 @@ fn a_tail_call_returns_with_its_caller_in_either_order() {
     for exits in [[3, 2], [2, 3]] {
         let thread = Thread::new(1).enter(0, 1).enter(1, 2).enter(4, 3).exit(6, exits[0]).exit(6, exits[1]);
         let profile = profile(&ROOT, [thread.enter(7, 3).exit(8, 3).exit(9, 1)]);
-        assert_eq!((told(&profile), profile.cut), (vec![(0, 9, Valid)], 0), "{exits:?}");
+        assert_eq!((told(&profile), profile.unwound), (vec![(0, 9, Valid)], 0), "{exits:?}");
         assert_eq!(times(&profile, 0)[&path(&[1, 2, 3])], (1, 2, 2));
         assert_eq!(times(&profile, 0)[&path(&[1, 2])], (1, 5, 3));
     }

@@ -42,6 +42,11 @@ impl Thread {
         self.push(Record::new(at, Kind::Cut, function, 0))
     }
 
+    /// Left at that very time, as where an exception lands or its thread ends.
+    pub(super) fn left_now(self, at: u64, function: FunctionId) -> Self {
+        self.push(Record::new(at, Kind::Cut, function, 1))
+    }
+
     pub(super) fn cpu(self, ns: u64) -> Self {
         self.push(Record::with_id(0, Kind::Cpu, ns))
     }
