@@ -363,6 +363,9 @@ class ProfileRecorder:
     def stepped(self, targets: Sequence[tuple[int, str, str | Path, int, int, bool]]) -> list[int]:
         """Those of these functions in timing whose calls the kernel has to step over an instruction, at many times the
         usual price."""
+    def watching(self) -> tuple[dict[str, int], list[str]]:
+        """Functions by the way they are watched, and why not all have return probes."""
+
     def calls(self) -> dict[int, int]:
         """Entries by function in this window so far, in counting mode."""
     def alive(self) -> bool:
@@ -390,6 +393,9 @@ class Assembled:
     unwound: int  # calls in transactions left without an exit: exception, longjmp, end of the thread
     unrecorded: int  # calls of signal handlers that are in no record
     cut_off: str | None  # where a recording that was not ended stops
+
+def last_calls(path: str | Path, pid: int, tid: int) -> tuple[int, list[int]] | None:
+    """Functions that a thread was in at its last records, the outermost first, and when that was (ns)."""
 
 def slices(
     path: str | Path,

@@ -23,7 +23,9 @@ use tare_rings::layout::{Ticks, state};
 use tare_rings::{Kind, Record, Refusal, Shared};
 
 use self::liveness::{Process, Threads};
-use crate::backend::{Backend, Detail, FunctionId, Mode, Probe, Refused, Taken, Target, ThreadRecords};
+use crate::backend::{
+    Backend, Detail, FunctionId, Mode, Probe, Refused, Taken, Target, ThreadRecords, Watching, Way,
+};
 use crate::{ProbeError, Result};
 
 pub use tare_rings::layout::Tier;
@@ -71,6 +73,8 @@ pub struct Agent {
     triggers: Vec<usize>,
     untold: u8,
     listens: bool,
+    /// Functions whose entries and exits are recorded.
+    timed: usize,
     threads: Threads,
     /// Counts of slots that are free again, and those at the time the probes were set.
     counted: Vec<u64>,
@@ -127,6 +131,7 @@ impl Agent {
             triggers,
             untold,
             listens: true,
+            timed: 0,
             threads: Threads::new(&shared),
             counted: vec![0; functions],
             counted_before: vec![0; functions],
@@ -327,10 +332,18 @@ impl Backend for Agent {
         header.generation.fetch_add(1, Ordering::Release);
         self.switches = switches;
         self.listens = true;
+        let refuses = |probe: &Probe| refused.iter().any(|refused| refused.function == probe.function);
+        self.timed = probes.iter().filter(|probe| probe.records_exits(mode) && !refuses(probe)).count();
         if mode == Mode::Counting {
             self.counted_before = self.sums();
         }
         Ok(refused)
+    }
+
+    fn watching(&self) -> Watching {
+        let way = if self.tier == Tier::Sleds { Way::Sled } else { Way::Trampoline };
+        let ways = if self.timed > 0 { vec![(way, self.timed)] } else { Vec::new() };
+        Watching { ways, hazards: Vec::new() }
     }
 
     fn take(&mut self) -> Result<Taken> {

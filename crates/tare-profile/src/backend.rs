@@ -157,6 +157,80 @@ pub struct Clock {
     pub ns: [u64; 2],
 }
 
+/// How both ends of a call are seen.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Way {
+    /// The kernel replaces the return address on the stack.
+    ReturnProbe,
+    /// Probes at each place where the function leaves.
+    ExitSites,
+    /// A jump at the function's entry, into a library in the process.
+    Trampoline,
+    /// Places that a compiler left at entries and exits.
+    Sled,
+}
+
+impl Way {
+    /// As files and reports have it.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::ReturnProbe => "return probe",
+            Self::ExitSites => "exit sites",
+            Self::Trampoline => "trampoline",
+            Self::Sled => "sled",
+        }
+    }
+}
+
+/// Something in a process that return probes would break.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Hazard {
+    /// It throws exceptions, or unwinds its stack for panics.
+    Exceptions,
+    /// Threads end in the middle of functions, and destructors run.
+    ThreadExit,
+    /// Threads end wherever they are.
+    AsyncExit,
+    /// It changes stacks by itself.
+    Coroutines,
+    /// It handles signals on a stack of their own.
+    SignalStack,
+    /// Stacks of goroutines are moved.
+    Go,
+    /// Its system calls are filtered, on Linux 6.11 to 6.13.
+    Seccomp,
+    /// A file in its memory cannot be read.
+    Unknown,
+    /// None, but to measure the other way.
+    Asked,
+}
+
+impl Hazard {
+    /// As files and reports have it.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Exceptions => "exceptions",
+            Self::ThreadExit => "thread exit",
+            Self::AsyncExit => "asynchronous thread exit",
+            Self::Coroutines => "coroutines",
+            Self::SignalStack => "signal stack",
+            Self::Go => "go",
+            Self::Seccomp => "seccomp",
+            Self::Unknown => "unreadable file",
+            Self::Asked => "asked for",
+        }
+    }
+}
+
+/// How functions are watched now, both ends of their calls.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Watching {
+    /// How many in each way.
+    pub ways: Vec<(Way, usize)>,
+    /// Why not all have return probes.
+    pub hazards: Vec<Hazard>,
+}
+
 /// A way to watch functions of running processes.
 pub trait Backend: Send {
     /// "attach", "agent", "xray" or "annotation".
@@ -173,6 +247,11 @@ pub trait Backend: Send {
     /// price.
     fn stepped(&mut self, _targets: &[Target]) -> Vec<FunctionId> {
         Vec::new()
+    }
+
+    /// How the functions of the last `set` are watched.
+    fn watching(&self) -> Watching {
+        Watching::default()
     }
 
     /// What was recorded since the last call. Called every few ms by one thread.

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use tare_rings::Shared;
 
 use crate::agent::{Agent, Tier};
-use crate::backend::{Backend, FunctionId, Mode, Probe, Refused, Taken, Target};
+use crate::backend::{Backend, FunctionId, Mode, Probe, Refused, Taken, Target, Watching};
 use crate::{ProbeError, Result};
 
 /// The section that lists all sleds of an executable.
@@ -96,6 +96,10 @@ impl Backend for Xray {
         let refused = self.inner.set(targets, probes, mode)?;
         self.patched();
         Ok(refused)
+    }
+
+    fn watching(&self) -> Watching {
+        self.inner.watching()
     }
 
     fn take(&mut self) -> Result<Taken> {

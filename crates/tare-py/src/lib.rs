@@ -53,7 +53,7 @@ mod _probe {
     #[pymodule_export]
     use super::profile_agent::prepare_agent;
     #[pymodule_export]
-    use super::profile_assemble::{Assembled, ProfileColumns, assemble, slices};
+    use super::profile_assemble::{Assembled, ProfileColumns, assemble, last_calls, slices};
     #[pymodule_export]
     use super::profile_image::{Function, Image, Usdt};
     #[pymodule_export]

@@ -14,7 +14,7 @@ use pyo3::types::PyCapsule;
 use tare_profile::profile::{Cell, Path, Profile, Transaction};
 use tare_profile::recording::{Cut, Recording};
 use tare_profile::rules::Rules;
-use tare_profile::transactions::{Slice, Stretch};
+use tare_profile::transactions::{LastCalls, Slice, Stretch};
 
 use crate::error::raise;
 use crate::stream;
@@ -110,6 +110,21 @@ pub(crate) fn slices(
         })
     });
     refused.map_or_else(|| read.map_err(raise), Err)
+}
+
+/// Functions that a thread was in at its last records, the outermost first, and when that was; None: it has none.
+#[pyfunction]
+pub(crate) fn last_calls(
+    py: Python<'_>,
+    path: PathBuf,
+    pid: i32,
+    tid: i32,
+) -> PyResult<Option<(u64, Vec<u32>)>> {
+    let last = py.detach(|| {
+        let recording = Recording::open(&path)?;
+        tare_profile::transactions::last_calls(&recording, (pid, tid))
+    });
+    Ok(last.map_err(raise)?.map(|LastCalls { seen_ns, functions }| (seen_ns, functions)))
 }
 
 /// Calls that a callable is given at once.

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use tare_profile::backend::{Backend, Mode, Probe, Target};
+use tare_profile::backend::{Backend, Hazard, Mode, Probe, Target};
 use tare_profile::recording::Recorder;
 
 use crate::error::raise;
@@ -100,6 +100,13 @@ impl ProfileRecorder {
     fn stepped(&self, py: Python<'_>, targets: Vec<TargetTuple>) -> PyResult<Vec<u32>> {
         let targets: Vec<Target> = targets.into_iter().map(target).collect();
         self.with(py, |recorder| Ok(recorder.stepped(&targets)))
+    }
+
+    /// Functions by the way they are watched, and hazards.
+    fn watching(&self, py: Python<'_>) -> PyResult<(BTreeMap<&'static str, usize>, Vec<&'static str>)> {
+        let watching = self.with(py, |recorder| Ok(recorder.watching()))?;
+        let ways = watching.ways.into_iter().map(|(way, functions)| (way.word(), functions)).collect();
+        Ok((ways, watching.hazards.into_iter().map(Hazard::word).collect()))
     }
 
     fn calls(&self, py: Python<'_>) -> PyResult<BTreeMap<u32, u64>> {

@@ -121,6 +121,13 @@ class Shed(_Part):
     left: int  # functions that stayed watched
 
 
+class Watching(_Part):
+    """How the last round's functions were watched (`tare_profile::backend::Watching`)."""
+
+    ways: dict[str, int] = Field(default_factory=dict)  # functions by `tare.report.profile.watching.Way`
+    hazards: tuple[str, ...] = ()  # why not all have return probes, by `tare.report.profile.watching.Hazard`
+
+
 class Machine(_Part):
     """`tare.measure.environment.MachineFacts`."""
 
@@ -172,6 +179,7 @@ class About(_Part):
     alike: tuple[int, ...] = ()  # rounds whose transactions go together: they watched the same under one load
     refused: dict[int, str] = Field(default_factory=dict)  # functions that no probe could be put on, and why
     left_out: tuple[int, ...] = ()  # too hot for the budget
+    watching: Watching = Watching()
     notes: tuple[str, ...] = ()
     machine: Machine | None = None
 

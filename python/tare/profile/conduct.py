@@ -13,7 +13,18 @@ from typing import TYPE_CHECKING
 
 from tare.dbms import local
 from tare.errors import TareError, TooFewTransactions, UsageError, WatchedServerEnded
-from tare.lab.profile_about import About, Failure, FailureKind, Machine, Named, Probes, Rates, Shed, State
+from tare.lab.profile_about import (
+    About,
+    Failure,
+    FailureKind,
+    Machine,
+    Named,
+    Probes,
+    Rates,
+    Shed,
+    State,
+    Watching,
+)
 from tare.lab.profile_about import Round as Written
 from tare.lab.profiles import Run, create, usual_name
 from tare.measure.environment import machine_facts
@@ -328,6 +339,7 @@ def _written(
                 "alike": made.alike,
                 "refused": made.refused,
                 "left_out": tuple(made.left_out),
+                "watching": Watching(ways=made.ways, hazards=made.hazards),
                 "notes": tuple(made.notes),
             }
         )

@@ -39,6 +39,7 @@ class Recorder(Protocol):
     ) -> list[tuple[int, str]]: ...
     def stepped(self, targets: list[Target]) -> list[int]: ...
     def calls(self) -> dict[int, int]: ...
+    def watching(self) -> tuple[dict[str, int], list[str]]: ...
     def alive(self) -> bool: ...
     def stop(self) -> None: ...
 
@@ -66,6 +67,8 @@ class Recording:
         self._windows = 0
         self.refused: dict[int, str] = {}
         self._weights: dict[int, float] = {}
+        self.ways: dict[str, int] = {}  # functions of the last probed window, by how they were watched
+        self.hazards: tuple[str, ...] = ()  # why not all had return probes
         self.change_s = 0.0  # that the last change of probes took
         self.timed: tuple[int, ...] = ()  # functions, without markers, whose probes are on or were last
         self.last_round = 0  # of the last window
@@ -135,6 +138,9 @@ class Recording:
                 raise
             raise ServerEnded from error
         self.change_s = self.clock() - begun
+        if purpose == PROBED:
+            self.ways, hazards = self.recorder.watching()
+            self.hazards = tuple(hazards)
         self._windows += 1
         self.timed = tuple(one for one in able if one not in self.refused)
         self.last_round = round_

@@ -181,6 +181,10 @@ class Made:
     calls: dict[int, float] = field(default_factory=dict)  # per transaction, of all that were counted
     left_out: list[int] = field(default_factory=list)  # too hot for the budget
     refused: dict[int, str] = field(default_factory=dict)
+    ways: dict[str, int] = field(
+        default_factory=dict
+    )  # functions of the last round, by how they were watched
+    hazards: tuple[str, ...] = ()  # why not all had return probes
     price: Price | None = None
     own_ns: float = 0.0  # of a transaction without probes
     notes: list[str] = field(default_factory=list)
@@ -293,6 +297,7 @@ class Session:
     def _sum_up(self) -> None:
         made = self.made
         made.calls, made.refused = self._calls, dict(self._recording.refused)
+        made.ways, made.hazards = dict(self._recording.ways), self._recording.hazards
         made.price, made.own_ns = self._price, self._own_ns
         if made.rounds:
             last = set(made.rounds[-1].watched)

@@ -84,6 +84,10 @@ class NoRecorder:
         transactions = RATE * (self._clock.now - last.at)
         return {one: round(self._calls.get(one, 0.0) * transactions) for one in last.watched}
 
+    def watching(self) -> tuple[dict[str, int], list[str]]:
+        watched = [one for one in self.sets[-1].watched if one not in self._refused]
+        return {"exit sites": len(watched)}, ["exceptions"]
+
     def alive(self) -> bool:
         return self._clock.now < self.ends_at
 

@@ -48,12 +48,14 @@ use tare_rings::{Kind, Record};
 use self::batch::Prober;
 use self::moves::Moves;
 use self::plan::Plan;
-use self::policy::{Hazard, Policy};
+use self::policy::Policy;
 use self::slots::Slots;
 use self::stream::{Stream, Threads};
 use self::tier::{Purpose, Spot, Tier};
 use self::watch::{Roots, Watched};
-use crate::backend::{Backend, Detail, FunctionId, Mode, Probe, Refused, Taken, Target};
+use crate::backend::{
+    Backend, Detail, FunctionId, Hazard, Mode, Probe, Refused, Taken, Target, Watching, Way,
+};
 
 /// Events that the rings between kernel and profiler have room for in all: 84 MB.
 const EVENTS: u32 = 1 << 21;
@@ -86,6 +88,9 @@ pub struct Attach {
     at_exits: bool,
     follow_children: bool,
     functions: usize,
+    /// Of them, those whose exits are watched, by return address and where they leave.
+    by_return: usize,
+    by_exits: usize,
     /// Of them, those whose first instruction the kernel does not emulate.
     stepped: usize,
     counted: Vec<Counted>,
@@ -176,6 +181,8 @@ impl Attach {
             at_exits: false,
             follow_children,
             functions: 0,
+            by_return: 0,
+            by_exits: 0,
             stepped: 0,
             counted: Vec::new(),
             told: 0,
@@ -271,13 +278,6 @@ impl Backend for Attach {
             self.prober.tier.says(),
             self.roots.pids.iter().map(ToString::to_string).collect::<Vec<_>>().join(", "),
         );
-        if !self.hazards.is_empty() {
-            let why: Vec<_> = self.hazards.iter().map(ToString::to_string).collect();
-            says += &format!(
-                "; exits are watched where functions leave, and no return address is replaced, since {}",
-                why.join(", ")
-            );
-        }
         let elsewhere = self.tally(Tally::Elsewhere);
         if elsewhere > 0 {
             says += &format!("; {elsewhere} calls on another stack than their caller's were not recorded");
@@ -294,8 +294,7 @@ impl Backend for Attach {
 
     fn set(&mut self, targets: &[Target], probes: &[Probe], mode: Mode) -> Result<Vec<Refused>> {
         self.probes.clear();
-        self.functions = 0;
-        self.stepped = 0;
+        (self.functions, self.by_return, self.by_exits, self.stepped) = (0, 0, 0, 0);
         self.counted.clear();
         if self.finished {
             return Err(ProbeError::new("the probes were taken off for good", "open the processes anew"));
@@ -317,7 +316,7 @@ impl Backend for Attach {
         let mut batches: Vec<_> = std::mem::take(&mut plan.batches).into_iter().collect();
         // Exits first: what cannot be seen to leave is not to be entered.
         batches.sort_by_key(|((_, purpose), _)| *purpose != Purpose::Exit);
-        let mut hopeless = HashSet::new();
+        let (mut hopeless, mut at_exits) = (HashSet::new(), HashSet::new());
         for ((path, purpose), mut placed) in batches {
             placed.retain(|placed| !hopeless.contains(&placed.function));
             let spots: Vec<Spot> = placed.iter().map(|placed| placed.spot).collect();
@@ -326,9 +325,11 @@ impl Backend for Attach {
                 match self.prober.refused(&path, placed.spot.offset) {
                     Some(why) if hopeless.insert(placed.function) => plan.refuse(placed.function, why),
                     Some(_) => {}
-                    None if purpose == Purpose::Exit => {}
+                    None if purpose == Purpose::Exit => _ = at_exits.insert(placed.function),
                     None => {
                         self.functions += 1;
+                        self.by_return += usize::from(purpose == Purpose::Call);
+                        self.by_exits += usize::from(at_exits.contains(&placed.function));
                         self.stepped += usize::from(placed.stepped);
                     }
                 }
@@ -367,6 +368,14 @@ impl Backend for Attach {
         let entries = plan.batches.into_iter().filter(|((_, purpose), _)| *purpose != Purpose::Exit);
         let stepped = entries.flat_map(|(_, placed)| placed).filter(|placed| placed.stepped);
         stepped.map(|placed| placed.function).collect()
+    }
+
+    fn watching(&self) -> Watching {
+        let ways = [(Way::ReturnProbe, self.by_return), (Way::ExitSites, self.by_exits)];
+        Watching {
+            ways: ways.into_iter().filter(|(_, functions)| *functions > 0).collect(),
+            hazards: self.hazards.clone(),
+        }
     }
 
     fn take(&mut self) -> Result<Taken> {

@@ -7,9 +7,9 @@ use tare_probe::{ProbeError, Result};
 
 use super::cookie::{cookie, exit_cookie, objection};
 use super::object::{self, Object};
-use super::policy::Hazard;
+use super::policy::spares_returning;
 use super::tier::{Purpose, Spot};
-use crate::backend::{Detail, FunctionId, Mode, Probe, Refused, Target};
+use crate::backend::{Detail, FunctionId, Hazard, Mode, Probe, Refused, Target};
 use crate::image::exits::{self, Exit, Unreadable};
 
 /// `MAX_COUNTED` of attach_maps.h.
@@ -54,7 +54,7 @@ impl Plan {
         let mut objects: HashMap<&Path, Result<Object>> = HashMap::new();
         let mut taken: HashMap<(PathBuf, u64), FunctionId> = HashMap::new();
         let goroutines = hazards.contains(&Hazard::Go);
-        let spared = hazards.iter().all(|hazard| hazard.spares_returning());
+        let spared = hazards.iter().all(|hazard| spares_returning(*hazard));
         for probe in probes {
             let mut place = || -> std::result::Result<(PathBuf, Placed, Vec<Spot>), String> {
                 let target = targets.get(&probe.function).ok_or("nothing says where it is")?;

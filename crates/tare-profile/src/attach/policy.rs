@@ -7,35 +7,12 @@
 //! whose return probes are a system call that such a filter forbids.
 
 use std::collections::HashMap;
-use std::fmt;
 use std::fs::File;
 
 use object::{Object as _, ObjectSection as _, ObjectSymbol as _};
 
+use crate::backend::Hazard;
 use crate::maps::{self, Mapping};
-
-/// What speaks against return probes in a process.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Hazard {
-    /// It throws exceptions, or unwinds its stack for panics.
-    Exceptions,
-    /// Threads end in the middle of functions, and destructors run.
-    ThreadExit,
-    /// Threads end wherever they are.
-    AsyncExit,
-    /// It changes stacks by itself.
-    Coroutines,
-    /// It handles signals on a stack of their own.
-    SignalStack,
-    /// Stacks of goroutines are moved.
-    Go,
-    /// Its system calls are filtered, on Linux 6.11 to 6.13.
-    Seccomp,
-    /// A file in its memory cannot be read.
-    Unknown,
-    /// None, but to measure the other way.
-    Asked,
-}
 
 /// What a file's symbols tell of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -101,29 +78,11 @@ const KNOWN: [&str; 11] = [
     "libgnutls.so",
 ];
 
-impl Hazard {
-    /// Whether it spares functions that are left only by returning (`Target::only_returns`), so that their return addresses
-    /// may be replaced. Not a signal's handler: it may change stacks in the midst of such a function, or call one on a
-    /// stack of its own, whose frames the kernel takes for those of the first.
-    pub(super) fn spares_returning(self) -> bool {
-        matches!(self, Self::Exceptions | Self::ThreadExit)
-    }
-}
-
-impl fmt::Display for Hazard {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Exceptions => "it can throw exceptions",
-            Self::ThreadExit => "its threads can end in mid-function",
-            Self::AsyncExit => "its threads can end at any instruction",
-            Self::Coroutines => "it has coroutines",
-            Self::SignalStack => "it handles signals on a stack of their own",
-            Self::Go => "it is written in Go",
-            Self::Seccomp => "its system calls are filtered",
-            Self::Unknown => "a file in its memory cannot be read",
-            Self::Asked => "it is asked for",
-        })
-    }
+/// Whether a hazard spares functions that are left only by returning (`Target::only_returns`), so that their return
+/// addresses may be replaced. Not a signal's handler: it may change stacks in the midst of such a function, or call one on
+/// a stack of its own, whose frames the kernel takes for those of the first.
+pub(super) fn spares_returning(hazard: Hazard) -> bool {
+    matches!(hazard, Hazard::Exceptions | Hazard::ThreadExit)
 }
 
 /// What files tell of themselves, by device and inode.

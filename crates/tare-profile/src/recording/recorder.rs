@@ -3,7 +3,7 @@
 use super::frame::{FrameKind, Last, WindowBegin, WindowEnd};
 use super::pace::Pace;
 use super::writer::Writer;
-use crate::backend::{Backend, Detail, FunctionId, Mode, Probe, Refused, Target};
+use crate::backend::{Backend, Detail, FunctionId, Mode, Probe, Refused, Target, Watching};
 use crate::{ProbeError, Result};
 use std::mem;
 use std::path::Path;
@@ -121,6 +121,11 @@ impl Recorder {
     /// `Backend::stepped`.
     pub fn stepped(&self, targets: &[Target]) -> Vec<FunctionId> {
         self.shared.lock().backend.stepped(targets)
+    }
+
+    /// How the functions of this window are watched.
+    pub fn watching(&self) -> Watching {
+        self.shared.lock().backend.watching()
     }
 
     /// Entries by function in this window so far, in counting mode.

@@ -7,6 +7,7 @@
 
 mod join;
 mod labels;
+mod last;
 mod marks;
 mod order;
 mod paths;
@@ -24,6 +25,7 @@ use crate::profile::Profile;
 use crate::recording::Recording;
 use crate::rules::Rules;
 
+pub use last::{LastCalls, last_calls};
 pub use slices::{Slice, Stretch, slices};
 pub use stack::MAX_DEPTH;
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -120,6 +121,11 @@ def build(
         ),
         refused={names(function): figures.name(why) for function, why in about.refused.items()},
         left_out=[names(function) for function in about.left_out],
+        watching=document.Watching(
+            ways=about.watching.ways,
+            hazards=list(about.watching.hazards),
+            refused=dict(Counter(figures.name(why) for why in about.refused.values())),
+        ),
         machine=about.machine.model_dump() if about.machine else {},
         notes=[figures.name(one) for one in about.notes],
         commands=[command, f"tare profile show {shlex.quote(about.name)} --html profile.html"],

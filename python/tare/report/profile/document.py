@@ -182,6 +182,24 @@ class Failure(Document):
     functions: int = Field(description="Functions watched at that time.")
 
 
+class Watching(Document):
+    """How the last round's functions were watched."""
+
+    ways: dict[str, int] = Field(
+        default={},
+        description='Functions by how both ends of their calls are seen: "return probe", "exit sites" (probes at each '
+        'place where they leave), "trampoline" (agent) or "sled" (xray).',
+    )
+    hazards: list[str] = Field(
+        default=[],
+        description='Why return probes would harm the server: "exceptions", "thread exit", "coroutines", "signal stack", '
+        '"go", "seccomp" or "unreadable file".',
+    )
+    refused: dict[str, int] = Field(
+        default={}, description="Functions that no probe could be put on, by why."
+    )
+
+
 class Rates(Document):
     """Transactions a second; null: not known."""
 
@@ -303,6 +321,7 @@ class ProfileReport(Document):
     next: Next
     refused: dict[str, str] = Field(description="Why a function has no probe, by name.")
     left_out: list[str] = Field(description="Functions that are called too often for the budget.")
+    watching: Watching = Watching()
     machine: dict[str, str | int | float | bool | None]
     notes: list[str] = Field(description="What was out of the ordinary.")
     commands: list[str]

@@ -83,6 +83,9 @@ def _tree(report: ProfileReport, console: Console) -> None:
         console.print(line, no_wrap=True, soft_wrap=True)
     console.print(Text(view.SHARES, style="dim"))
     console.print(Text(view.sums(report), style="dim"))
+    for said in (view.watching(report), view.unreturned(report)):
+        if said:
+            console.print(Text(printable(said), style="dim"))
 
 
 def _flame(report: ProfileReport, console: Console) -> None:

@@ -8,6 +8,7 @@ from tare.report.numbers import fixed, significant
 from tare.report.profile import words
 from tare.report.profile.document import Figure, Overhead, ProfileReport
 from tare.report.profile.names import Names
+from tare.report.profile.watching import watched_how
 
 TOP = 10
 """Factors that are listed, the paper's top k."""
@@ -121,22 +122,31 @@ def sums(report: ProfileReport) -> str:
 
 def records(report: ProfileReport) -> str:
     said = f"{words.thousands(report.records)} records, {words.thousands(report.lost)} lost"
-    if report.unwound:
-        said += (
-            f"; {words.thousands(report.unwound)} call{'' if report.unwound == 1 else 's'} left without a return "
-            "(exception, longjmp or end of the thread)"
-        )
-    if report.unrecorded:
-        said += (
-            f"; {words.thousands(report.unrecorded)} call{'' if report.unrecorded == 1 else 's'} of signal handlers "
-            "not recorded: their time is that of the functions they interrupted"
-        )
     left = [f"{words.thousands(n)} {WHYS.get(why, why)}" for why, n in report.invalid.items()]
-    return (
+    counted = (
         f"{said}; transactions left out: {', '.join(left)}"
         if left
         else f"{said}; no transaction was left out"
     )
+    return f"{counted}. {unreturned(report)}" if unreturned(report) else counted
+
+
+def unreturned(report: ProfileReport) -> str:
+    """Calls without a return, or without a record; empty: there are none."""
+    said = []
+    if report.unwound:
+        calls = "call was" if report.unwound == 1 else "calls were"
+        said.append(
+            f"{words.thousands(report.unwound)} {calls} left without a return (exception, longjmp or "
+            "end of the thread)."
+        )
+    if report.unrecorded:
+        calls = "call" if report.unrecorded == 1 else "calls"
+        said.append(
+            f"{words.thousands(report.unrecorded)} {calls} of signal handlers could not be recorded: their time "
+            "is that of the functions they interrupted."
+        )
+    return " ".join(said)
 
 
 WHYS = {
@@ -199,6 +209,11 @@ def rates(report: ProfileReport) -> str:
     )
 
 
+def watching(report: ProfileReport) -> str:
+    """How many functions were watched in which way, and why; empty: not known."""
+    return watched_how(report.watching.ways, report.watching.hazards, report.watching.refused)
+
+
 def conditions(report: ProfileReport) -> list[tuple[str, str]]:
     of = report.of
     return [
@@ -206,6 +221,7 @@ def conditions(report: ProfileReport) -> list[tuple[str, str]]:
         ("a transaction is", of.transaction),
         ("preset", of.preset),
         ("backend", f"{of.backend}: {of.says}"),
+        *(("functions", said) for said in (watching(report),) if said),
         ("call graph", f"height {report.call_graph_height}"),
         ("records", records(report)),
         ("transactions a second", rates(report)),

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from rich.console import Console
 
+from tare.lab.profile_about import Watching
 from tare.report.charts.chart import MOST_MARKS, Chart
 from tare.report.page.render import MOST_BYTES
 from tare.report.profile import headline, html, markdown, text, view, words
@@ -21,6 +22,7 @@ from tare.report.profile.document import Node, ProfileReport
 from tare.report.profile.names import Names
 from tare.report.profile.next import next_step
 from tare.report.profile.schema import main, schema_text
+from tare.report.profile.watching import Hazard, Way, watched_how
 from tare.report.profile.write import deliver
 from tests.unit.report.profile import sample
 
@@ -69,11 +71,38 @@ def test_transactions_that_our_own_windows_cut_do_not_make_it_invalid(built: Bui
 
 def test_calls_without_a_return_or_a_record_are_counted_beside_the_records() -> None:
     of = replace(sample.measured(), unwound=1_234_567, unrecorded=1, invalid={"unwound": 2})
-    for form in (text.render(sample.report(of).report), markdown.render(sample.report(of).report)):
+    report = sample.report(of).report
+    for form in (text.render(report), markdown.render(report)):
         form = " ".join(form.split())
-        assert "1 234 567 calls left without a return (exception, longjmp or end of the thread)" in form
-        assert "1 call of signal handlers not recorded" in form
-        assert "2 left by an exception, a longjmp or the end of their thread at an unknown time" in form
+        assert "1 234 567 calls were left without a return (exception, longjmp or end of the thread)" in form
+        assert "1 call of signal handlers could not be recorded" in form
+    assert "left by an exception, a longjmp or the end of their thread at an unknown time" in view.records(
+        report
+    )
+
+
+def test_how_many_functions_are_watched_in_which_way_and_why() -> None:
+    watching = Watching(ways={"exit sites": 12, "return probe": 1}, hazards=("exceptions", "thread exit"))
+    refused = {10: "its code is not understood", 11: "its code is not understood", 3: "it has no way out"}
+    about = sample.ABOUT.model_copy(update={"watching": watching, "refused": refused})
+    report = build(sample.findings(), about).report
+    assert report.watching.refused == {"its code is not understood": 2, "it has no way out": 1}
+    for form in (text.render(report), markdown.render(report)):
+        assert (
+            "Watched: twelve functions by probes where they leave and one function by return probes; return probes "
+            "would harm the server: it can throw exceptions and its threads can end in mid-function. Not watched, as no "
+            "probe can be put on them: its code is not understood (2); it has no way out (1)."
+        ) in " ".join(form.split())
+
+
+def test_every_way_and_hazard_of_the_recorder_has_its_words() -> None:
+    """The Rust enums' words."""
+    source = (Path(__file__).parents[4] / "crates" / "tare-profile" / "src" / "backend.rs").read_text()
+    known = set(re.findall(r'Self::\w+ => "([a-z ]+)"', source))
+    assert {str(one) for one in (*Way, *Hazard)} <= known
+    said = watched_how({str(one): 1 for one in Way}, [str(one) for one in Hazard], {})
+    assert "exit sites" not in said
+    assert "thread exit" not in said
 
 
 def test_too_few_transactions_are_no_claim_and_the_number_needed_is_said() -> None:

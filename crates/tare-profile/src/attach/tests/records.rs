@@ -15,6 +15,7 @@ fn nested_calls_come_in_their_order_and_from_their_sites() {
     let mut program = Program::start("nested", NESTED);
     let Some(mut attach) = watch(&[program.pid()], false) else { return };
     time(&mut attach, &program, &["outer", "middle", "leaf"]);
+    assert_eq!(attach.watching().ways.iter().map(|(_, functions)| functions).sum::<usize>(), 3);
     let before = attach.clock().0;
     program.work();
     let thread = only(attach.take().unwrap());

@@ -1,7 +1,6 @@
 //! By which way a function's exits are seen.
 
 use super::super::plan::Plan;
-use super::super::policy::Hazard;
 use super::super::tier::Purpose;
 use super::*;
 

@@ -2,6 +2,7 @@ mod annotations;
 mod calls;
 mod dispatches;
 mod known_times;
+mod last;
 mod nonsense;
 mod slices;
 mod states;
