@@ -192,8 +192,8 @@ class Watching(Document):
     )
     hazards: list[str] = Field(
         default=[],
-        description='Why return probes would harm the server: "exceptions", "thread exit", "coroutines", "signal stack", '
-        '"go", "seccomp" or "unreadable file".',
+        description='Why return probes would harm the server: "exceptions", "thread exit", "asynchronous thread exit", '
+        '"coroutines", "signal stack", "go", "seccomp" or "unreadable file".',
     )
     refused: dict[str, int] = Field(
         default={}, description="Functions that no probe could be put on, by why."

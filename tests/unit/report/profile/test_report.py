@@ -90,8 +90,8 @@ def test_how_many_functions_are_watched_in_which_way_and_why() -> None:
     for form in (text.render(report), markdown.render(report)):
         assert (
             "Watched: twelve functions by probes where they leave and one function by return probes; return probes "
-            "would harm the server: it can throw exceptions and its threads can end in mid-function. Not watched, as no "
-            "probe can be put on them: its code is not understood (2); it has no way out (1)."
+            "would harm the server: it can throw exceptions and its threads can end in mid-function. Not watched, "
+            "as no probe can be put on them: its code is not understood (2); it has no way out (1)."
         ) in " ".join(form.split())
 
 
