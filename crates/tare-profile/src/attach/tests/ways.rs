@@ -42,9 +42,10 @@ int unused(ucontext_t *to) { return other(to) + prints(3); }"#;
 fn a_return_address_is_replaced_where_nothing_can_pass_it_alone() {
     let program = Program::start(
         "ways",
-        r"
+        r#"
 FUNCTION void leaf(void) { }
-static long work(void) { leaf(); return 0; }",
+__asm__(".globl runtime.text, runtime.etext; runtime.text = leaf; runtime.etext = leaf + 1");
+static long work(void) { leaf(); return 0; }"#,
     );
     let by_exits = |only_returns, hazards: &[Hazard]| {
         let purposes = planned(&program, only_returns, hazards);
