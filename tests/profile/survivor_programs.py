@@ -12,9 +12,12 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from functools import reduce
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
+
+from tare.profile.windows import PROBED
 
 SOURCES = Path(__file__).parent / "survivors"
 BUILT = Path(__file__).parents[2] / "target" / "survivors"
@@ -76,6 +79,14 @@ class Sums:
             self.products - other.products,
         )
 
+    def plus(self, other: Sums) -> Sums:
+        return Sums(
+            self.calls + other.calls,
+            self.ns + other.ns,
+            self.squares + other.squares,
+            self.products + other.products,
+        )
+
 
 @dataclass(frozen=True)
 class Truth:
@@ -95,6 +106,10 @@ class Truth:
     def since(self, earlier: Truth) -> Truth:
         functions = {name: sums.minus(earlier.functions[name]) for name, sums in self.functions.items()}
         return Truth(self.transactions - earlier.transactions, self.at_ns, self.ended, functions)
+
+    def plus(self, other: Truth) -> Truth:
+        functions = {name: sums.plus(other.functions[name]) for name, sums in self.functions.items()}
+        return Truth(self.transactions + other.transactions, other.at_ns, other.ended, functions)
 
     @property
     def transaction(self) -> Sums:
@@ -159,6 +174,15 @@ class Survivor:
         expected = int(seconds / 0.1)
         rates += [0.0] * (expected // 2 - len(rates))  # slices that never ended
         return statistics.median(rates)
+
+    def during(self, windows: Sequence[tuple[int, int]]) -> Truth:
+        """Truth of the lines whose time lies within one of these windows, CLOCK_MONOTONIC in ns."""
+        within = [
+            later.since(earlier)
+            for earlier, later in pairwise(self.lines())
+            if any(begin <= earlier.at_ns and later.at_ns <= end for begin, end in windows)
+        ]
+        return reduce(Truth.plus, within)
 
     def standstill_s(self, begin: Truth) -> float:
         """Longest time since `begin` in which no transaction ended."""
@@ -227,6 +251,13 @@ class Case:
         named = ["--functions", ",".join(self.functions)] if self.functions else []
         words = ["--pid", str(pid), "--txn", f"function:{self.transaction}"]
         return [*words, "--duration", f"{self.duration_s}s", "--rounds", str(self.rounds), *named]
+
+
+def probed_windows(profile: Path) -> list[tuple[int, int]]:
+    """Begin and end of each window in which functions were watched, CLOCK_MONOTONIC in ns. Around them probes are set
+    and removed, which stalls a program for up to 20 ms: one such transaction changes a share by several points."""
+    windows = json.loads((profile / "derived" / "assembled.json").read_text())["windows"]
+    return [(one["begin_ns"], one["end_ns"]) for one in windows if one["purpose"] == PROBED]
 
 
 ALIASES = {"memcpy": ("__memcpy", "__memmove")}

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.running import tare
-from tests.profile.survivor_programs import Case, NotBuilt, build, reported_share, running
+from tests.profile.survivor_programs import Case, NotBuilt, build, probed_windows, reported_share, running
 
 CASES = (
     Case("exception.cpp", "fetch", "inside", ("parse", "execute", "bind", "fetch")),
@@ -49,7 +49,7 @@ SLOWER = 0.05
 SHARE_OFF = 0.05
 
 TIMED = os.environ.get("TARE_TIMED") == "1"
-"""Throughput and shares are judged too: bars for a quiet machine. `benchmarks.profile_culprits` reports the shares."""
+"""Throughput is judged too. Not by default: others' load on a shared machine, as CI's is, slows a program."""
 
 
 def built(source: str) -> Path:
@@ -71,7 +71,6 @@ def test_a_program_lives_goes_on_as_fast_and_its_culprit_has_its_own_share(
         words = ("--budget", "60%", "--json", "-", "--out", str(tmp_path / "profiles"))
         said = tare("profile", "attach", *case.words(program.pid), *words)
         assert program.is_alive, f"exit code {program.process.poll()} while it was watched; tare: {said.err}"
-        truth = program.now().since(begin)
         standstill = program.standstill_s(begin)
         assert standstill < STANDSTILL_S, f"no transaction ended for {standstill:.1f} s while it was watched"
         after = program.throughput(LOOK_S)
@@ -84,8 +83,7 @@ def test_a_program_lives_goes_on_as_fast_and_its_culprit_has_its_own_share(
     assert said.code == 0, said.err
     report = said.result
     assert report["transactions"] > 100
-    if not TIMED:
-        return
+    truth = program.during(probed_windows(tmp_path / "profiles" / report["run"]))
     share = reported_share(report, case.culprit)
     assert share is not None, f"{case.culprit} is not in the tree: {report['ended']}"
     assert share == pytest.approx(truth.share(case.culprit), abs=SHARE_OFF)
