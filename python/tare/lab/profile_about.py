@@ -179,6 +179,9 @@ class About(_Part):
     alike: tuple[int, ...] = ()  # rounds whose transactions go together: they watched the same under one load
     refused: dict[int, str] = Field(default_factory=dict)  # functions that no probe could be put on, and why
     left_out: tuple[int, ...] = ()  # too hot for the budget
+    undivided: dict[int, tuple[int, ...]] = Field(
+        default_factory=dict
+    )  # callees too hot or refused, by the function (-1: the transaction) that has no other left to watch
     watching: Watching = Watching()
     notes: tuple[str, ...] = ()
     machine: Machine | None = None

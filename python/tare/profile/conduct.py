@@ -47,6 +47,7 @@ from tare.profile.session import Shed as Let
 from tare.profile.transactions import Transactions, transactions
 from tare.protocol.profile.found import Findings
 from tare.protocol.profile.refinement import Costs
+from tare.protocol.profile.shares import TRANSACTION
 from tare.report.profile.failure import ended_how
 from tare.report.words import counted
 
@@ -339,6 +340,7 @@ def _written(
                 "alike": made.alike,
                 "refused": made.refused,
                 "left_out": tuple(made.left_out),
+                "undivided": _undivided(made, refinement),
                 "watching": Watching(ways=made.ways, hazards=made.hazards),
                 "notes": tuple(made.notes),
             }
@@ -386,6 +388,24 @@ def _ended(
     before = watched.of_server(subject.server, subject.folder)
     after = {"naive_rounds": rounds, "settled": made.settled}
     watched.save(run.folder, before.model_copy(update=after))
+
+
+def _undivided(made: Made, refinement: Refinement) -> dict[int, tuple[int, ...]]:
+    """Callees that could not be watched, by the function (or TRANSACTION) that varies and has no other left to watch."""
+    watched = {one for round_ in made.rounds for one in round_.watched}
+    shed = {one for let_go in made.shed for one in let_go.functions}
+    shed -= set(made.rounds[-1].watched if made.rounds else ())
+    unable = {*shed, *made.left_out, *made.refused}
+    found = {}
+    for source in (TRANSACTION, *_sources(made.findings)):
+        callees = [*refinement.callees(source), *refinement.perhaps_called(source)]
+        blocked = tuple(one for one in callees if one in unable)
+        others = (one for one in callees if one not in watched and one not in unable)
+        if blocked and not any(
+            made.calls.get(one, 1.0) > 0 for one in others
+        ):  # that are called, as far as is known
+            found[source] = blocked
+    return found
 
 
 def _sources(findings: Findings | None, most: int = 3) -> list[int]:

@@ -200,6 +200,11 @@ class Refinement:
             known = [one.id for one in self._functions.children(function)]
         return [one for one in dict.fromkeys((*self._seen.get(function, ()), *known)) if one != function]
 
+    def perhaps_called(self, function: int) -> tuple[int, ...]:
+        """Functions called too often to be timed, any of which it may call by pointer."""
+        sought = self._sought
+        return sought.too_hot if sought is not None and self._calls_by_pointer(function) else ()
+
     def naive_rounds(self, sources: Collection[int], costs: Costs) -> int | None:
         """That dividing everything, level after level, would have taken to the same functions."""
         return naive_rounds(self._naive_callees, sources, costs, self._budget)

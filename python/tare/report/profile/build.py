@@ -11,13 +11,14 @@ from importlib.metadata import version
 
 from tare.lab.profile_about import About, FailureKind, Shed
 from tare.protocol.profile.found import Findings, Invalidity
+from tare.protocol.profile.shares import TRANSACTION
 from tare.protocol.profile.validity import invalidities
 from tare.report.charts.chart import Chart, NoChart
 from tare.report.profile import document, failure, figures
 from tare.report.profile.document import ProfileReport
 from tare.report.profile.drawn import Drawn, Spread
 from tare.report.profile.headline import before_findings, behind_first, headline
-from tare.report.profile.next import next_step
+from tare.report.profile.next import Unwatched, next_step
 from tare.report.words import dbms_name, sentence
 
 
@@ -118,6 +119,7 @@ def build(
             about.budget,
             attached=about.backend == "attach",
             outside=_outside(about),
+            unwatched=_unwatched(about, names),
         ),
         refused={names(function): figures.name(why) for function, why in about.refused.items()},
         left_out=[names(function) for function in about.left_out],
@@ -141,6 +143,17 @@ def build(
         }
     )
     return Built(report, charts(report))
+
+
+def _unwatched(about: About, names: Callable[[int], str]) -> dict[int | None, Unwatched]:
+    """By the function, or None for the transaction, that has no other callee left to watch."""
+    return {
+        None if source == TRANSACTION else source: Unwatched(
+            hot=tuple(names(one) for one in callees if one not in about.refused),
+            refused={names(one): figures.name(about.refused[one]) for one in callees if one in about.refused},
+        )
+        for source, callees in about.undivided.items()
+    }
 
 
 def _outside(about: About) -> frozenset[int]:

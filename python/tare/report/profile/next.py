@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
 
 from tare.protocol.profile.found import Invalidity
 from tare.report.profile import words
@@ -32,6 +33,14 @@ _AFTER = {
 }
 
 
+@dataclass(frozen=True, slots=True)
+class Unwatched:
+    """Callees that could not be watched, of a function that has no other left to watch."""
+
+    hot: tuple[str, ...] = ()  # called too often for the budget
+    refused: Mapping[str, str] = field(default_factory=dict)  # by name, why no probe can be put on them
+
+
 def next_step(
     run: str,
     command: str,
@@ -44,16 +53,23 @@ def next_step(
     budget: float | None = None,
     attached: bool = False,
     outside: Collection[int] = (),
+    unwatched: Mapping[int | None, Unwatched] = {},
 ) -> Next:
-    """`command`: that made the profile. `refine`: as for `build`. `left_out`: functions too hot for the budget;
+    """`unwatched`: by function; None: the transaction. `command`: that made the profile. `refine`: as for `build`. `left_out`: functions too hot for the budget;
     `because`: why the profile is not valid; `outside`: those of libraries, inside which nothing is looked for."""
     if spoilt := next((one for one in Invalidity if one in because), None):
         says = f"{_AFTER[spoilt]} {_AGENT}" if attached and spoilt in _AGENT_HELPS else _AFTER[spoilt]
         return Next(says=says, command="" if spoilt in _FOR_THE_SERVER else _again(command))
     if not nodes:
         return Next(says=_AFTER[Invalidity.NO_TRANSACTIONS], command=_again(command))
+    source = max((one for one in factors if one.own_covariance), key=_own, default=None)
+    hidden = _hidden(source, nodes, unwatched)
     if enough is not None:
-        return Next(says="Profile for longer, until there are enough transactions.", command=_again(command))
+        longer = "Profile for longer, until there are enough transactions."
+        if hidden is None:
+            return Next(says=longer, command=_again(command))
+        found = _beyond(*hidden, command, budget, attached)
+        return Next(says=f"{longer} {found.says}", command=found.command or _again(command))
     own = max((_own(one) for one in nodes if one.parent is None), default=0.0)
     if not refine and own >= _HIDDEN and left_out and budget is not None and budget < 1:
         hot = [words.middle(one, 60) for one in left_out[:_NAMED]]
@@ -64,6 +80,8 @@ def next_step(
             f"{joined([*hot, *others])} found no room in {words.percent(budget)} of its time.{agent}",
             command=_again(command, "--budget", f"{100 * min(1.0, _LARGER * budget):.0f}%"),
         )
+    if hidden is not None and not refine:
+        return _beyond(*hidden, command, budget, attached)
     chosen = [one.names[0] for one in _divisible(factors, nodes, outside)[:1]] if refine is None else refine
     if chosen:
         named = ",".join(shlex.quote(one) for one in chosen)
@@ -72,7 +90,6 @@ def next_step(
             f"{'its body' if len(chosen) == 1 else 'their bodies'}, which may still call others.",
             command=f"tare profile refine {shlex.quote(run)} {named}",
         )
-    source = max((one for one in factors if one.own_covariance), key=_own, default=None)
     if source is None:
         return Next(
             says="Name functions to watch.", command=f"tare profile refine {shlex.quote(run)} FUNCTION"
@@ -87,6 +104,51 @@ def next_step(
         says=f"Read the source of {words.middle(source.names[0], 60)}: nothing below it is left to divide.",
         command="",
     )
+
+
+def _hidden(
+    source: Factor | None, nodes: Sequence[Node], unwatched: Mapping[int | None, Unwatched]
+) -> tuple[str, Unwatched] | None:
+    """What varies most by its own time, and what may hide in that; None: nothing that is known."""
+    if any(one.parent is None and _own(one) >= _HIDDEN for one in nodes):
+        return ("The transaction itself", unwatched[None]) if None in unwatched else None
+    function = source.functions[0] if source is not None and source.functions else None
+    if source is None or function is None or function not in unwatched or _own(source) < _LEAST:
+        return None
+    return words.middle(source.names[0], 60), unwatched[function]
+
+
+def _beyond(name: str, of: Unwatched, command: str, budget: float | None, attached: bool) -> Next:
+    """How to look at callees that could not be watched."""
+    if of.hot:
+        larger = budget is not None and budget < 1
+        ways = (
+            ["profile it by the agent (tare profile run), whose probes cost a small part"] if attached else []
+        )
+        ways += ["allow a larger --budget"] if larger else []
+        ways += ["watch these alone with --functions"]
+        share = "the budget" if budget is None else f"a budget of {words.percent(budget)}"
+        verb = "is" if len(of.hot) == 1 else "are"
+        advice = f"{', '.join(ways[:-1])}, or {ways[-1]}" if len(ways) > 1 else ways[0]
+        return Next(
+            says=f"{name} calls {_some(of.hot)}, which {verb} called too often for {share}: what varies may be in there. "
+            f"{advice[0].upper()}{advice[1:]}.",
+            command=_again(command, "--budget", f"{100 * min(1.0, _LARGER * budget):.0f}%")
+            if larger and budget is not None
+            else "",
+        )
+    reasons = dict.fromkeys(of.refused.values())
+    other = "The agent (tare profile run)" if attached else "Attaching (tare profile attach)"
+    return Next(
+        says=f"{name} calls {_some(tuple(of.refused))}, on which no probe can be put ({'; '.join(reasons)}): what varies may "
+        f"be in there. {other} may be able to watch it.",
+        command="",
+    )
+
+
+def _some(names: Sequence[str]) -> str:
+    shown = [words.middle(one, 60) for one in names[:_NAMED]]
+    return joined([*shown, *([counted(len(names) - _NAMED, "other")] if len(names) > _NAMED else [])])
 
 
 def _again(command: str, *instead: str) -> str:

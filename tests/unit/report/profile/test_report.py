@@ -20,7 +20,7 @@ from tare.report.profile import json as as_json
 from tare.report.profile.build import Built, build
 from tare.report.profile.document import Node, ProfileReport
 from tare.report.profile.names import Names
-from tare.report.profile.next import next_step
+from tare.report.profile.next import Unwatched, next_step
 from tare.report.profile.schema import main, schema_text
 from tare.report.profile.watching import Hazard, Way, watched_how
 from tare.report.profile.write import deliver
@@ -346,6 +346,82 @@ def test_where_nothing_is_left_to_divide_the_source_is_to_be_read() -> None:
     report = build(sample.findings(), sample.ABOUT, refine=()).report
     assert report.next.command == ""
     assert report.next.says.startswith("Read the source of ")
+
+
+_AS_IT_WAS = "tare profile attach --budget 5% --db x"
+_FOUR_TIMES = "tare profile attach --budget 20% --db x"
+_HOT = Unwatched(hot=("memcpy", "compare"))
+_REFUSED = Unwatched(refused={"switch_to": "it has no way out"})
+
+
+@pytest.mark.parametrize(
+    ("unwatched", "attached", "budget", "enough", "says", "command"),
+    [
+        ({}, True, 0.05, None, "Read the source of {}: nothing below it is left to divide.", ""),
+        ({}, True, 0.05, 900, "Profile for longer, until there are enough transactions.", _AS_IT_WAS),
+        (
+            {"source": _HOT}, True, 0.05, None,
+            "{} calls memcpy and compare, which are called too often for a budget of 5.0%: what varies may be in there. "
+            "Profile it by the agent (tare profile run), whose probes cost a small part, allow a larger --budget, or watch "
+            "these alone with --functions.",
+            _FOUR_TIMES,
+        ),
+        (
+            {"source": _HOT}, False, 1.0, None,
+            "{} calls memcpy and compare, which are called too often for a budget of 100%: what varies may be in there. "
+            "Watch these alone with --functions.",
+            "",
+        ),
+        (
+            {"source": _HOT}, False, 0.05, 900,
+            "Profile for longer, until there are enough transactions. {} calls memcpy and compare, which are called too "
+            "often for a budget of 5.0%: what varies may be in there. Allow a larger --budget, or watch these alone with "
+            "--functions.",
+            _FOUR_TIMES,
+        ),
+        (
+            {"source": _REFUSED}, True, 0.05, None,
+            "{} calls switch_to, on which no probe can be put (it has no way out): what varies may be in there. The agent "
+            "(tare profile run) may be able to watch it.",
+            "",
+        ),
+        (
+            {"source": _REFUSED}, False, 0.05, None,
+            "{} calls switch_to, on which no probe can be put (it has no way out): what varies may be in there. Attaching "
+            "(tare profile attach) may be able to watch it.",
+            "",
+        ),
+        ({"other": _HOT}, True, 0.05, None, "Read the source of {}: nothing below it is left to divide.", ""),
+    ],
+)  # fmt: skip
+def test_the_next_step_fits_why_callees_were_not_watched(
+    built: Built,
+    unwatched: dict[str, Unwatched],
+    attached: bool,
+    budget: float,
+    enough: int | None,
+    says: str,
+    command: str,
+) -> None:
+    report = built.report
+    source = max(
+        (one for one in report.factors if one.kind == "function" and one.own_covariance is not None),
+        key=lambda one: one.own_covariance.value if one.own_covariance else 0.0,
+    )
+    by_function = {source.functions[0] if one == "source" else 999: of for one, of in unwatched.items()}
+    found = next_step(
+        "run",
+        _AS_IT_WAS,
+        (),
+        [source],
+        report.nodes,
+        enough,
+        (),
+        budget=budget,
+        attached=attached,
+        unwatched=by_function,
+    )
+    assert (found.says, found.command) == (says.format(source.names[0]), command)
 
 
 # Hostile data ---------------------------------------------------------------------------
