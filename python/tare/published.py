@@ -10,7 +10,7 @@ from typing import Literal
 
 from pydantic import BaseModel
 
-from tare.report.atomic import write
+from tare.files import write
 
 
 def schema_text(

@@ -14,7 +14,6 @@ from tare.cli import (
     compare,
     data,
     doctor,
-    exit_code_of,
     experiment,
     isolate,
     lab,
@@ -25,6 +24,7 @@ from tare.cli import (
     server,
     time,
 )
+from tare.cli.interrupted import exit_code_of
 
 
 class _Commands(TyperGroup):

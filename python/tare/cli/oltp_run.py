@@ -10,7 +10,8 @@ from pathlib import Path
 import typer
 from rich.console import Console
 
-from tare.cli import destinations, exit_code_of
+from tare.cli import destinations
+from tare.cli.interrupted import exit_code_of
 from tare.cli.oltp_call import Call, bound
 from tare.cli.oltp_json import document
 from tare.cli.oltp_live import shown

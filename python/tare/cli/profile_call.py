@@ -7,7 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from tare.cli import destinations, exit_code_of
+from tare.cli import destinations
+from tare.cli.interrupted import exit_code_of
 from tare.cli.profile_live import shown
 from tare.cli.profile_report import built
 from tare.dbms.url import redacted
@@ -18,7 +19,7 @@ from tare.profile.conduct import Kept, Subject, profiled
 from tare.profile.request import Asked
 from tare.profile.session import Made
 from tare.profile.told import Told
-from tare.report.profile.failure import ended_how
+from tare.protocol.profile.failure import ended_how
 
 SERVER_ENDED = WatchedServerEnded.exit_code
 """Exit code where the watched server ended or hangs."""

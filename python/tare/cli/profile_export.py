@@ -14,9 +14,9 @@ import numpy as np
 from tare.cli import destinations
 from tare.cli.profile_report import built
 from tare.errors import UsageError
+from tare.files import opened
 from tare.lab.profiles import Run, open_run, windows_of
-from tare.protocol.profile.overhead import PROBED
-from tare.report.atomic import opened
+from tare.protocol.profile.measured import PROBED
 from tare.report.page import write
 from tare.report.profile import choose, perfetto
 from tare.report.profile import folded as stacks

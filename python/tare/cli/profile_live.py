@@ -13,7 +13,7 @@ from tare.cli import live
 from tare.profile import told
 from tare.profile.windows import PROBED
 from tare.protocol.profile.found import Estimate, Findings, Overhead
-from tare.protocol.profile.overhead import Measure
+from tare.protocol.profile.measured import Measure
 from tare.report.numbers import MINUS, fixed, significant
 
 

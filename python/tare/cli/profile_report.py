@@ -13,7 +13,7 @@ from tare.protocol.profile.analyse import analyse
 from tare.protocol.profile.difference import difference
 from tare.protocol.profile.found import Overhead
 from tare.protocol.profile.measured import Measured
-from tare.protocol.profile.overhead import Turn, overhead
+from tare.protocol.profile.overhead import Turn, overhead, turns
 from tare.report.profile import comparison
 from tare.report.profile.build import Built, build
 from tare.report.profile.comparison import Comparison
@@ -32,19 +32,19 @@ def built(
     """`server_time`: None: as the profile was made. Raises TooFewTransactions, NoSuchProfile, ProfileDamaged."""
     tables = run.tables()
     measured = _timed(run.measured(round_=round_, tables=tables), run, server_time)
-    turns = run.turns(round_=round_, tables=tables)
+    pairs = turns(tables.transactions, run.windows(tables, round_))
     found = analyse(
         measured,
         type_=type_,
         within=within,
-        overhead=_overhead(run, round_, turns, tables),
+        overhead=_overhead(run, round_, pairs, tables),
         budget=run.about.budget,
     )
     kept = _kept(run)
     return build(
         found,
         run.about,
-        drawn(measured, turns),
+        drawn(measured, pairs),
         refine=() if kept is not None and kept.settled and round_ is None else None,
         naive_rounds=kept.naive_rounds if kept is not None else None,
         title=title,
@@ -68,14 +68,14 @@ def _timed(measured: Measured, run: Run, server_time: bool | None) -> Measured:
     return measured.without_waiting() if wanted else measured
 
 
-def _overhead(run: Run, round_: int | None, turns: Sequence[Turn], tables: Tables) -> Overhead | None:
+def _overhead(run: Run, round_: int | None, pairs: Sequence[Turn], tables: Tables) -> Overhead | None:
     about = run.about
     rounds = [one for one in about.rounds if round_ in (None, one.number)]
-    if not rounds or about.pair_ns is None or not any(one.transactions for one in turns):
+    if not rounds or about.pair_ns is None or not any(one.transactions for one in pairs):
         return None
     functions = [one for one in rounds[-1].functions if one not in about.refused]
     return overhead(
-        turns,
+        pairs,
         events=sum(about.calls.get(one, 0.0) for one in functions),
         pair_ns=about.pair_ns,
         marker_events=marker_pairs(tables.transactions),

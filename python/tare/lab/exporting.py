@@ -17,6 +17,7 @@ import pyarrow.parquet as pq
 from sqlalchemy import JSON, Connection, Select, Table, Text, cast, select
 
 from tare.errors import ExportFailed, UsageError
+from tare.files import synced
 from tare.lab.parquet import (
     DESCRIPTION,
     OLTP_TABLES,
@@ -30,7 +31,6 @@ from tare.lab.parquet import (
 from tare.lab.schema import qe, run
 from tare.lab.schema_oltp import oltp_run
 from tare.lab.store import Lab
-from tare.synced import synced
 
 _PLACES = ("moment", "second", "number", "name")
 """Of rows below a transactional run, where they have no key: an export of an import is the same export."""

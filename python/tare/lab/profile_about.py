@@ -15,9 +15,8 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_valida
 
 from tare.dbms.url import redacted
 from tare.errors import NoSuchProfile, ProfileDamaged, ProfileTooNew
-from tare.protocol.profile.measured import Function
-from tare.protocol.profile.overhead import Measure
-from tare.report.atomic import write
+from tare.files import write
+from tare.protocol.profile.measured import Function, Measure
 
 FORMAT: Literal["tare profile"] = "tare profile"
 VERSION = 2

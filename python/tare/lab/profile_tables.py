@@ -18,8 +18,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from tare.errors import ExportFailed, ProfileDamaged
+from tare.files import synced
 from tare.protocol.profile.measured import Window
-from tare.synced import synced
 
 FOLDER = "derived"
 FACTS = "assembled.json"

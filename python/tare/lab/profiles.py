@@ -15,8 +15,7 @@ from pathlib import Path
 from tare.errors import NoSuchProfile, ProfileDamaged, UsageError
 from tare.lab.profile_about import ABOUT, About, read_about, write_about
 from tare.lab.profile_tables import Assemble, Tables, tables_of
-from tare.protocol.profile.measured import Measured, Window, from_tables
-from tare.protocol.profile.overhead import PROBED, Turn, turns
+from tare.protocol.profile.measured import PROBED, Measured, Window, from_tables
 
 PROFILES = Path("profiles")
 RECORDING = "recording.tare"
@@ -79,11 +78,10 @@ class Run:
             waiting_name=self.about.waiting,
         )
 
-    def turns(self, *, round_: int | None = None, tables: Tables | None = None) -> list[Turn]:
-        """Windows of a round (None: the last probed one and those alike), for `overhead`."""
-        found = tables or self.tables()
-        rounds = {one.round for one in self._windows(found.windows, PROBED, round_)}
-        return turns(found.transactions, [one for one in found.windows if one.round in rounds])
+    def windows(self, tables: Tables, round_: int | None = None) -> list[Window]:
+        """Windows of a round, whatever their purpose; None: of the last probed round and those alike."""
+        rounds = {one.round for one in self._windows(tables.windows, PROBED, round_)}
+        return [window for window in tables.windows if window.round in rounds]
 
     def _windows(self, windows: Sequence[Window], purpose: str, round_: int | None) -> list[Window]:
         last = windows_of(windows, purpose, round_)

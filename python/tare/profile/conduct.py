@@ -41,15 +41,14 @@ from tare.profile.reading import Reading, described
 from tare.profile.recording import Recorder, Recording
 from tare.profile.refine import Refinement
 from tare.profile.request import Asked
-from tare.profile.server import Server
+from tare.profile.server import Server, children
 from tare.profile.session import Made, NoTransactions, Session
 from tare.profile.session import Shed as Let
 from tare.profile.transactions import Transactions, transactions
+from tare.protocol.profile.failure import ended_how
 from tare.protocol.profile.found import Findings
 from tare.protocol.profile.refinement import Costs
 from tare.protocol.profile.shares import TRANSACTION
-from tare.report.profile.failure import ended_how
-from tare.report.words import counted
 
 if TYPE_CHECKING:
     from tare._probe import ProfileRecorder
@@ -277,7 +276,7 @@ def _with_children(none: NoTransactions, server: Server) -> NoTransactions:
     workers = () if server.follow_children else local.twins_beneath(server.pid)
     if not workers:
         return none
-    number = counted(len(workers), "child", "children")
+    number = children(len(workers))
     return NoTransactions(
         f"{none.what}; {number} of process {server.pid} run the same program and were not watched",
         "watch them too: --children",
@@ -391,7 +390,7 @@ def _ended(
 
 
 def _undivided(made: Made, refinement: Refinement) -> dict[int, tuple[int, ...]]:
-    """Callees that could not be watched, by the function (or TRANSACTION) that varies and has no other left to watch."""
+    """Callees that could not be watched, by the function, or TRANSACTION, that varies and has no other left to watch."""
     watched = {one for round_ in made.rounds for one in round_.watched}
     shed = {one for let_go in made.shed for one in let_go.functions}
     shed -= set(made.rounds[-1].watched if made.rounds else ())

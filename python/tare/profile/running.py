@@ -9,8 +9,7 @@ from tare.dbms.url import redacted
 from tare.profile.conduct import Subject, transactions_of
 from tare.profile.images import functions_of
 from tare.profile.request import Asked
-from tare.profile.server import Server, server
-from tare.report.words import counted
+from tare.profile.server import Server, children, server
 
 if TYPE_CHECKING:
     from tare._probe import ProfileRecorder
@@ -53,7 +52,7 @@ def _children(found: Server) -> str:
     """How many workers the process has, and whether they are watched with it."""
     if found.dbms is not None or not (workers := local.twins_beneath(found.pid)):
         return ""
-    number = counted(len(workers), "child", "children")
+    number = children(len(workers))
     return (
         f" and its {number}"
         if found.follow_children

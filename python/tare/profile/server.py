@@ -218,3 +218,8 @@ def _unpadded(addresses: str) -> str:
 
 def processes() -> list[int]:
     return [int(name) for name in os.listdir("/proc") if name.isdigit()]  # noqa: PTH208
+
+
+def children(number: int) -> str:
+    """Count of child processes, for a message."""
+    return "one child" if number == 1 else f"{number} children"

@@ -7,9 +7,9 @@ from pathlib import Path
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from tare.errors import ProfileDamaged, ServerLost
+from tare.files import write
 from tare.profile import launch
 from tare.profile.server import Server
-from tare.report.atomic import write
 
 NAME = "watched.json"
 

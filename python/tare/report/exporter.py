@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Protocol
 
+from tare.files import write
 from tare.report import csv, json, markdown
-from tare.report.atomic import write
 from tare.report.result import RunResult
 
 

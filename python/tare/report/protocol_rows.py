@@ -9,8 +9,8 @@ import pyarrow as pa
 from pyarrow import csv, parquet
 
 from tare.errors import UsageError
+from tare.files import write_bytes
 from tare.protocol.outcome import Outcome
-from tare.report.atomic import write_bytes
 
 FORMS = (".csv", ".parquet")
 

@@ -16,6 +16,7 @@ from tare.lab.profile_about import ABOUT, VERSION, About, Named, State
 from tare.lab.profile_tables import FOLDER
 from tare.lab.profiles import Run, create, names_in, open_run, runs_in, usual_name
 from tare.protocol.profile.analyse import analyse
+from tare.protocol.profile.overhead import turns
 from tests.unit.probe.profile_recordings import ENTER, EXIT, record, written
 from tests.unit.protocol.profile.made import numbers, tables
 
@@ -259,7 +260,8 @@ def test_names_and_heights_come_from_the_folder(run: Run) -> None:
 
 
 def test_turns_are_those_of_the_probed_round(run: Run) -> None:
-    found = run.turns(tables=run.tables(Assembler()))
+    tables = run.tables(Assembler())
+    found = turns(tables.transactions, run.windows(tables))
     assert [(one.probed, one.transactions) for one in found] == [(False, 1), (True, 2)]
 
 

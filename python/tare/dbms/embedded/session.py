@@ -20,7 +20,7 @@ from tare.dbms.embedded.engine import Explained, Facts
 from tare.dbms.loading import loading
 from tare.dbms.url import file_path, redacted
 from tare.errors import ConnectionFailed, QueryTimeout, TareError
-from tare.synced import synced
+from tare.files import synced
 
 if TYPE_CHECKING:
     from tare._probe import Process

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from enum import StrEnum
 from typing import Any
 
 import numpy as np
@@ -56,6 +57,18 @@ class Path:
     function: int | None
     site: int = 0
     recursion: int = 1  # calls of the function within each other, at most (`recursion.folded`)
+
+
+PROBED = "probed"
+MARKERS = "markers"
+"""Purposes of windows, as they begin."""
+
+
+class Measure(StrEnum):
+    """Ways in which overhead is measured."""
+
+    LATENCY = "latency"
+    THROUGHPUT = "throughput"
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,19 +25,14 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from enum import StrEnum
 
 import numpy as np
 import pyarrow as pa
 
 from tare.protocol.profile.found import Estimate, Overhead
-from tare.protocol.profile.measured import Ints, Window
+from tare.protocol.profile.measured import MARKERS, PROBED, Ints, Measure, Window
 from tare.protocol.signed_ranks import centre, interval
 from tare.protocol.statistics import CONFIDENCE
-
-PROBED = "probed"
-MARKERS = "markers"
-"""Purposes of windows, as they begin."""
 
 FEWEST_PAIRS = 2
 
@@ -72,13 +67,6 @@ class Turn:
     @property
     def rate(self) -> float:
         return self.transactions / self.seconds
-
-
-class Measure(StrEnum):
-    """Ways in which overhead is measured."""
-
-    LATENCY = "latency"
-    THROUGHPUT = "throughput"
 
 
 @dataclass(frozen=True, slots=True)

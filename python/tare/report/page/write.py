@@ -6,7 +6,7 @@ import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from tare.report.atomic import write
+from tare.files import write
 
 
 def deliver(

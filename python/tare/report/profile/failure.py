@@ -2,24 +2,11 @@
 
 from __future__ import annotations
 
-import signal
 from collections.abc import Callable, Iterator
 
 from tare.lab.profile_about import Failure, FailureKind, Probes, Rates
+from tare.protocol.profile.failure import ended_how
 from tare.report.numbers import significant
-
-
-def ended_how(failure: Failure) -> str:
-    """Return a clause: "the server (process 123, postgres) ended: signal 11, SIGSEGV"."""
-    process = f"process {failure.process}" + (f", {failure.process_name}" if failure.process_name else "")
-    match failure.kind:
-        case FailureKind.SERVER_HANGS:
-            threads = "1 thread" if failure.threads == 1 else f"{failure.threads} threads"
-            return f"the server ({process}) hangs: {threads} of transactions had no CPU for 2 s"
-        case FailureKind.PROCESS_ENDED:
-            return f"a process of the server ({process}) ended: {_cause(failure)}"
-        case FailureKind.SERVER_ENDED:
-            return f"the server ({process}) ended: {_cause(failure)}"
 
 
 def sentences(failure: Failure, rates: Rates, name: Callable[[int], str]) -> Iterator[str]:
@@ -32,17 +19,6 @@ def sentences(failure: Failure, rates: Rates, name: Callable[[int], str]) -> Ite
         f"Transactions a second: {_rate(rates.before)} before functions were watched, {_rate(rates.during)} while they "
         f"were, {_rate(rates.after)} after."
     )
-
-
-def _cause(failure: Failure) -> str:
-    if failure.signal is not None:
-        try:
-            return f"signal {failure.signal}, {signal.Signals(failure.signal).name}"
-        except ValueError:
-            return f"signal {failure.signal}"
-    if failure.exit_status is not None:
-        return f"exit status {failure.exit_status}"
-    return "its signal or exit status is not known"
 
 
 def _probes(failure: Failure) -> str:

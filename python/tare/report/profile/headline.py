@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 
 from tare.lab.profile_about import State
 from tare.protocol.profile.found import Doubt, Findings, Invalidity, Reservation
-from tare.protocol.profile.overhead import Measure
+from tare.protocol.profile.measured import Measure
 from tare.protocol.profile.validity import Verdict
 from tare.report.profile import words
 from tare.report.profile.document import Factor, Overhead, ProfileReport

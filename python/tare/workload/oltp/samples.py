@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from tare.errors import ExportFailed
-from tare.synced import synced
+from tare.files import synced
 
 RECORD = np.dtype(
     [

@@ -10,7 +10,7 @@ from itertools import islice
 from pathlib import Path
 
 from tare.errors import ExportFailed, NotEnoughDisk, UsageError
-from tare.synced import synced
+from tare.files import synced
 from tare.workload.wisconsin.kinds import Format
 from tare.workload.wisconsin.relation import Relation
 from tare.workload.wisconsin.rows import tuples, write_csv

@@ -8,8 +8,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from tare.protocol.profile.measured import Window
-from tare.protocol.profile.overhead import Measure, Turn, excess, growth, overhead, turns
+from tare.protocol.profile.measured import Measure, Window
+from tare.protocol.profile.overhead import Turn, excess, growth, overhead, turns
 from tests.unit.protocol.profile.made import tables
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from tare.lab.profile_about import Failure, FailureKind, Probes, Rates, Shed, State
 from tare.protocol.profile.found import Estimate, Overhead
-from tare.protocol.profile.overhead import Measure
+from tare.protocol.profile.measured import Measure
 from tare.report.profile import html, markdown, text
 from tare.report.profile.document import ProfileReport
 from tests.unit.report.profile import sample

@@ -1,4 +1,4 @@
-"""Writing a file whole or not at all: a temporary neighbour, synced, then renamed."""
+"""Files that last: written whole or not at all, as a temporary neighbour that is synced, then renamed."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import BinaryIO
 
 from tare.errors import ExportFailed
-from tare.synced import synced
 
 
 def write(path: Path, text: str) -> None:
@@ -89,3 +88,12 @@ def _next_step(error: OSError) -> str:
             return "name a file, not a directory"
         case _:
             return "make room, or name a file on another disk"
+
+
+def synced(path: Path) -> None:
+    """Sync a file's bytes, or a folder's names, to the disk. Raises OSError; some file systems cannot sync a folder."""
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)

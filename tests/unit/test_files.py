@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from tare.errors import ExportFailed
-from tare.report.atomic import write
+from tare.files import write
 
 
 def test_the_text_is_there_and_nothing_else(tmp_path: Path) -> None:
@@ -62,7 +62,7 @@ LIMITED = """
 import resource, signal, sys
 from pathlib import Path
 from tare.errors import ExportFailed
-from tare.report.atomic import write
+from tare.files import write
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096))
 try:
