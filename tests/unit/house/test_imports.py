@@ -5,10 +5,10 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from itertools import count
 from pathlib import Path
 
 import tare
+from tests.unit.house.circles import circles
 
 PACKAGE = Path(tare.__file__).parent
 
@@ -88,31 +88,6 @@ def height(module: str) -> int:
     parts = module.split(".")
     names = (".".join(parts[:n]) for n in range(len(parts), 0, -1))
     return HEIGHTS[next(name for name in names if name in HEIGHTS)]
-
-
-def circles(edges: Mapping[str, set[str]]) -> list[list[str]]:
-    """Strongly connected modules (Tarjan)."""
-    number, low, stack, found, next_ = {}, {}, [], [], count()
-
-    def visit(node: str) -> None:
-        number[node] = low[node] = next(next_)
-        stack.append(node)
-        for other in sorted(edges.get(node, ())):
-            if other not in number:
-                visit(other)
-                low[node] = min(low[node], low[other])
-            elif other in stack:
-                low[node] = min(low[node], number[other])
-        if low[node] == number[node]:
-            circle = stack[stack.index(node) :]
-            del stack[stack.index(node) :]
-            if len(circle) > 1:
-                found.append(sorted(circle))
-
-    for node in sorted(edges):
-        if node not in number:
-            visit(node)
-    return found
 
 
 def test_no_module_imports_one_that_is_above_it() -> None:
