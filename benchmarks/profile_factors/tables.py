@@ -30,7 +30,7 @@ def percent(figure: Mapping[str, float] | None) -> str:
     return f"{100 * figure['value']:.1f}% ({100 * figure['low']:.1f} to {100 * figure['high']:.1f})"
 
 
-def _name(factor: Mapping[str, Any]) -> str:
+def factor_name(factor: Mapping[str, Any]) -> str:
     words = " × ".join(factor["names"])
     kind = {"body": " (body)", "pair": "", "function": ""}.get(factor["kind"], "")
     callers = f" beneath {' from '.join(factor['beneath'])}" if factor.get("beneath") else ""
@@ -41,7 +41,7 @@ def _name(factor: Mapping[str, Any]) -> str:
 def factors(rows: Sequence[Row]) -> str:
     """By score: equations 2 and 3."""
     lines = [
-        (dbms, work.name, "yes" if work.contended else "no", _name(one), percent(one["share"]))
+        (dbms, work.name, "yes" if work.contended else "no", factor_name(one), percent(one["share"]))
         for dbms, work, told, _ in rows
         for one in told["factors"][:FACTORS]
     ]
