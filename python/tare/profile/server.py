@@ -136,7 +136,7 @@ def _of_session(session: Session, url: str) -> Server:
     leader = session.leader()
     if leader is None and (pid := _listening(session.server.dbms, url)) is not None:
         told = session.server
-        return Server(pid, local.born_at(pid), "mariadb", told.version, settings=dict(told.settings))
+        return Server(pid, local.born_at(pid), told.dbms, told.version, settings=dict(told.settings))
     if leader is None:
         raise ConnectionFailed(
             f"the server of {redacted(url)} runs on another machine, or in another container: "
@@ -145,8 +145,7 @@ def _of_session(session: Session, url: str) -> Server:
         )
     told = session.server
     pid = _postmaster(leader.pid) if told.dbms == "postgresql" else leader.pid
-    dbms = "mariadb" if told.dbms == "mysql" else told.dbms
-    return Server(pid, local.born_at(pid), dbms, told.version, settings=dict(told.settings))
+    return Server(pid, local.born_at(pid), told.dbms, told.version, settings=dict(told.settings))
 
 
 def _listening(dbms: str, url: str) -> int | None:

@@ -6,7 +6,7 @@ import pytest
 
 from tare.errors import UsageError
 from tare.profile.functions import NoSuchFunction
-from tare.profile.presets import PRESETS, preset
+from tare.profile.presets import PRESETS, of_dbms, preset
 from tare.profile.presets.base import Preset
 from tare.profile.transactions import transactions
 from tests.unit.profile.test_names import Binary, functions
@@ -68,3 +68,8 @@ def test_a_preset_that_there_is_not_says_what_there_is(dbms: str | None, txn: st
     with pytest.raises(UsageError, match=f"--txn {txn}") as raised:
         preset(dbms, txn)
     assert says in str(raised.value)
+
+
+def test_mysql_has_the_transactions_of_mariadb() -> None:
+    assert of_dbms("mysql") == of_dbms("mariadb")
+    assert preset("mysql", "commit") is preset("mariadb", "commit")

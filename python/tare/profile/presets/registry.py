@@ -20,8 +20,9 @@ OTHERWISE = "function:NAME, usdt:PROVIDER:BEGIN,END or annotation"
 
 
 def of_dbms(dbms: str | None) -> tuple[Preset, ...]:
-    """The first is its usual one."""
-    return tuple(one for one in PRESETS if one.dbms == dbms)
+    """Presets of a DBMS, its usual one first. MySQL's are MariaDB's."""
+    kind = "mariadb" if dbms == "mysql" else dbms
+    return tuple(one for one in PRESETS if one.dbms == kind)
 
 
 def preset(dbms: str | None, txn: str) -> Preset:
