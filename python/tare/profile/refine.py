@@ -117,10 +117,11 @@ class Refinement:
 
     def _import(self, found: Plan, own: Mapping[int, float], watched: Sequence[int], count: Count) -> bool:
         """Adds functions of other files, such as the C library's, that are called by functions which vary and have no
-        callee left in their own file. Returns whether there are such."""
+        callee left in their own file. A known wait is not divided so: how the C library waits explains nothing.
+        Returns whether there are such."""
         if found.ends not in ("dominated", "nothing left"):
             return False
-        able = [one for one in watched if own.get(one, 0.0) >= WORTH_DIVIDING]
+        able = [one for one in watched if own.get(one, 0.0) >= WORTH_DIVIDING and one not in self._of.waits]
         roots = [*self._of.tops, *self._of.marking] if own.get(TRANSACTION, 0.0) >= WORTH_DIVIDING else []
         roots += [one for one in self._of.marking if own.get(one, 0.0) >= WORTH_DIVIDING]
         callers = [one for one in dict.fromkeys((*able, *roots)) if self._functions.is_divisible(one)]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from tare.errors import UsageError
@@ -63,7 +63,7 @@ def _known_to(found: Transactions, dbms: str | None, functions: Functions) -> Tr
         found,
         tops=tuple(one.id for preset in known for one in functions.present(preset.tops)),
         seeds=tuple(one.id for preset in known for one in functions.present(preset.seeds)),
-        waits=tuple(one.id for preset in known for one in functions.present(preset.waits)),
+        waits=tuple(one for preset in known for one in _waits(preset, functions)),
     )
 
 
@@ -136,8 +136,18 @@ def _of_preset(chosen: Preset, major: int, functions: Functions) -> Transactions
         markers=tuple(probes),
         tops=tuple(one.id for one in tops),
         seeds=tuple(one.id for one in functions.present(chosen.seeds)),
-        waits=tuple(one.id for one in functions.present(chosen.waits)),
+        waits=tuple(_waits(chosen, functions)),
     )
+
+
+def _waits(chosen: Preset, functions: Functions) -> Iterator[int]:
+    """Known waits of a preset that the binary has."""
+    found: dict[int, None] = {}
+    for wait in chosen.waits:
+        names = (wait,) if isinstance(wait, str) else wait
+        present = next(filter(None, (functions.present([name]) for name in names)), [])
+        found |= dict.fromkeys(one.id for one in present)
+    yield from found
 
 
 def _first(marker: Marker, functions: Functions, chosen: Preset) -> Known | None:

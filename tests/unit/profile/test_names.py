@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -89,7 +90,7 @@ class Binary:
 
 
 def functions(program: Binary, library: Binary | None = None) -> Functions:
-    images: Any = {"libfoo.so": library}
+    images: Any = {Path(library.path).name: library} if library else {}
     image: Any = program
     return Functions(image, images.get)
 

@@ -73,3 +73,17 @@ def test_a_preset_that_there_is_not_says_what_there_is(dbms: str | None, txn: st
 def test_mysql_has_the_transactions_of_mariadb() -> None:
     assert of_dbms("mysql") == of_dbms("mariadb")
     assert preset("mysql", "commit") is preset("mariadb", "commit")
+
+
+DISPATCHER = ("dispatch_command", "trans_begin", "trans_commit", "trans_rollback")
+
+
+@pytest.mark.parametrize(
+    ("named", "waits"), [(("os_event_wait_low",), "os_event_wait_low"), ((), "pthread_cond_wait")]
+)
+def test_the_c_library_s_wait_is_known_where_innodb_s_own_has_no_name(
+    named: tuple[str, ...], waits: str
+) -> None:
+    of = functions(Binary("/mysqld", *DISPATCHER, *named), Binary("/libc.so.6", "pthread_cond_wait"))
+    found = transactions("commit", "mysql", 5, of)
+    assert [of[one].name for one in found.waits] == [waits]

@@ -9,6 +9,9 @@ from typing import Any
 Rules = dict[str, Any]
 """`tare_profile::rules::Rules` as JSON."""
 
+Wait = str | tuple[str, ...]
+"""A function in which threads wait; of several, the first that the binary has."""
+
 SITE = "site"
 LIBC = "@libc.so.6"
 """Behind a name: the function is this library's."""
@@ -37,7 +40,6 @@ class Preset:
     rules: Callable[[Mapping[str, int], int], Rules]  # from functions by role, and the server's major version
     tops: tuple[str, ...]  # functions whose static children are phases of a transaction
     seeds: tuple[str, ...]  # phases to begin with; those that a binary lacks are passed over
-    waits: tuple[
-        str, ...
-    ] = ()  # where its threads wait: before the phases, since variance is most often there
+    waits: tuple[Wait, ...] = ()
+    """Where its threads wait: before the phases, since variance is most often there."""
     otherwise: Preset | None = None  # for a binary that has not all markers

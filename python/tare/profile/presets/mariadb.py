@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from tare.profile.presets.base import LIBC, Marker, Preset, Rules
+from tare.profile.presets.base import LIBC, Marker, Preset, Rules, Wait
 
 _COM_QUERY = 3
 """enum_server_command (include/mysql_com.h): the packet is the statement's text."""
@@ -59,16 +59,18 @@ _WORK = (
     "row_ins_clust_index_entry_low",
     "row_upd_step",
     "row_search_mvcc",
+    "row_search_for_mysql",
     "btr_cur_search_to_nth_level",
     "buf_page_get_gen",
     "trx_commit",
     "trx_commit_complete_for_mysql",
 )
 
-_WAITS = (
+_WAITS: tuple[Wait, ...] = (
     "lock_wait",
     "lock_wait_suspend_thread",
-    "os_event_wait_low",
+    ("os_event_wait_low", f"pthread_cond_wait{LIBC}"),
+    ("os_event_wait_time_low", f"pthread_cond_timedwait{LIBC}"),
     "log_write_up_to",
     "fil_flush",
     "fil_flush_file_spaces",
@@ -80,8 +82,6 @@ _WAITS = (
     *(
         f"{name}{LIBC}"
         for name in (
-            "pthread_cond_wait",
-            "pthread_cond_timedwait",
             "fdatasync",
             "fsync",
             "pread64",
