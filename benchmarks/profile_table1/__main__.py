@@ -3,8 +3,9 @@
 MySQL 5.6.24 and MariaDB 10.2.11 are fetched as packages (npm and Maven), started as an ordinary user, and profiled by
 `tare profile attach --server-time` under an open loop of `--rate` transactions a second, once as Tare chooses the
 functions by itself, once with the functions that the paper names. Then MariaDB's order of lock waiters is switched
-from window to window (`schedules.py`) at each of `--rates`. `--parts` runs some of it; `--packages` keeps what was
-fetched. `--markdown docs/profile-table1.md` puts the tables into that page, `--results` the raw figures into a folder.
+from window to window (`schedules.py`) at each of `--rates`. `--parts` runs some of it, `--packages` keeps what was
+fetched. Each part leaves its raw results in the folder `--results`, and `--markdown docs/profile-table1.md` puts tables
+of all that is there into that page; `--parts ""` does no more than that.
 """
 
 from __future__ import annotations
@@ -19,29 +20,44 @@ import threading
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 from benchmarks.common import Figure, arguments, report
 from benchmarks.oltp_common import load, send
 from benchmarks.page import put
-from benchmarks.profile_table1 import tables
-from benchmarks.profile_table1.schedules import Comparison, compare, request, write_blocks
-from benchmarks.profile_table1.servers import OLD_MARIADB, OLD_MYSQL, Running, System
-from benchmarks.profile_table1.tables import Profile
+from benchmarks.profile_table1.schedules import Comparison, compare, read, request, write
+from benchmarks.profile_table1.servers import OLD_MARIADB, OLD_MYSQL, Running
+from benchmarks.profile_table1.tables import Profile, page
 
 WAREHOUSES = 1
 WARMUP_S = 5
 OUTSIDE_S = 25
 """Of a profile, at most: what `--duration` does not hold, such as the search for functions."""
 
-AUTOMATIC, NAMED = "by Tare", "the paper's"
 FUNCTIONS = ("mysql_select", "mysql_update", "lock_wait_suspend_thread", "os_event_wait_low")
 """The wait, its caller, and the statements that tell the paper's call sites A and B apart."""
 
 
-def profiled(server: Running, chosen: str, rate: int, seconds: int, kept: Path) -> Profile:
+@dataclass(frozen=True)
+class Choice:
+    """How the functions of a profile are chosen."""
+
+    name: str
+    words: str
+    options: tuple[str, ...] = ()
+
+
+CHOICES = (
+    Choice("automatic", "by Tare"),
+    Choice("named", "by name", ("--functions", ",".join(FUNCTIONS), "--budget", "10%")),
+)
+
+
+def profiled(server: Running, choice: Choice, rate: int, seconds: int) -> Profile:
     """Under a load of its own, on tables that were loaded again: TPC-C's grow as it runs."""
+    load_before = os.getloadavg()[0]
     load(server.url, WAREHOUSES)
     outcome: list[float] = []
     asked = request(rate, seconds + OUTSIDE_S, WARMUP_S)
@@ -49,43 +65,55 @@ def profiled(server: Running, chosen: str, rate: int, seconds: int, kept: Path) 
     driver.start()
     try:
         time.sleep(WARMUP_S + 1)
-        functions = () if chosen == AUTOMATIC else ("--functions", ",".join(FUNCTIONS))
-        told = attach(
-            server, f"{server.name.partition(' ')[0]}-{chosen.split()[-1]}", functions, seconds, kept
-        )
+        told = attach(server, choice, seconds)
     finally:
         driver.join()
-    return Profile(server.name, chosen, rate, outcome[0], told)
+    return Profile(server.name, choice.words, rate, outcome[0], load_before, told)
 
 
-def attach(server: Running, name: str, functions: Sequence[str], seconds: int, kept: Path) -> dict[str, Any]:
-    file = kept / f"{name}.json"
-    words = ["--db", server.url, "--server-time", "--duration", f"{seconds}s", *functions]
-    words += ["--out", str(kept / "profiles"), "--name", name, "--json", str(file)]
-    done = subprocess.run(
-        [sys.executable, "-m", "tare", "profile", "attach", *words],
-        stdout=subprocess.PIPE,
-        text=True,
-        check=False,
-    )
-    if not file.exists():
-        raise SystemExit(f"tare profile attach ended with {done.returncode}\n{done.stdout}")
-    told: dict[str, Any] = json.loads(file.read_text())
-    return told
+def attach(server: Running, choice: Choice, seconds: int) -> dict[str, Any]:
+    """The profile, as `--json` writes it."""
+    with tempfile.TemporaryDirectory(prefix="tare-table1-") as folder:
+        file = Path(folder) / "profile.json"
+        words = ["--db", server.url, "--server-time", "--duration", f"{seconds}s", *choice.options]
+        words += ["--out", folder, "--name", choice.name, "--json", str(file)]
+        done = subprocess.run(
+            [sys.executable, "-m", "tare", "profile", "attach", *words],
+            stdout=subprocess.PIPE, text=True, check=False,
+        )  # fmt: skip
+        if not file.exists():
+            raise SystemExit(f"tare profile attach ended with {done.returncode}\n{done.stdout}")
+        told: dict[str, Any] = json.loads(file.read_text())
+        return told
 
 
-def profiles(systems: Sequence[System], asked: Any, kept: Path) -> Iterator[Profile]:
-    for system in systems:
+def measure(asked: Any, results: Path) -> None:
+    """Each part leaves a file of its own in `results`, in the place of the one that was there."""
+    parts = asked.parts.split(",")
+    for system in (one for one in (OLD_MYSQL, OLD_MARIADB) if one.name.lower() in parts):
         with system.running(asked.packages) as server:
-            for chosen in (AUTOMATIC, NAMED):
-                yield profiled(server, chosen, asked.rate, asked.seconds, kept)
-
-
-def compared(asked: Any) -> Iterator[Comparison]:
-    for rate in map(int, asked.rates.split(",")):
+            for choice in CHOICES:
+                found = profiled(server, choice, asked.rate, asked.seconds)
+                file = results / f"{system.name.lower()}-{choice.name}.json"
+                file.write_text(json.dumps(asdict(found), indent=1) + "\n")
+    for rate in map(int, asked.rates.split(",") if "orders" in parts else ()):
         with OLD_MARIADB.running(asked.packages) as server:
             load(server.url, WAREHOUSES)
-            yield compare(server.url, rate, asked.blocks, asked.window_ms / 1000)
+            write(
+                compare(server.url, rate, asked.blocks, asked.window_ms / 1000),
+                results / f"orders-{rate}.csv",
+            )
+
+
+def measured(results: Path) -> tuple[list[Profile], list[Comparison]]:
+    """All that is in the folder: MySQL first, then rates as they rise."""
+    profiles = [
+        Profile(**json.loads(file.read_text()))
+        for system in (OLD_MYSQL, OLD_MARIADB)
+        for choice in CHOICES
+        if (file := results / f"{system.name.lower()}-{choice.name}.json").exists()
+    ]
+    return profiles, sorted(map(read, results.glob("orders-*.csv")), key=lambda one: one.rate)
 
 
 def figures(some: Sequence[Profile], comparisons: Sequence[Comparison]) -> Iterator[Figure]:
@@ -107,32 +135,27 @@ def figures(some: Sequence[Profile], comparisons: Sequence[Comparison]) -> Itera
 
 def main() -> None:
     asked = arguments(
-        __doc__ or "", files=("packages", "results", "markdown"), parts="mysql,mariadb,orders", seconds=60, rate=500,
+        __doc__ or "", files=("packages", "results", "markdown"), parts="mysql,mariadb,orders", seconds=60, rate=350,
         rates="500,700", blocks=20, window_ms=3000,
     )  # fmt: skip
     if os.geteuid() != 0:
         raise SystemExit("attaching needs root: sudo -E python -m benchmarks.profile_table1")
     if asked.small:
         asked.seconds, asked.rate, asked.rates, asked.blocks = 15, 200, "200", 2
-    parts = asked.parts.split(",")
-    systems = [one for one in (OLD_MYSQL, OLD_MARIADB) if one.name.lower() in parts]
-    load_before = os.getloadavg()[0]
     with ExitStack() as stack:
         temporary = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="tare-table1-")))
         temporary.chmod(0o755)  # root's servers run as an ordinary user
         asked.packages = asked.packages or temporary / "packages"
-        kept = asked.results or temporary
-        kept.mkdir(exist_ok=True, parents=True)
-        some = list(profiles(systems, asked, kept))
-        comparisons = list(compared(asked)) if "orders" in parts else []
-        if comparisons:
-            write_blocks(comparisons, kept / "blocks.csv")
-    for part, made in tables.sections(some, comparisons, load_before):
-        if asked.markdown:
-            put(asked.markdown, made, part)
-        if not asked.json:
-            print(made, end="\n\n")
-    report(list(figures(some, comparisons)), asked.json)
+        results = asked.results or temporary / "results"
+        results.mkdir(exist_ok=True, parents=True)
+        measure(asked, results)
+        profiles, comparisons = measured(results)
+    made = page(profiles, comparisons)
+    if asked.markdown:
+        put(asked.markdown, made)
+    if not asked.json:
+        print(made, end="\n\n")
+    report(list(figures(profiles, comparisons)), asked.json)
 
 
 if __name__ == "__main__":

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import csv
 import math
+import os
 import tempfile
 import threading
 import time
@@ -26,7 +27,7 @@ from tare.dbms.registry import find
 from tare.protocol import signed_ranks
 from tare.workload.oltp.request import Isolation, Phase, Poisson, Run
 from tare.workload.oltp.samples import ENDS, RECORD
-from tare.workload.oltp.told import Outcome, Started, Told
+from tare.workload.oltp.told import Started, Told
 
 FCFS, VATS = "fcfs", "vats"
 SETTLE_S = 0.5
@@ -72,16 +73,19 @@ class Ratio:
     blocks: int
 
     @property
-    def decided(self) -> bool:
+    def is_decided(self) -> bool:
         return not self.low <= 1.0 <= self.high
 
 
 @dataclass(frozen=True)
 class Comparison:
-    rate: int
+    """One run with both orders."""
+
+    rate: int  # transactions a second, requested
+    started: float
     window_s: float
+    load_before: float  # the machine's load average
     arms: tuple[Arm, ...]
-    outcome: Outcome
 
     def of(self, order: str) -> tuple[Arm, ...]:
         return tuple(arm for arm in self.arms if arm.order == order)
@@ -89,16 +93,16 @@ class Comparison:
     def ratios(self) -> Iterator[Ratio]:
         for figure in FIGURES:
             fcfs, vats = (np.log([getattr(arm, figure) for arm in self.of(order)]) for order in (FCFS, VATS))
-            yield _ratio(figure, fcfs - vats)
+            yield ratio_of(figure, fcfs - vats)
 
     def same(self) -> Iterator[Ratio]:
         """Each order against itself in the next block: the noise. These should include 1."""
         for figure in FIGURES:
             logs = [np.log([getattr(arm, figure) for arm in self.of(order)]) for order in (FCFS, VATS)]
-            yield _ratio(figure, np.concatenate([one[:-1:2] - one[1::2] for one in logs]))
+            yield ratio_of(figure, np.concatenate([one[:-1:2] - one[1::2] for one in logs]))
 
 
-def _ratio(figure: str, logs: NDArray[np.float64]) -> Ratio:
+def ratio_of(figure: str, logs: NDArray[np.float64]) -> Ratio:
     around = signed_ranks.interval(logs)
     low, high = (around.low, around.high) if around else (-math.inf, math.inf)
     return Ratio(
@@ -139,6 +143,7 @@ def orders(blocks: int) -> Iterator[tuple[int, str]]:
 def compare(url: str, rate: int, blocks: int, window_s: float, warmup_s: float = WARMUP_S) -> Comparison:
     """Raises SystemExit where a switch failed."""
     switches: list[Switch] = []
+    load_before = os.getloadavg()[0]
     session = find(url).connect(url, allow_writes=True)
     try:
         with tempfile.TemporaryDirectory(prefix="tare-table1-") as folder:
@@ -156,7 +161,7 @@ def compare(url: str, rate: int, blocks: int, window_s: float, warmup_s: float =
         session.close()
     if switches[0].error is not None:
         raise SystemExit(f"the order of lock waiters could not be switched: {switches[0].error}")
-    return Comparison(rate, window_s, tuple(arms(rows, switches[0].windows)), outcome)
+    return Comparison(rate, outcome.rate, window_s, load_before, tuple(arms(rows, switches[0].windows)))
 
 
 def request(rate: float, seconds: float, warmup_s: float, samples: Path | None = None) -> Run:
@@ -198,14 +203,35 @@ def _under_way(rows: NDArray[np.void], at_ns: int) -> int:
     return int(((rows["intended"] < at_ns) & (rows["ended"] > at_ns)).sum())
 
 
-def write_blocks(comparisons: Sequence[Comparison], file: Path) -> None:
+# Raw results ------------------------------------------------------------------------
+_OF_RUN = ("rate", "started", "window_s", "load_before")
+
+
+def write(comparison: Comparison, file: Path) -> None:
     """Every block's figures, as CSV."""
     with file.open("w", newline="") as stream:
         writer = csv.writer(stream, lineterminator="\n")
-        writer.writerow(["rate", "window_s", *Arm.__dataclass_fields__])
-        for one in comparisons:
-            for arm in one.arms:
-                values = [
-                    f"{value:.4g}" if isinstance(value, float) else value for value in asdict(arm).values()
-                ]
-                writer.writerow([one.rate, one.window_s, *values])
+        writer.writerow([*_OF_RUN, *Arm.__dataclass_fields__])
+        for arm in comparison.arms:
+            values = [*(getattr(comparison, name) for name in _OF_RUN), *asdict(arm).values()]
+            writer.writerow([f"{value:.6g}" if isinstance(value, float) else value for value in values])
+
+
+def read(file: Path) -> Comparison:
+    with file.open(newline="") as stream:
+        rows = list(csv.DictReader(stream))
+    arms_ = [
+        Arm(
+            block=int(row["block"]),
+            order=row["order"],
+            transactions=int(row["transactions"]),
+            mean=float(row["mean"]),
+            variance=float(row["variance"]),
+            p50=float(row["p50"]),
+            p99=float(row["p99"]),
+            waiting=int(row["waiting"]),
+        )
+        for row in rows
+    ]
+    rate, started, window_s, load_before = (float(rows[0][name]) for name in _OF_RUN)
+    return Comparison(int(rate), started, window_s, load_before, tuple(arms_))

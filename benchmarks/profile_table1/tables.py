@@ -37,8 +37,9 @@ class Profile:
 
     system: str
     chosen: str  # how the functions were chosen
-    rate: int  # requested
+    rate: int  # transactions a second, requested
     sustained: float
+    load_before: float  # the machine's load average
     told: Mapping[str, Any]  # schemas/profile-v1.json
 
     @property
@@ -129,7 +130,7 @@ def _ratio(ratio: Ratio, *, bold: bool) -> str:
     text = f"{ratio.centre:.2f} [{ratio.low:.2f}, {ratio.high:.2f}]"
     if not bold:
         return text
-    return f"{f'**{text}**' if ratio.decided else text}, {ratio.better} of {ratio.blocks}"
+    return f"{f'**{text}**' if ratio.is_decided else text}, {ratio.better} of {ratio.blocks}"
 
 
 def levels(comparisons: Sequence[Comparison]) -> str:
@@ -138,7 +139,7 @@ def levels(comparisons: Sequence[Comparison]) -> str:
         for order in (FCFS, VATS):
             arms = one.of(order)
             lines.append((
-                f"{one.rate}", f"{one.outcome.rate:.0f}", order.upper(), f"{sum(arm.transactions for arm in arms):,}",
+                f"{one.rate}", f"{one.started:.0f}", order.upper(), f"{sum(arm.transactions for arm in arms):,}",
                 *(_spread(arms, figure) for figure in ("mean", "variance", "p99")),
                 f"{sum(arm.waiting > 16 for arm in arms)} of {len(arms)}",
             ))  # fmt: skip
@@ -152,19 +153,13 @@ def _spread(arms: Sequence[Arm], figure: str) -> str:
     return f"{values[len(values) // 2]:.3g} ({values[0]:.3g} to {values[-1]:.3g})"
 
 
-def machine(load_before: float) -> str:
-    return (
-        f"{os.cpu_count()} CPUs, Linux {platform.release()}; the client on the same machine; "
-        f"load average before the first {load_before:.2f}."
-    )
-
-
-def sections(
-    profiles: Sequence[Profile], comparisons: Sequence[Comparison], load_before: float
-) -> Iterator[tuple[str, str]]:
-    """Name and text of each part of the page that was measured."""
-    for system in dict.fromkeys(one.system for one in profiles):
-        some = [one for one in profiles if one.system == system]
-        yield system, "\n\n".join((machine(load_before), factors(some), waits(some), conditions(some)))
+def page(profiles: Sequence[Profile], comparisons: Sequence[Comparison]) -> str:
+    parts = [f"{os.cpu_count()} CPUs, Linux {platform.release()}; the client on the same machine."]
+    if profiles:
+        parts += ["**Factors by score** (shares overlap: a caller's holds its callees'):", factors(profiles)]
+        parts += ["**Call paths of InnoDB's wait**:", waits(profiles)]
+        parts += ["**The profiles**:", conditions(profiles)]
     if comparisons:
-        yield "orders", "\n\n".join((machine(load_before), ratios(comparisons), levels(comparisons)))
+        parts += ["**FCFS over VATS** (above 1: VATS is better), MariaDB 10.2.11:", ratios(comparisons)]
+        parts += ["**Levels** (median of blocks, least to largest):", levels(comparisons)]
+    return "\n\n".join(parts)
