@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import platform
+import statistics
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -116,12 +117,11 @@ def ratios(comparisons: Sequence[Comparison]) -> str:
     lines = []
     for one in comparisons:
         for name, found in (("FCFS / VATS", one.ratios()), ("same order, next block", one.same())):
-            by_figure = {ratio.figure: ratio for ratio in found}
-            lines.append((
-                f"{one.rate}", name, f"{by_figure['mean'].blocks}", f"{one.window_s:g} s",
-                *(_ratio(by_figure[figure], bold=name.startswith("FCFS")) for figure in
-                  ("mean", "variance", "p50", "p99")),
-            ))  # fmt: skip
+            if figures := list(found):
+                lines.append((
+                    f"{one.rate}", name, f"{figures[0].blocks}", f"{one.window_s:g} s",
+                    *(_ratio(ratio, bold=name.startswith("FCFS")) for ratio in figures),
+                ))  # fmt: skip
     header = ("transactions a second", "ratio", "blocks", "window", "mean", "variance", "median", "p99")
     return table(header, [*lines, PAPER_RATIOS])
 
@@ -150,7 +150,7 @@ def levels(comparisons: Sequence[Comparison]) -> str:
 
 def _spread(arms: Sequence[Arm], figure: str) -> str:
     values = sorted(getattr(arm, figure) for arm in arms)
-    return f"{values[len(values) // 2]:.3g} ({values[0]:.3g} to {values[-1]:.3g})"
+    return f"{statistics.median(values):.3g} ({values[0]:.3g} to {values[-1]:.3g})"
 
 
 def page(profiles: Sequence[Profile], comparisons: Sequence[Comparison]) -> str:
