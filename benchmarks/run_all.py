@@ -28,6 +28,7 @@ NAMES = (
     "profile_culprits",
     "profile_overhead",
     "profile_factors",
+    "profile_table1",
     "aa",
     "aa_real",
 )

@@ -11,6 +11,7 @@ from benchmarks.run_all import NAMES
 NEEDS_ROOT = {"snapshot", "exits", "parts", "truth", "profile_factors"}
 ELSEWHERE = {
     "spark",  # tests/spark holds the same answers together, and planning them once takes a minute
+    "profile_table1",  # it fetches two servers; test_interleaved_orders.py holds its comparison
     "profile_culprits",  # tests/profile/test_survivors.py profiles the same programs
 }
 

@@ -31,7 +31,7 @@ from tare.profile.request import Asked
 from tare.profile.transactions import Transactions
 from tare.profile.windows import AFTER_S, LEAST_PAIRS, PROBED, Turn, turns
 from tare.protocol.profile.found import Findings, Overhead
-from tare.protocol.profile.overhead import Excess, excess, own_ns
+from tare.protocol.profile.overhead import Excess, Measure, excess, own_ns
 from tare.protocol.profile.overhead import Turn as Measured
 from tare.protocol.profile.refinement import Costs
 
@@ -51,6 +51,10 @@ GLANCING = 0.1
 
 OTHER_LOAD = 3.0
 """Times as many transactions a second, or as few, as when calls were counted: what was counted says nothing then."""
+
+MOST_AMPLIFIED = 100.0
+"""Times the predicted overhead. Probes within a hot lock were seen to add 25 times what was predicted. Where durations
+grow by more than this, it is for another reason, and to let go of probes would not help."""
 
 MOST_ANEW = 2
 """Times that refinement begins again: a load that swings is what there is."""
@@ -492,7 +496,9 @@ class Session:
         if expected >= FEW and not any(one.transactions for one in seen[-2:]):
             raise Stalled
         if watch and (found := excess(seen, self._asked.budget)) is not None:
-            raise OverBudget(found)
+            predicted = self._costs().predicted(watch) / self._held_up
+            if found.measure is Measure.THROUGHPUT or found.added.low <= MOST_AMPLIFIED * predicted:
+                raise OverBudget(found)
 
     def _is_another(self, now: Pace) -> bool:
         before = self._counted_at
