@@ -3,9 +3,11 @@
 MySQL 5.6.24 and MariaDB 10.2.11 are fetched as packages (npm and Maven), started as an ordinary user, and profiled by
 `tare profile attach --server-time` under an open loop of `--rate` transactions a second, once as Tare chooses the
 functions by itself, once with the functions that the paper names. Then MariaDB's order of lock waiters is switched
-from window to window (`schedules.py`) at each of `--rates`. `--parts` runs some of it, `--packages` keeps what was
-fetched. Each part leaves its raw results in the folder `--results`, and `--markdown docs/profile-table1.md` puts tables
-of all that is there into that page; `--parts ""` does no more than that.
+from window to window (`schedules.py`) at each of `--rates`.
+
+`--parts` runs some of it, `--packages` keeps what was fetched, `--data /dev/shm` keeps the servers' data in memory,
+where neighbours' writes delay no commit. Each part leaves its raw results in the folder `--results`, and
+`--markdown docs/profile-table1.md` puts tables of all that is there into that page; `--parts ""` does no more than that.
 """
 
 from __future__ import annotations
@@ -28,8 +30,9 @@ from benchmarks.common import Figure, arguments, report
 from benchmarks.oltp_common import load, send
 from benchmarks.page import put
 from benchmarks.profile_table1.schedules import Comparison, compare, read, request, write
-from benchmarks.profile_table1.servers import OLD_MARIADB, OLD_MYSQL, Running
+from benchmarks.profile_table1.servers import OLD_MARIADB, OLD_MYSQL, Running, put_first
 from benchmarks.profile_table1.tables import Profile, page
+from tare.workload.oltp.told import Connected, Told
 
 WAREHOUSES = 1
 WARMUP_S = 5
@@ -61,7 +64,7 @@ def profiled(server: Running, choice: Choice, rate: int, seconds: int) -> Profil
     load(server.url, WAREHOUSES)
     outcome: list[float] = []
     asked = request(rate, seconds + OUTSIDE_S, WARMUP_S)
-    driver = threading.Thread(target=lambda: outcome.append(send(server.url, asked).rate))
+    driver = threading.Thread(target=lambda: outcome.append(send(server.url, asked, hear).rate))
     driver.start()
     try:
         time.sleep(WARMUP_S + 1)
@@ -69,6 +72,11 @@ def profiled(server: Running, choice: Choice, rate: int, seconds: int) -> Profil
     finally:
         driver.join()
     return Profile(server.name, choice.words, rate, outcome[0], load_before, told)
+
+
+def hear(pid: int, event: Told | None) -> None:
+    if isinstance(event, Connected):
+        put_first(pid)
 
 
 def attach(server: Running, choice: Choice, seconds: int) -> dict[str, Any]:
@@ -91,13 +99,13 @@ def measure(asked: Any, results: Path) -> None:
     """Each part leaves a file of its own in `results`, in the place of the one that was there."""
     parts = asked.parts.split(",")
     for system in (one for one in (OLD_MYSQL, OLD_MARIADB) if one.name.lower() in parts):
-        with system.running(asked.packages) as server:
+        with system.running(asked.packages, asked.data) as server:
             for choice in CHOICES:
                 found = profiled(server, choice, asked.rate, asked.seconds)
                 file = results / f"{system.name.lower()}-{choice.name}.json"
                 file.write_text(json.dumps(asdict(found), indent=1) + "\n")
     for rate in map(int, asked.rates.split(",") if "orders" in parts else ()):
-        with OLD_MARIADB.running(asked.packages) as server:
+        with OLD_MARIADB.running(asked.packages, asked.data) as server:
             load(server.url, WAREHOUSES)
             write(
                 compare(server.url, rate, asked.blocks, asked.window_ms / 1000),
@@ -135,8 +143,8 @@ def figures(some: Sequence[Profile], comparisons: Sequence[Comparison]) -> Itera
 
 def main() -> None:
     asked = arguments(
-        __doc__ or "", files=("packages", "results", "markdown"), parts="mysql,mariadb,orders", seconds=60, rate=350,
-        rates="500,700", blocks=20, window_ms=3000,
+        __doc__ or "", files=("packages", "data", "results", "markdown"), parts="mysql,mariadb,orders",
+        seconds=60, rate=350, rates="500,650", blocks=22, window_ms=3000,
     )  # fmt: skip
     if os.geteuid() != 0:
         raise SystemExit("attaching needs root: sudo -E python -m benchmarks.profile_table1")

@@ -22,6 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.oltp_common import send
+from benchmarks.profile_table1.servers import put_first
 from tare.dbms.mariadb.adapter import MariaDB
 from tare.dbms.mariadb.session import MariaDBSession
 from tare.protocol import signed_ranks
@@ -153,8 +154,9 @@ def compare(url: str, rate: int, blocks: int, window_s: float, warmup_s: float =
         with tempfile.TemporaryDirectory(prefix="tare-table1-") as folder:
             samples = Path(folder) / "samples"
 
-            def hear(_pid: int, event: Told | None) -> None:
+            def hear(pid: int, event: Told | None) -> None:
                 if isinstance(event, Started):
+                    put_first(pid)
                     switches.append(Switch(session, event.at_ns, blocks, window_s))
                     switches[0].start()
 
