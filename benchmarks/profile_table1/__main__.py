@@ -7,7 +7,7 @@ from window to window (`schedules.py`) at each of `--rates`.
 
 `--parts` runs some of it, `--packages` keeps what was fetched, `--data /dev/shm` keeps the servers' data in memory,
 where neighbours' writes delay no commit. Each part leaves its raw results in the folder `--results`, and
-`--markdown docs/profile-table1.md` puts tables of all that is there into that page; `--parts ""` does no more than that.
+`--markdown docs/profile-table1.md` puts tables of all that is there into that page; `--parts ""` does just that.
 """
 
 from __future__ import annotations
@@ -100,7 +100,7 @@ def measure(asked: Any, results: Path) -> None:
     parts = asked.parts.split(",")
     for system in (one for one in (OLD_MYSQL, OLD_MARIADB) if one.name.lower() in parts):
         with system.running(asked.packages, asked.data) as server:
-            for choice in CHOICES:
+            for choice in (one for one in CHOICES if one.name in asked.choices.split(",")):
                 found = profiled(server, choice, asked.rate, asked.seconds)
                 file = results / f"{system.name.lower()}-{choice.name}.json"
                 file.write_text(json.dumps(asdict(found), indent=1) + "\n")
@@ -143,7 +143,7 @@ def figures(some: Sequence[Profile], comparisons: Sequence[Comparison]) -> Itera
 
 def main() -> None:
     asked = arguments(
-        __doc__ or "", files=("packages", "data", "results", "markdown"), parts="mysql,mariadb,orders",
+        __doc__ or "", files=("packages", "data", "results", "markdown"), parts="mysql,mariadb,orders", choices="automatic,named",
         seconds=60, rate=350, rates="500,650", blocks=22, window_ms=3000,
     )  # fmt: skip
     if os.geteuid() != 0:

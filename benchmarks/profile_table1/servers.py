@@ -132,8 +132,8 @@ class System:
 
 
 def put_first(pid: int) -> None:
-    """Before other work on the machine, where the kernel schedules by session and we are root. The server and the driver
-    have a session each."""
+    """Before other work on the machine, where the kernel schedules by session and we are root. The server and the
+    driver have a session each."""
     with suppress(OSError):
         Path(f"/proc/{pid}/autogroup").write_text("-20")
 
