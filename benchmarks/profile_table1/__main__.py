@@ -54,7 +54,7 @@ class Choice:
 
 CHOICES = (
     Choice("automatic", "by Tare"),
-    Choice("named", "by name", ("--functions", ",".join(FUNCTIONS), "--budget", "10%")),
+    Choice("named", "by name", ("--functions", ",".join(FUNCTIONS), "--budget", "25%")),
 )
 
 
@@ -143,7 +143,8 @@ def figures(some: Sequence[Profile], comparisons: Sequence[Comparison]) -> Itera
 
 def main() -> None:
     asked = arguments(
-        __doc__ or "", files=("packages", "data", "results", "markdown"), parts="mysql,mariadb,orders", choices="automatic,named",
+        __doc__ or "", files=("packages", "data", "results", "markdown"), parts="mysql,mariadb,orders",
+        choices="automatic,named",
         seconds=60, rate=350, rates="500,650", blocks=22, window_ms=3000,
     )  # fmt: skip
     if os.geteuid() != 0:
