@@ -56,6 +56,10 @@ MOST_AMPLIFIED = 100.0
 """Times the predicted overhead. Probes within a hot lock were seen to add 25 times what was predicted. Where durations
 grow by more than this, it is for another reason, and to let go of probes would not help."""
 
+MOST_HELD_UP = 10.0
+"""Times the predicted overhead that is expected of the probes that stay. Transactions queue at a hot lock, and a queue
+shrinks by more than its load does: without nine tenths of the probes, the rest seldom cost a tenth of what all did."""
+
 MOST_ANEW = 2
 """Times that refinement begins again: a load that swings is what there is."""
 
@@ -395,18 +399,17 @@ class Session:
         """Step with the dearest functions let go; None: none is left that is called, or no time."""
         costs = self._costs()
         predicted = costs.predicted(watched)
-        scale = max(1.0, excess.added.value / predicted) if predicted > 0 else float("inf")
+        scale = max(1.0, min(excess.added.value / predicted, MOST_HELD_UP)) if predicted > 0 else float("inf")
         kept = sorted(watched, key=lambda one: (-costs.of(one), one))
         let_go: list[int] = []
-        while kept and costs.predicted(kept) * scale > self._asked.budget:
+        while kept and (not let_go or costs.predicted(kept) * scale > self._asked.budget):
             let_go.append(kept.pop(0))
         if costs.predicted(kept) <= 0:
             let_go, kept = [*let_go, *kept], []
         shed = Shed(number, tuple(let_go), tuple(costs.of(one) for one in let_go), excess, len(kept))
         self.made.shed.append(shed)
-        self._held_up = max(
-            self._held_up, excess.added.low * self._held_up / predicted if predicted > 0 else 1.0
-        )
+        held_up = excess.added.low * self._held_up / predicted if predicted > 0 else 1.0
+        self._held_up = max(self._held_up, min(held_up, MOST_HELD_UP))
         names = tuple(self._name_of(one) for one in let_go)
         self._tell(told.Shed(number, names, len(kept), excess, self._asked.budget))
         if not kept:

@@ -269,6 +269,12 @@ def test_probes_that_cost_more_than_the_budget_are_let_go_after_two_pairs_the_de
     assert sum(one.watched == (2, 3, 4) for one in played.of("probed")) == 2
 
 
+def test_a_wait_that_is_seldom_called_stays_when_what_held_up_the_server_is_let_go() -> None:
+    played = play(step(2, 3), calls={2: 0.8, 3: 40.0}, slowed=lambda watched: 20.0 if 3 in watched else 1.0)
+    assert [one.functions for one in played.made.shed] == [(3,)]
+    assert played.watched()[-1] == (2,)
+
+
 def test_what_is_left_is_a_round_of_its_own_that_is_not_among_the_requested_ones() -> None:
     calls = {2: 0.01, 3: 40.0}
     played = play(step(2, 3), calls=calls, slowed=hot, asked=Asked(duration_s=60.0, rounds=1))
