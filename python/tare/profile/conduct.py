@@ -390,7 +390,7 @@ def _ended(
 
 
 def _undivided(made: Made, refinement: Refinement) -> dict[int, tuple[int, ...]]:
-    """Callees that could not be watched, by the function, or TRANSACTION, that varies and has no other left to watch."""
+    """Callees that could not be watched, by the function or TRANSACTION that varies and has no other left to watch."""
     watched = {one for round_ in made.rounds for one in round_.watched}
     shed = {one for let_go in made.shed for one in let_go.functions}
     shed -= set(made.rounds[-1].watched if made.rounds else ())
