@@ -93,7 +93,7 @@ class Truth:
     """What a program reports of itself, from its start or between two lines. The first function is the transaction."""
 
     transactions: int
-    at_ns: int
+    at_ns: int  # CLOCK_MONOTONIC
     ended: bool
     functions: Mapping[str, Sums]
 
@@ -161,6 +161,15 @@ class Survivor:
                 raise AssertionError(f"{self.process.args!r} wrote no line; exit code {self.process.poll()}")
             time.sleep(0.05)
         return lines[-1]
+
+    def truth_within(self, spans: Sequence[tuple[int, int]]) -> Truth | None:
+        """Truth of the stretches between two lines that lie within one of these spans of time. None: there is none."""
+        within = [
+            later.since(earlier)
+            for earlier, later in pairwise(self.lines())
+            if any(begin <= earlier.at_ns and later.at_ns <= end for begin, end in spans)
+        ]
+        return reduce(Truth.plus, within) if within else None
 
     def throughput(self, seconds: float) -> float:
         """Transactions a second: the median over slices of some 100 ms. 0.0 where the program stands still."""

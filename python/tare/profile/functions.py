@@ -208,6 +208,10 @@ class Functions:
         ]
         return [one for _, _, one in sorted(found, key=lambda each: each[:2])]
 
+    def plugins(self) -> frozenset[str]:
+        """Paths of the libraries that are loaded now and may hold a part of the server's own work."""
+        return frozenset(image.path for image in self._plugins())
+
     def caller(self, address: int, above: int | None, callee: int) -> Known | None:
         """The function from which a call returns to this address of its object. Objects share addresses: it is the one
         in which a call stands there that can lead to `callee`, else the program. `above`: the watched function that the

@@ -70,6 +70,7 @@ class Refinement:
         self._begin_with = tuple(begin_with)
         self._pointers = pointers
         self._sought: Search | None = None  # the last search, where it left a source undivided
+        self._plugins: frozenset[str] = frozenset()  # that were loaded when the last step was chosen
         self._looked_at: set[int] = set(transactions.marking)  # what was too hot is not: room may come
         self._seen: dict[int, dict[int, None]] = {}  # callees met at run time, by watched caller
         self.met: set[int] = set()  # functions in which call sites were seen
@@ -88,6 +89,7 @@ class Refinement:
 
     def next(self, findings: Findings, watched: Sequence[int], count: Count) -> Step:
         self._looked_at |= set(watched)
+        self._plugins = self._functions.plugins()
         own = own_shares(findings)
         waiting = at_or_beneath(findings, self._of.waits)
         found = self._plan(findings, own, waiting, watched, count)
@@ -190,6 +192,10 @@ class Refinement:
         self._looked_at = set(self._of.marking)
         if self._pointers is not None:
             self._pointers.forget()
+
+    def has_news(self) -> bool:
+        """Whether libraries were loaded since the last step was chosen: they are not searched through yet."""
+        return self._pointers is not None and not self._functions.plugins() <= self._plugins
 
     def callees(self, function: int) -> list[int]:
         """Of a function, or of TRANSACTION: those that can be timed, without markers."""

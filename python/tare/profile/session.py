@@ -148,6 +148,9 @@ class Choose(Protocol):
     def forget(self) -> None:
         """What was looked at: the load is another."""
 
+    def has_news(self) -> bool:
+        """Whether there are functions that were not there when the last step was chosen."""
+
 
 @dataclass(frozen=True, slots=True)
 class Shed:
@@ -374,17 +377,19 @@ class Session:
                 to_come -= 1
                 watched = tuple(one for one in step.watch if one not in self._recording.refused)
                 following = self._next(findings, watched, rounds_left=to_come)
-                if following.ending is None:
-                    step = following
-                    continue
-                self.made.settled = following.settled
-                self._pass_over(following)
-                self._end(following.ending, following.reason)
-                if (
-                    left := self._left()
-                ) >= self._least_s():  # more of the same: its intervals become narrower
-                    self._windows(number, watched, left, last=True)
-                return
+                while following.ending is not None:
+                    self.made.settled = following.settled
+                    self._pass_over(following)
+                    self._end(following.ending, following.reason)
+                    if (left := self._left()) < self._least_s():
+                        return
+                    # More of the same: its intervals become narrower.
+                    awaits = following.ending is Ending.REFINED and to_come > 0
+                    findings = self._windows(number, watched, left, last=True, awaits_news=awaits)
+                    if not (awaits and self._choose.has_news()):
+                        return
+                    following = self._next(findings, watched, rounds_left=to_come)
+                step = following
             except OtherLoad as other:
                 to_come -= 1
                 step, watched = self._anew(other.since), ()
@@ -434,12 +439,22 @@ class Session:
                     raise
             seconds = min(seconds, self._left())
 
-    def _windows(self, number: int, watch: Sequence[int], seconds: float, *, last: bool) -> Findings:
-        """Some of a round, and what the round has found with them. `last`: no other comes after it.
+    def _windows(
+        self,
+        number: int,
+        watch: Sequence[int],
+        seconds: float,
+        *,
+        last: bool,
+        awaits_news: bool = False,
+    ) -> Findings:
+        """Some of a round, and what the round has found with them. `last`: no other comes after it. `awaits_news`: ends
+        early where there is something new to search for.
 
         Raises ServerEnded, TooFewTransactions, and OtherLoad where another round may come."""
         first = self._recording.last_window + 1
-        self._take_turns(number, watch, turns(max(1.0, seconds), self._draw), seconds)
+        order = turns(max(1.0, seconds), self._draw)
+        self._take_turns(number, watch, order, seconds, awaits_news=awaits_news)
         self._look(number)
         if not last and self._is_another(self._reader.pace(first)):
             raise OtherLoad(first)
@@ -454,7 +469,15 @@ class Session:
         self._tell(told.RoundDone(number, self._pace().rate, findings, overhead))
         return findings
 
-    def _take_turns(self, number: int, watch: Sequence[int], order: Sequence[Turn], seconds: float) -> None:
+    def _take_turns(
+        self,
+        number: int,
+        watch: Sequence[int],
+        order: Sequence[Turn],
+        seconds: float,
+        *,
+        awaits_news: bool,
+    ) -> None:
         """Goes through windows, pair after pair, and looks at what the pairs so far cost. No further pair begins when
         the time is over. Raises OverBudget, Stalled, ServerEnded."""
         recording = self._recording
@@ -476,6 +499,7 @@ class Session:
             if half or pairs < LEAST_PAIRS:
                 continue
             over = place == len(order) or recording.clock() >= until
+            over = over or (awaits_news and self._choose.has_news())
             if over or recording.clock() - glanced >= self._glance_s / GLANCING:
                 self._seen += self._glance(number, since)
                 since, glanced = recording.last_window + 1, recording.clock()

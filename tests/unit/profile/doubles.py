@@ -204,6 +204,9 @@ class Script:
     def forget(self) -> None:
         self.forgot += 1
 
+    def has_news(self) -> bool:
+        return bool(self.steps)
+
 
 def findings(**more: object) -> Findings:
     given: dict[str, object] = {

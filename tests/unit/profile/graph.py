@@ -23,6 +23,7 @@ class Program:
     address_taken: Sequence[str] = ()
     learnt: list[tuple[str, str]] = field(default_factory=list)
     path: str = PROGRAM
+    libraries: frozenset[str] = frozenset()
 
     def __post_init__(self) -> None:
         named = dict.fromkeys((*self.calls, *(one for below in self.calls.values() for one in below)))
@@ -61,6 +62,9 @@ class Program:
 
     def called_by_pointer(self) -> list[Known]:
         return [self[self.numbers[name]] for name in self.address_taken]
+
+    def plugins(self) -> frozenset[str]:
+        return self.libraries
 
     def learn(self, caller: int, callee: int) -> bool:
         self.learnt.append((self.names[caller], self.names[callee]))

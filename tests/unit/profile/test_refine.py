@@ -304,3 +304,20 @@ def test_a_search_that_was_cut_short_settles_nothing() -> None:
     assert step.ending is Ending.REFINED
     assert not step.settled
     assert "could not be looked at in time" in step.reason
+
+
+def test_a_library_that_is_loaded_after_the_last_step_is_news_until_the_next() -> None:
+    server = replace(SERVER, libraries=frozenset({"libearly.so"}))
+    of = Refinement(
+        server,  # type: ignore[arg-type]
+        server.transactions(["main"], marker="main"),
+        BUDGET,
+        pointers=Pointers(server),
+    )
+    found, counter = server.found(("execute", 1.0, "main")), Counter({})
+    of.next(found, (), counter)
+    assert not of.has_news()
+    server.libraries = frozenset({"libearly.so", "libplugin.so"})
+    assert of.has_news()
+    of.next(found, (), counter)
+    assert not of.has_news()

@@ -49,6 +49,9 @@ class Played:
         return list(dict.fromkeys(one.watched for one in self.of("probed")))
 
 
+NOTHING_LEFT = Step((2,), "nothing is left", ending=Ending.REFINED)
+
+
 def play(
     *steps: Step,
     calls: Mapping[int, float] | None = None,
@@ -200,6 +203,18 @@ def test_time_that_refinement_leaves_over_goes_to_the_last_round() -> None:
     played = play(step(2))
     assert 55 <= played.clock.now <= 64
     assert {one.round for one in played.of("probed")} == {1}
+
+
+def test_refinement_goes_on_where_functions_appear_after_it_has_ended() -> None:
+    played = play(step(2), NOTHING_LEFT, step(2, 3))
+    assert played.watched() == [(2,), (2, 3)]
+    assert played.made.ending is Ending.REFINED
+    pairs = [one.watched for one in played.of("probed")]
+    assert pairs.count((2,)) < pairs.count((2, 3)), "what is new is not kept waiting"
+
+
+def test_functions_that_appear_in_the_last_round_begin_no_other() -> None:
+    assert play(step(2), NOTHING_LEFT, step(2, 3), asked=Asked(rounds=1)).watched() == [(2,)]
 
 
 def test_all_rounds_together_take_the_time_that_was_asked_for() -> None:
