@@ -4,7 +4,7 @@ Each case is a program of `tests/profile/survivors` with one culprit: exceptions
 handlers, threads that end in mid-call, calls through tables, plugins, recursion, children. Each is profiled as a user
 profiles it: by process, with automatic refinement and no function named. A culprit counts as found where the first
 factor is the culprit, or is what the culprit calls in a library in order to wait. Its share is checked against
-the program's own figures of the same time.
+the program's own figures of the windows that the report is about.
 """
 
 from __future__ import annotations
@@ -35,6 +35,7 @@ from tests.profile.survivor_programs import (
 
 from benchmarks.common import Figure, arguments, report
 from benchmarks.page import put, table
+from tare.lab.profiles import open_run
 
 CASES = (
     Case("pointers.c", "culprit"),
@@ -85,6 +86,8 @@ SMALL = "pointers-prepare"
 NEW_KINDS = {"pointers.c", "plugin.c", "recursion.c", "exception.cpp", "panic.rs", "coroutines.c"}
 """Indirect calls, plugins, recursion, exceptions and coroutines."""
 
+RUST_LIBRARY = ("std::", "core::", "alloc::")
+
 OF_THIRTY = 29
 SHARE_OFF = 5.0  # percentage points
 ROUNDS = 8
@@ -99,7 +102,9 @@ class Outcome:
     state: str  # "alive", or what became of the program
     exit_code: int | None  # of `tare`; None: it did not end
     profile: dict[str, Any] | None
-    share: float | None  # of the variance, by the program's own figures; None: it ended too early
+    share: (
+        float | None
+    )  # of the variance, by the program's own figures of the same windows; None: there are none
 
     @property
     def reported(self) -> float | None:
@@ -143,8 +148,8 @@ class Outcome:
 
 
 def is_of_library(name: str) -> bool:
-    """A shared library's, or one of Go's packages."""
-    return "@" in name or ("." in name and not name.startswith("main."))
+    """A shared library's, one of Go's packages, or one of Rust's standard library, which is linked into the program."""
+    return "@" in name or name.startswith(RUST_LIBRARY) or ("." in name and not name.startswith("main."))
 
 
 def measure(case: Case, seconds: int, budget: str, folder: Path) -> Outcome:
@@ -162,11 +167,16 @@ def measure(case: Case, seconds: int, budget: str, folder: Path) -> Outcome:
             code = subprocess.run(
                 command, stdout=stream, stderr=stream, timeout=seconds + NOT_IN_TIME_S, check=False
             ).returncode
-        truth = survivor.now().since(begin)
         state = ended(survivor, begin)
-    profile = json.loads(document.read_text()) if document.exists() else None
-    share = truth.share(case.culprit) if truth.transactions > 1 else None
+        profile = json.loads(document.read_text()) if document.exists() else None
+        truth = survivor.truth_within(reported_windows(folder / "profiles", case.name)) if profile else None
+    share = truth.share(case.culprit) if truth is not None and truth.transactions > 1 else None
     return Outcome(case, state, code, profile, share)
+
+
+def reported_windows(profiles: Path, name: str) -> list[tuple[int, int]]:
+    """Beginnings and ends of the windows whose transactions the report is about."""
+    return [(one.begin_ns, one.end_ns) for one in open_run(name, profiles).measured().windows]
 
 
 def ended(survivor: Survivor, begin: Truth) -> str:
