@@ -37,18 +37,18 @@ def empty(dbms: str) -> Iterator[str]:
 
 
 def load(url: str, warehouses: int) -> LoadDone:
-    events = carry_out(_request(url, Load(connections=CONNECTIONS, replace=True), warehouses), lambda _: None)
+    events = carry_out(request(url, Load(connections=CONNECTIONS, replace=True), warehouses), lambda _: None)
     return last_of(events, LoadDone)
 
 
 def conditions(url: str) -> Conditions:
-    return check(_request(url, Check(rows=NAMED)), lambda _: None)
+    return check(request(url, Check(rows=NAMED)), lambda _: None)
 
 
 def send(url: str, run: Run, hear: Hear = lambda _pid, _event: None) -> Outcome:
     """A run as a user has it: the server is watched, second by second."""
     with ExitStack() as stack:
-        driver = stack.enter_context(Driver(_request(url, run)))
+        driver = stack.enter_context(Driver(request(url, run)))
         watch = Watch(url, driver.pid)
         for event in driver.told(LOOK_S):
             if isinstance(event, Connected):
@@ -61,9 +61,9 @@ def send(url: str, run: Run, hear: Hear = lambda _pid, _event: None) -> Outcome:
     raise SystemExit("the driver ended without a result")
 
 
-def closed(connections: int, seconds: float, warmup_s: float) -> Run:
+def closed(connections: int, seconds: float, warmup_s: float, samples: Path | None = None) -> Run:
     phase = Phase(rate=None, duration_s=seconds)
-    return _run(Closed(), phase, connections, warmup_s, None)
+    return _run(Closed(), phase, connections, warmup_s, samples)
 
 
 def constant(
@@ -91,7 +91,7 @@ def _run(
     )
 
 
-def _request(url: str, action: Load | Check | Run, scale: float | None = None) -> Request:
+def request(url: str, action: Load | Check | Run, scale: float | None = None) -> Request:
     return Request(
         url=url, workload="tpcc", scale=scale, options={}, seed=1, connect_timeout_s=10.0, action=action
     )
