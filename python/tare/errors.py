@@ -87,6 +87,10 @@ class PrivilegeMissing(TareError):
     """The operation needs a right that this user has not."""
 
 
+class SettingsBusy(TareError):
+    """Another run does not give back the lock of the machine's settings."""
+
+
 class ExportFailed(TareError):
     """A result could not be written; nothing half-written is left."""
 

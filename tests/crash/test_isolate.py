@@ -12,7 +12,8 @@ from typing import Any
 
 import pytest
 
-from tare.measure.machine.putback.journal import locked, runs
+from tare.measure.machine.putback.journal import runs
+from tare.measure.machine.putback.lock import locked
 from tare.measure.machine.settings import journal_directory
 
 NAMESPACES = ["unshare", "--pid", "--fork", "--kill-child", "--mount-proc", "--mount"]

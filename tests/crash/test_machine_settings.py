@@ -20,7 +20,10 @@ from tare.errors import PrivilegeMissing, TareError, UsageError
 from tare.measure.machine import MachineSettings, delay_accounting_on
 from tare.measure.machine.leftovers import leftovers, restore
 from tare.measure.machine.putback import journal as journals
+from tare.measure.machine.putback import tasks
+from tare.measure.machine.putback.lock import locked
 from tare.measure.machine.putback.steps import CHANGED, GONE, HELD, PUT_BACK
+from tare.measure.machine.settings import journal_directory
 from tests.cli.running import start, wait_until_it_ran
 
 pytestmark = [
@@ -317,7 +320,7 @@ def knob() -> Path:
 def test_delay_accounting_is_on_while_held_and_then_as_before(knob: Path) -> None:
     before = knob.read_text()
     with MachineSettings() as settings:
-        with journals.locked(settings._place()):
+        with locked(settings._place()):
             others = [run for run in journals.runs(settings._place()) if run.alive]
         if others:
             pytest.skip(f"another run holds machine settings: {others[0].path.name}")
@@ -360,3 +363,50 @@ def test_without_the_right_the_message_says_what_to_do() -> None:
     assert said.startswith(PrivilegeMissing.__name__)
     assert f"sysctl -w {NAME}={NEW}" in said
     assert value() == OLD
+
+
+@pytest.mark.parametrize("words", [("--version",), ("report", "--help"), ("server", "list"), ("time",)])
+def test_the_next_command_of_any_kind_puts_back_what_a_crash_left(words: tuple[str, ...]) -> None:
+    FILE.write_text(NEW)
+    journal = journal_directory() / "run-1-of-a-test.journal"
+    header = {"pid": 1, "command": "tare time", "boot_id": tasks.boot_id()}
+    step = {"kind": "sysctl", "name": NAME, "old": OLD, "new": NEW}
+    journal.write_text(json.dumps(header) + "\n" + json.dumps(step) + "\n")
+    try:
+        _, told = start(*words).communicate(timeout=60)
+        assert value() == OLD
+        assert not journal.exists()
+        assert f"tare: left by a crashed run: {NAME} = {OLD}: put back" in told
+    finally:
+        journal.unlink(missing_ok=True)
+
+
+def test_a_run_does_not_wait_for_a_lock_that_another_keeps(hold: Hold, tmp_path: Path) -> None:
+    holder = hold("leave")
+    blocker = subprocess.Popen(
+        [sys.executable, "-c", BLOCK, str(tmp_path)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    )
+    try:
+        assert blocker.stdout is not None
+        assert blocker.stdout.readline() == "has it\n"
+        began = time.monotonic()
+        _, told = holder.process.communicate("\n", timeout=10)
+        assert time.monotonic() - began < 5
+        assert f"left to the guardian: settings (by process {holder.guardian}" in told
+        assert f"(pid {blocker.pid})" in told
+        assert value() == NEW
+        blocker.communicate("\n", timeout=10)
+        seconds_until(OLD)
+    finally:
+        blocker.kill()
+        blocker.communicate()
+
+
+BLOCK = """
+import sys
+from pathlib import Path
+from tare.measure.machine.putback.lock import locked
+with locked(Path(sys.argv[1])):
+    print("has it", flush=True)
+    sys.stdin.readline()
+"""

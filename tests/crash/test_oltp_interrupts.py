@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tare.cli.interrupted import INTERRUPTED
+from tare.interruption import INTERRUPTED
 from tests.crash.oltp_runs import (
     CONNECTIONS,
     SMALL,

@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 import os
-import signal
 import sys
-from types import FrameType
 from typing import NoReturn, TextIO, cast
 
-from tare.cli.interrupted import Ended, exit_code_of
+from tare.interruption import exit_code_of, install
 
 
 def main() -> None:
     """The entry point of `tare`: 0 done, 1 the run failed, 2 the request was at fault, 130 Ctrl-C."""
     try:
-        for number in (signal.SIGTERM, signal.SIGHUP):
-            if signal.getsignal(number) is signal.SIG_DFL:  # nohup has SIGHUP ignored: leave it so
-                signal.signal(number, _end)
+        install()
+        _put_back_first()
         from tare.cli.app import app
         from tare.cli.printing import Output
         from tare.errors import TareError
@@ -39,9 +36,19 @@ def main() -> None:
         sys.exit(1)
 
 
-def _end(number: int, frame: FrameType | None) -> None:
-    signal.signal(number, signal.SIG_IGN)  # a second one must not stop the first one's clearing up
-    raise Ended(number)
+def _put_back_first() -> None:
+    """Puts back the settings that a run left which was killed together with its guardian."""
+    from tare.measure.machine.leftovers import put_back_first
+    from tare.measure.machine.putback.steps import FAILED
+
+    results = put_back_first()
+    for undone in results:
+        print(
+            f"tare: left by a crashed run: {undone.what}: {undone.how} {undone.detail}".rstrip(),
+            file=sys.stderr,
+        )
+    if any(undone.how == FAILED for undone in results):
+        print("  next: tare doctor --restore", file=sys.stderr)
 
 
 def _interrupted(interrupt: KeyboardInterrupt) -> NoReturn:

@@ -24,7 +24,7 @@ from tare.cli import (
     server,
     time,
 )
-from tare.cli.interrupted import exit_code_of
+from tare.interruption import exit_code_of
 
 
 class _Commands(TyperGroup):

@@ -11,13 +11,13 @@ import typer
 from rich.console import Console
 
 from tare.cli import destinations
-from tare.cli.interrupted import exit_code_of
 from tare.cli.oltp_call import Call, bound
 from tare.cli.oltp_json import document
 from tare.cli.oltp_live import shown
 from tare.cli.oltp_text import print_failing, print_run
 from tare.dbms.url import redacted
 from tare.errors import TareError
+from tare.interruption import exit_code_of
 from tare.lab import oltp as runs
 from tare.lab.store import open_lab
 from tare.measure.machine.settings import MachineSettings, delay_accounting_on

@@ -9,9 +9,9 @@ from pathlib import Path
 import typer
 
 from tare.cli import destinations
-from tare.cli.interrupted import exit_code_of
 from tare.cli.weighing import Weighed
 from tare.errors import TareError
+from tare.interruption import exit_code_of
 from tare.report.result import RunResult
 
 

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tare.cli import destinations
-from tare.cli.interrupted import exit_code_of
 from tare.cli.profile_live import shown
 from tare.cli.profile_report import built
 from tare.dbms.url import redacted
 from tare.errors import WatchedServerEnded
+from tare.interruption import exit_code_of
 from tare.lab.profiles import Run, open_run
 from tare.profile import going_on, running, starting
 from tare.profile.conduct import Kept, Subject, profiled

@@ -9,16 +9,11 @@ from contextlib import contextmanager
 from types import FrameType, TracebackType
 from typing import Any
 
-_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+from tare.interruption import SIGNALS, Interrupted, deliver, end_for_good
+
+__all__ = ["Interrupted", "Interrupts"]
+
 _SLICE_S = 0.05
-
-
-class Interrupted(KeyboardInterrupt):
-    """The user, or the system, wants the run to pause."""
-
-    def __init__(self, number: int) -> None:
-        super().__init__(signal.Signals(number).name)
-        self.exit_code = 128 + number
 
 
 class Interrupts:
@@ -32,7 +27,7 @@ class Interrupts:
         self._before: dict[int, Any] = {}
 
     def __enter__(self) -> Interrupts:
-        for number in _SIGNALS:
+        for number in SIGNALS:
             if signal.getsignal(number) is not signal.SIG_IGN:  # nohup has SIGHUP ignored: leave it so
                 self._before[number] = signal.signal(number, self._come)
         return self
@@ -69,7 +64,9 @@ class Interrupts:
     def _come(self, number: int, frame: FrameType | None) -> None:
         again = self._asked is not None
         self._asked = number
+        if again:
+            end_for_good(128 + number)
         if again or self._at_once:
-            raise Interrupted(number)
-        if self._told is not None:
+            deliver(Interrupted(number))
+        elif self._told is not None:
             self._told()

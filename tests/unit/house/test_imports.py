@@ -13,7 +13,16 @@ from tests.unit.house.circles import circles
 PACKAGE = Path(tare.__file__).parent
 
 LAYERS: tuple[tuple[str, ...], ...] = (
-    ("tare", "tare._probe", "tare.entries", "tare.errors", "tare.files", "tare.meant", "tare.published"),
+    (
+        "tare",
+        "tare._probe",
+        "tare.entries",
+        "tare.errors",
+        "tare.files",
+        "tare.interruption",
+        "tare.meant",
+        "tare.published",
+    ),
     ("tare.dbms",),
     ("tare.measure",),
     (  # plain records that a lab stores

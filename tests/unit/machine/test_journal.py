@@ -13,7 +13,8 @@ from tare.measure.machine.doctor import Status, crashed
 from tare.measure.machine.doctor.surroundings import Surroundings
 from tare.measure.machine.leftovers import leftovers, restore
 from tare.measure.machine.putback import tasks
-from tare.measure.machine.putback.journal import Journal, locked, runs
+from tare.measure.machine.putback.journal import Journal, runs
+from tare.measure.machine.putback.lock import locked
 from tare.measure.machine.putback.steps import (
     FAILED,
     GONE,

@@ -1,13 +1,19 @@
-"""What a run left behind whose guardian was killed with it, and putting that back."""
+"""Settings that a run left whose guardian was killed with it, and how they are put back."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from tare.measure.machine.putback.journal import locked, runs, undo_all
+from tare.errors import TareError
+from tare.measure.machine.exclusive import exclusive
+from tare.measure.machine.putback.journal import Run, runs, undo_all
 from tare.measure.machine.putback.steps import Claim, Undone, Unknown
-from tare.measure.machine.settings import journal_directory
+from tare.measure.machine.settings import journal_directory, journal_places
+
+_PATIENCE_S = 0.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,14 +30,14 @@ class Leftover:
 def leftovers(directory: Path | None = None) -> list[Leftover]:
     """Of this user's runs since boot. Raises TareError where there is no place for journals."""
     directory = directory or journal_directory()
-    with locked(directory):
+    with exclusive(directory):
         return [
             Leftover(
                 run.path,
                 run.header.pid if run.header else None,
                 run.header.command if run.header else "",
                 tuple(step.describe() for step in reversed(run.steps) if not isinstance(step, Claim)),
-                not any(isinstance(step, Unknown) for step in run.steps),
+                not _is_foreign(run),
             )
             for run in runs(directory)
             if not run.alive
@@ -41,10 +47,33 @@ def leftovers(directory: Path | None = None) -> list[Leftover]:
 def restore(directory: Path | None = None) -> list[Undone]:
     """Puts back what crashed runs left. Settings that a living run holds are left to that run."""
     directory = directory or journal_directory()
-    with locked(directory):
-        return [
-            undone
-            for run in reversed(runs(directory))
-            if not run.alive
-            for undone in undo_all(run.path, list(run.steps))
-        ]
+    with exclusive(directory):
+        return _restored(runs(directory))
+
+
+def put_back_first() -> list[Undone]:
+    """Puts back what crashed runs left, before a command begins.
+
+    Leaves alone what another version wrote (`tare doctor` names it), and everything where another run has the lock
+    for longer than `_PATIENCE_S`: the command may need no settings at all."""
+    results = []
+    for directory in journal_places():
+        with suppress(OSError, TareError):
+            if any(directory.glob("run-*.journal")):
+                with exclusive(directory, _PATIENCE_S):
+                    results += _restored(run for run in runs(directory) if not _is_foreign(run))
+    return results
+
+
+def _restored(crashed: Iterable[Run]) -> list[Undone]:
+    """Call under the lock. The last run's changes first."""
+    return [
+        undone
+        for run in reversed(list(crashed))
+        if not run.alive
+        for undone in undo_all(run.path, list(run.steps))
+    ]
+
+
+def _is_foreign(run: Run) -> bool:
+    return any(isinstance(step, Unknown) for step in run.steps)

@@ -3,7 +3,7 @@
 A guardian process is started before the first change, and each change is in a journal
 before it is made. The guardian undoes them when the run ends in any way: normally, by an
 exception, Ctrl-C, SIGTERM or SIGKILL. If the guardian is killed too, the journal stays and
-`tare doctor --restore` undoes it. Runs that hold the same setting at the same time share
+the next command of Tare undoes it (`put_back_first`). Runs that hold the same setting at the same time share
 it: the first saved value wins, and the last one out puts it back.
 """
 
@@ -16,17 +16,22 @@ import select
 import signal
 import subprocess
 import sys
-import threading
+import time
 import weakref
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
 
 from tare.errors import PrivilegeMissing, TareError, UsageError
+from tare.interruption import check, deferred
+from tare.measure.machine.exclusive import exclusive, holder_of
 from tare.measure.machine.putback import tasks
-from tare.measure.machine.putback.journal import Journal, Run, locked, runs, undo_all
+from tare.measure.machine.putback.journal import Journal, Run, runs, undo_all
+from tare.measure.machine.putback.lock import lock_of, own_command
 from tare.measure.machine.putback.steps import (
     FAILED,
+    LEFT,
     Affinity,
     Cgroup,
     Claim,
@@ -40,22 +45,31 @@ from tare.measure.machine.putback.steps import (
 
 DELAY_ACCOUNTING = "kernel.task_delayacct"
 _ANSWER_S = 10.0  # far above any undoing seen; then the run undoes by itself
+_LOCK_S = 3.0  # for the guardian to get the lock, which others have for milliseconds
+_SLICE_S = 0.05
 _NOT_ALLOWED = (errno.EACCES, errno.EPERM, errno.EROFS)
 _SPAWN = "import sys; sys.path.append(sys.argv.pop()); from putback.guardian import main; main()"
 
 _open: weakref.WeakSet[MachineSettings] = weakref.WeakSet()
 
 
+def journal_places() -> tuple[Path, ...]:
+    """Directories in which this user's runs may keep their journals, the usual one first.
+
+    Root has one place only, so that all of root's runs meet."""
+    runtime = os.environ.get("XDG_RUNTIME_DIR")
+    bases = [Path("/run")] if os.geteuid() == 0 else [Path(runtime)] if runtime else []
+    with suppress(RuntimeError):  # a user without a home, as containers have them
+        bases.append(Path(os.environ.get("XDG_STATE_HOME") or Path.home() / ".local/state"))
+    return tuple(base / "tare" for base in dict.fromkeys(bases))
+
+
 def journal_directory() -> Path:
     """Where this user's runs keep their journals and see each other; made if it is missing.
 
-    Root has one place only, so that all of root's runs meet. Raises TareError."""
-    home = Path(os.environ.get("XDG_STATE_HOME") or Path.home() / ".local/state")
-    runtime = os.environ.get("XDG_RUNTIME_DIR")
-    first = Path("/run") if os.geteuid() == 0 else Path(runtime) if runtime else home
+    Raises TareError."""
     refusals = []
-    for base in dict.fromkeys((first, home)):
-        directory = base / "tare"
+    for directory in journal_places():
         try:
             directory.mkdir(mode=0o700, parents=True, exist_ok=True)
             if directory.lstat().st_uid == os.geteuid() and os.access(directory, os.W_OK | os.X_OK):
@@ -79,7 +93,6 @@ class MachineSettings:
         self._directory = directory
         self._journal: Journal | None = None
         self._guardian: subprocess.Popen[bytes] | None = None
-        self._lock = threading.RLock()
         _open.add(self)
 
     def __enter__(self) -> MachineSettings:
@@ -88,7 +101,10 @@ class MachineSettings:
     def __exit__(
         self, kind: type[BaseException] | None, raised: BaseException | None, trace: TracebackType | None
     ) -> None:
-        failed = [f"{undone.what}: {undone.detail}" for undone in self.close() if undone.how == FAILED]
+        undone = self.close()
+        for one in (one for one in undone if one.how == LEFT):
+            print(f"tare: {one.how}: {one.what}", file=sys.stderr)
+        failed = [f"{one.what}: {one.detail}" for one in undone if one.how == FAILED]
         if not failed:
             return
         error = TareError(f"not put back: {'; '.join(failed)}", "tare doctor --restore")
@@ -104,7 +120,7 @@ class MachineSettings:
         Raises PrivilegeMissing; UsageError if the kernel has no such setting; TareError if
         another run holds it at another value."""
         path = sysctl_path(name)
-        with self._lock, locked(self._place()):
+        with exclusive(self._place()):
             try:
                 now = path.read_text().strip()
             except FileNotFoundError:
@@ -170,7 +186,7 @@ class MachineSettings:
 
     def make_cgroup(self, path: Path) -> None:
         """Makes a cgroup; at the end its processes go back to its parent and it is removed."""
-        with self._lock, locked(self._place()):
+        with exclusive(self._place()):
             self._make(
                 Cgroup(str(path)), path.mkdir, f"cgroup {path} may not be made by this user", "run as root"
             )
@@ -186,7 +202,7 @@ class MachineSettings:
 
     def claim(self, name: str) -> None:
         """Makes sure that no other run does ``name`` at the same time. Raises TareError if one does."""
-        with self._lock, locked(self._place()):
+        with exclusive(self._place()):
             other = next((run for run in self._others() if run.alive and Claim(name) in run.steps), None)
             if other is not None:
                 raise TareError(
@@ -196,21 +212,23 @@ class MachineSettings:
 
     def record(self, step: Step) -> None:
         """Adds an undo step for a change that is made later, or that others make as its consequence."""
-        with self._lock, locked(self._place()):
+        with exclusive(self._place()):
             self._make(step, lambda: None, "", "")
 
     # The end --------------------------------------------------------------
     def close(self) -> list[Undone]:
-        """Puts everything back now, and says how that went for each step, last change first."""
-        with self._lock:
+        """Puts everything back now, and says how that went for each step, last change first.
+
+        A signal waits until it is done; the guardian does it if this process is ended meanwhile."""
+        with deferred():
+            if self._directory is not None:
+                lock_of(self._directory).drop()  # the guardian needs it
             if self._journal is None:
                 return []
             journal, self._journal = self._journal, None
-            answer = self._dismiss()
-            if answer is not None:
-                undone = answer
-            else:
-                with locked(journal.path.parent):
+            undone = self._dismiss()
+            if undone is None:
+                with exclusive(journal.path.parent):
                     undone = undo_all(journal.path, journal.read()[1])
             journal.close()
             return undone
@@ -221,22 +239,33 @@ class MachineSettings:
         if guardian is None or guardian.stdin is None or guardian.stdout is None:
             return None
         answer = b""
+        until = time.monotonic() + _LOCK_S
         try:
             guardian.stdin.write(b"undo\n")
             guardian.stdin.close()
-            while select.select([guardian.stdout], [], [], _ANSWER_S)[0]:
+            while select.select([guardian.stdout], [], [], max(0.0, until - time.monotonic()))[0]:
                 part = os.read(guardian.stdout.fileno(), 1 << 16)
                 if not part:
                     break
+                until = time.monotonic() + _ANSWER_S
                 answer += part
             else:
+                if not answer:
+                    return self._left_to(guardian)
                 guardian.kill()
         except BrokenPipeError:
             pass
         finally:
             guardian.stdout.close()
         guardian.wait()
-        return [Undone(**undone) for undone in json.loads(answer)] if answer.endswith(b"\n") else None
+        _, _, results = answer.partition(b"\n")
+        return [Undone(**undone) for undone in json.loads(results)] if results.endswith(b"\n") else None
+
+    def _left_to(self, guardian: subprocess.Popen[bytes]) -> list[Undone]:
+        """Another run keeps the lock: the guardian goes on waiting for it, and this run does not."""
+        assert self._directory is not None
+        who = holder_of(lock_of(self._directory))
+        return [Undone(f"settings (by process {guardian.pid}, once {who} gives back the lock)", LEFT)]
 
     # The journal ------------------------------------------------------------
     def _place(self) -> Path:
@@ -259,7 +288,7 @@ class MachineSettings:
     def _on_task(
         self, task: int, step: Callable[[int], Step], change: Callable[[], object], refused: str
     ) -> bool:
-        with self._lock, locked(self._place()):
+        with exclusive(self._place()):
             start = tasks.start(task)
             if start is None:
                 return False
@@ -270,7 +299,7 @@ class MachineSettings:
             return True
 
     def _make(self, step: Step, change: Callable[[], object], refused: str, next_step: str) -> None:
-        """Journal first, then the change. Call under both locks."""
+        """Journal first, then the change. Call under the lock."""
         journal = self._journal_with_guardian()
         length = journal.append(step)
         try:
@@ -283,14 +312,13 @@ class MachineSettings:
 
     def _journal_with_guardian(self) -> Journal:
         if self._journal is None:
-            self._journal = Journal.create(self._place(), Path(sys.argv[0]).name)
+            self._journal = Journal.create(self._place(), own_command())
         if self._guardian is None or self._guardian.poll() is not None:
             self._guardian = _start_guardian(self._journal)
         return self._journal
 
     def _forget(self) -> None:
-        """In a forked child: the promise stays with the parent, and so must pipe and lock."""
-        self._lock = threading.RLock()
+        """In a forked child: the promise stays with the parent, and so must the pipe."""
         if self._journal is not None:
             self._journal.close()
             self._journal = None
@@ -320,13 +348,26 @@ def _start_guardian(journal: Journal) -> subprocess.Popen[bytes]:
         )
     except OSError as refused:
         raise failure from refused
-    assert guardian.stdout is not None
-    ready = select.select([guardian.stdout], [], [], _ANSWER_S)[0] and os.read(guardian.stdout.fileno(), 6)
-    if ready != b"ready\n":
+    if not _is_ready(guardian):
         guardian.kill()
         guardian.wait()
         raise failure
     return guardian
+
+
+def _is_ready(guardian: subprocess.Popen[bytes]) -> bool:
+    assert guardian.stdout is not None
+    until = time.monotonic() + _ANSWER_S
+    try:
+        while time.monotonic() < until:
+            if select.select([guardian.stdout], [], [], _SLICE_S)[0]:
+                return os.read(guardian.stdout.fileno(), 6) == b"ready\n"
+            check()
+    except BaseException:
+        guardian.kill()
+        guardian.wait()
+        raise
+    return False
 
 
 def _pid(run: Run) -> str:

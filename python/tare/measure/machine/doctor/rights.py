@@ -8,11 +8,11 @@ from tare.errors import TareError
 from tare.measure.machine import cpus
 from tare.measure.machine.doctor.finding import Area, Finding, Status, read
 from tare.measure.machine.doctor.surroundings import Surroundings
+from tare.measure.machine.exclusive import exclusive
 from tare.measure.machine.isolation import cgroups
 from tare.measure.machine.isolation.confinement import Unavailable
 from tare.measure.machine.isolation.cpuset_v1 import CpusetConfinement
 from tare.measure.machine.isolation.cpuset_v2 import PartitionConfinement
-from tare.measure.machine.putback.journal import locked
 from tare.measure.machine.putback.steps import sysctl_path
 from tare.measure.machine.settings import DELAY_ACCOUNTING, MachineSettings, journal_directory
 
@@ -50,7 +50,7 @@ def delay_accounting(around: Surroundings) -> Finding:
     why = "block-I/O delay is counted only while kernel.task_delayacct is 1, for tasks born since"
     path = sysctl_path(DELAY_ACCOUNTING)
     try:
-        with locked(journal_directory()):
+        with exclusive(journal_directory()):
             now = path.read_text().strip()
             path.write_text(now)  # the kernel checks the right on a write of the same value, too
     except FileNotFoundError:

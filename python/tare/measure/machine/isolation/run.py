@@ -19,7 +19,7 @@ from tare.measure.machine.isolation.cpuset_v1 import CpusetConfinement
 from tare.measure.machine.isolation.cpuset_v2 import PartitionConfinement
 from tare.measure.machine.leftovers import restore
 from tare.measure.machine.putback import tasks
-from tare.measure.machine.putback.steps import CHANGED, FAILED, GONE, HELD, Undone
+from tare.measure.machine.putback.steps import CHANGED, FAILED, GONE, HELD, LEFT, Undone
 from tare.measure.machine.settings import MachineSettings, delay_accounting_on
 
 MEANS: tuple[type[Confinement], ...] = (PartitionConfinement, CpusetConfinement, AffinityConfinement)
@@ -186,11 +186,11 @@ def _run(command: Sequence[str], confinement: Confinement, before: Iterable[int]
 def _tell_put_back(results: Sequence[Undone], say: Say) -> None:
     counts = Counter(result.how for result in results)
     for result in results:
-        if result.how in (HELD, CHANGED, FAILED):
+        if result.how in (HELD, CHANGED, FAILED, LEFT):
             say(f"{result.how}: {result.what} {result.detail}".rstrip())
     if results:
         gone = f" ({counts[GONE]} had ended)" if counts[GONE] else ""
-        left = counts[HELD] + counts[CHANGED] + counts[FAILED]
+        left = sum(counts[how] for how in (HELD, CHANGED, FAILED, LEFT))
         say(f"put back {len(results) - left} of {len(results)} changes{gone}")
     if counts[FAILED]:
         say("next: tare doctor --restore")

@@ -2,8 +2,8 @@
 
 Standard input is the run's end of a pipe: a line asks for the undoing, end of file means
 that the run is gone, however it went. It is watched by pidfd as well, since a process that
-the run forked may keep the pipe open. Standard output answers: ``ready``, then the results
-as JSON. The journal comes as an inherited, locked file.
+the run forked may keep the pipe open. Standard output answers: ``ready``, ``locked`` once it
+may undo, then the results as JSON. The journal comes as an inherited, locked file.
 """
 
 from __future__ import annotations
@@ -16,7 +16,8 @@ import signal
 import sys
 from pathlib import Path
 
-from .journal import Journal, locked, undo_all
+from .journal import Journal, undo_all
+from .lock import locked
 
 _IGNORED = ("INT", "TERM", "HUP", "QUIT", "PIPE", "TSTP", "TTIN", "TTOU", "USR1", "USR2", "ALRM")
 
@@ -43,7 +44,9 @@ def main() -> None:
         Path("/proc/self/oom_score_adj").write_text("-1000")
     _wait_for_the_end(parent)
     journal = Journal(path, fd)
-    with locked(path.parent):
+    with locked(path.parent):  # without a limit: there is nobody else to do it
+        with contextlib.suppress(OSError):
+            os.write(1, b"locked\n")
         _, made = journal.read()
         results = undo_all(path, made)
     with contextlib.suppress(OSError):

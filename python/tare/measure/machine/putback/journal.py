@@ -15,24 +15,11 @@ import fcntl
 import json
 import os
 import uuid
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 from . import steps, tasks
 from .steps import FAILED, HELD, Step, Undone, Unknown
-
-
-@contextmanager
-def locked(directory: Path) -> Iterator[None]:
-    """One run at a time in here; the kernel lets go if the holder dies."""
-    fd = os.open(directory / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-    try:
-        fcntl.flock(fd, fcntl.LOCK_EX)
-        yield
-    finally:
-        os.close(fd)
 
 
 @dataclass(frozen=True)

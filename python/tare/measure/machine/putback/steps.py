@@ -22,11 +22,12 @@ GONE = "gone"  # the process ended: nothing to put back
 HELD = "held"  # another run still needs it; the last one out puts it back
 CHANGED = "changed since"  # no longer the value we set: somebody else's decision
 FAILED = "failed"
+LEFT = "left to the guardian"  # another run keeps the lock
 
 
 @dataclass(frozen=True)
 class Undone:
-    """How one step's undoing went: one of the five words above, on what, and why."""
+    """How one step's undoing went: one of the six words above, on what, and why."""
 
     what: str
     how: str
