@@ -9,6 +9,7 @@ import time
 NAMES = (
     "snapshot",
     "exits",
+    "interrupted",
     "observer",
     "noise",
     "parts",

@@ -1,0 +1,1 @@
+"""Commands that are interrupted at any moment, and the ends of commands that are not."""
