@@ -7,7 +7,6 @@ from contextlib import contextmanager
 from typing import Annotated, Any
 
 import typer
-from typer.core import TyperGroup
 
 from tare.cli import (
     bench,
@@ -24,10 +23,11 @@ from tare.cli import (
     server,
     time,
 )
+from tare.cli.command import Commands, Group
 from tare.interruption import exit_code_of
 
 
-class _Commands(TyperGroup):
+class _Root(Group):
     """Typer alone would end on Ctrl-C without a word."""
 
     def make_context(self, *arguments: Any, **more: Any) -> Any:
@@ -48,8 +48,8 @@ def _interrupts_told() -> Iterator[None]:
         raise typer.Exit(exit_code_of(interrupt)) from None
 
 
-app = typer.Typer(
-    cls=_Commands,
+app = Commands(
+    cls=_Root,
     name="tare",
     no_args_is_help=True,
     pretty_exceptions_enable=False,

@@ -8,10 +8,11 @@ import typer
 
 from tare.cli import bench_oltp, options
 from tare.cli.bench_report import report
+from tare.cli.command import Commands
 from tare.cli.experiment_run import AsJson, Dir, Events
 from tare.workload.wisconsin.kinds import Generation
 
-app = typer.Typer(help="Whole benchmarks, weighed as experiments.", no_args_is_help=True)
+app = Commands(help="Whole benchmarks, weighed as experiments.", no_args_is_help=True)
 
 Dbs = Annotated[
     list[str],
@@ -31,7 +32,8 @@ def wisconsin(
         list[Generation] | None,
         typer.Option(
             "--generation",
-            help="1983: the paper's own; 1993: the 32 queries. Default: both, where they have what is asked for.",
+            help="1983: the paper's own; 1993: the 32 queries. Repeatable. Default: both, where they have "
+            "what is asked for.",
         ),
     ] = None,
     rows: Annotated[

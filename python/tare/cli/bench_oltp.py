@@ -9,9 +9,10 @@ from typing import Annotated
 import typer
 
 from tare.cli import bench_oltp_report, options
+from tare.cli.command import Commands
 from tare.cli.experiment_run import Dir
 
-app = typer.Typer(
+app = Commands(
     help="Transactional workloads: TPC-C, TATP, SEATS, Epinions, YCSB, at a rate that is held or said not to be.",
     no_args_is_help=True,
 )
@@ -124,7 +125,8 @@ def run(
     mix: Annotated[
         list[str] | None,
         typer.Option(
-            metavar="TYPE=WEIGHT[,…]", help="Types of transactions to send. Default: the workload's mix."
+            metavar="TYPE=WEIGHT[,…]",
+            help="Types of transactions to send. Repeatable. Default: the workload's mix.",
         ),
     ] = None,
     isolation: Annotated[

@@ -80,7 +80,7 @@ def compare(
         cache=cache,
         cold=cold,
         timeout=timeout,
-        phases=Phases(setup, prepare, conclude, cleanup),
+        phases=Phases.of(setup, prepare, conclude, cleanup),
         seed=seed,
     )
     stop = Stop.parse(until, runs, max_runs) if until else None

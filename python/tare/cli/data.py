@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from tare.cli import options
+from tare.cli.command import Commands
 from tare.meant import meant
 from tare.workload.wisconsin.kinds import Format, Generation
 
 if TYPE_CHECKING:
     from tare.workload.wisconsin.relation import Relation
 
-app = typer.Typer(help="Make the rows of standard workloads.", no_args_is_help=True)
+app = Commands(help="Make the rows of standard workloads.", no_args_is_help=True)
 
 Rows = Annotated[
     int,

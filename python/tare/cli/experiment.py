@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from tare.cli import experiment_run, experiment_status, experiment_watch
+from tare.cli.command import Commands
 
 if TYPE_CHECKING:
     from tare.experiment.specification import Specification
 
-app = typer.Typer(
+app = Commands(
     help="Experiments: many queries at many cardinalities, from a specification.", no_args_is_help=True
 )
 

@@ -25,7 +25,7 @@ def isolate(
     ] = None,
     with_pid: Annotated[
         list[int] | None,
-        typer.Option(help="Take this running server and its descendants in too; may be repeated."),
+        typer.Option(help="Take this running server and its descendants in too. Repeatable."),
     ] = None,
     stop_daemons: Annotated[
         bool, typer.Option("--stop-daemons", help="Hold cron, updaters and indexers by SIGSTOP meanwhile.")

@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from tare.cli import options
+from tare.cli.command import Commands
 
 if TYPE_CHECKING:
     from tare.lab.progress import RunSummary
     from tare.lab.verify import Verified
 
-app = typer.Typer(help="Look into a lab, and take runs from one to another.", no_args_is_help=True)
+app = Commands(help="Look into a lab, and take runs from one to another.", no_args_is_help=True)
 
 
 @app.command("list")

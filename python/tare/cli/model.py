@@ -28,7 +28,7 @@ def model(
         list[str] | None,
         typer.Option(
             metavar="CHECK",
-            help="With --retained: take a violation of this experiment-wide check as a deviation.",
+            help="With --retained: take a violation of this experiment-wide check as a deviation. Repeatable.",
         ),
     ] = None,
     json: options.AsJson = False,

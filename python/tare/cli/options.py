@@ -44,18 +44,27 @@ ConnectTimeout = Annotated[
     float, typer.Option(min=0.1, max=1e6, metavar="SECONDS", help="Give up connecting after this.")
 ]
 Setup = Annotated[
-    str | None,
+    list[str] | None,
     typer.Option(
-        metavar="SQL|!CMD", help="Run before a query's first run. SQL, or a shell command after `!`."
+        metavar="SQL|!CMD",
+        help="Run before a query's first run, and its SQL again in each new session (after a restart that cleared "
+        "caches, or a lost server). SQL, or a shell command after `!`. Repeatable: all run in order.",
     ),
 ]
 Prepare = Annotated[
-    str | None, typer.Option(metavar="SQL|!CMD", help="Run before each run, outside the clock.")
+    list[str] | None,
+    typer.Option(
+        metavar="SQL|!CMD",
+        help="Run before each run, outside the clock, before caches are emptied. Repeatable.",
+    ),
 ]
 Conclude = Annotated[
-    str | None, typer.Option(metavar="SQL|!CMD", help="Run after each run, outside the clock.")
+    list[str] | None,
+    typer.Option(metavar="SQL|!CMD", help="Run after each run, outside the clock. Repeatable."),
 ]
-Cleanup = Annotated[str | None, typer.Option(metavar="SQL|!CMD", help="Run after a query's last run.")]
+Cleanup = Annotated[
+    list[str] | None, typer.Option(metavar="SQL|!CMD", help="Run after a query's last run. Repeatable.")
+]
 Scan = Annotated[
     tuple[str, str, str] | None,
     typer.Option("--parameter-scan", "-P", metavar="NAME MIN MAX", help="Weigh with {NAME} from MIN to MAX."),

@@ -8,8 +8,9 @@ from typing import Annotated
 import typer
 
 from tare.cli import options, profile_show
+from tare.cli.command import Commands
 
-app = typer.Typer(
+app = Commands(
     help="Which functions make transactions unpredictable: the variance of their durations, taken apart over the "
     "call tree of an unmodified server.",
     no_args_is_help=True,

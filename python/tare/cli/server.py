@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -10,12 +11,13 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from tare.cli import options
+from tare.cli.command import Commands
 from tare.errors import UsageError
 
 if TYPE_CHECKING:
     from tare.dbms.servers import RunningServer
 
-app = typer.Typer(help="Start and stop throw-away database servers.", no_args_is_help=True)
+app = Commands(help="Start and stop throw-away database servers.", no_args_is_help=True)
 
 
 class Kind(StrEnum):
@@ -51,7 +53,7 @@ def start(
     """Start a server (or the one in --dir again) and print its URL."""
     from tare.dbms.servers import start_mariadb, start_postgresql
 
-    settings = dict(_pair(text) for text in setting or ())
+    settings = _pairs(setting or ())
     if kind is Kind.POSTGRESQL:
         server = start_postgresql(
             dir_, settings=settings, version=pg_version, port=port, own_programs=own_programs
@@ -91,6 +93,15 @@ def _as_json(server: RunningServer) -> dict[str, object]:
         "pid": record.pid,
         "log": str(record.log),
     }
+
+
+def _pairs(texts: Sequence[str]) -> dict[str, str]:
+    pairs: dict[str, str] = {}
+    for name, value in map(_pair, texts):
+        if name in pairs:
+            raise UsageError(f"--set {name} is given twice", "leave one of the two out")
+        pairs[name] = value
+    return pairs
 
 
 def _pair(text: str) -> tuple[str, str]:

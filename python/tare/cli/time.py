@@ -57,7 +57,7 @@ def time(
         cache=cache,
         cold=cold,
         timeout=timeout,
-        phases=Phases(setup, prepare, conclude, cleanup),
+        phases=Phases.of(setup, prepare, conclude, cleanup),
     )
     weighed = weigh(
         Target(db, connect_timeout, allow_writes, allow_restart, tier, machine_settings),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import subprocess
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from tare.dbms.base import Session
@@ -17,15 +18,25 @@ class Phases:
     prepare and conclude run before and after each QE.
     """
 
-    setup: str | None = None
-    prepare: str | None = None
-    conclude: str | None = None
-    cleanup: str | None = None
+    setup: tuple[str, ...] = ()
+    prepare: tuple[str, ...] = ()
+    conclude: tuple[str, ...] = ()
+    cleanup: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, *given: Sequence[str] | None) -> Phases:
+        """From the options, each perhaps absent."""
+        return cls(*(tuple(texts or ()) for texts in given))
 
 
-def run_phase(session: Session, name: str, text: str | None) -> None:
-    """Raises TareError naming the phase if it fails."""
-    if not text:
+def run_phase(session: Session, name: str, texts: Sequence[str]) -> None:
+    """Runs them in order. Raises TareError naming the phase if one fails."""
+    for text in texts:
+        _run(session, name, text)
+
+
+def _run(session: Session, name: str, text: str) -> None:
+    if not text.strip():
         return
     if text.startswith("!"):
         done = subprocess.run(text[1:], shell=True, capture_output=True, text=True, check=False)

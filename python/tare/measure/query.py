@@ -46,7 +46,12 @@ def scan(name: str, low: str, high: str, step: str = "1") -> tuple[str, list[str
 
 
 def expand(queries: Sequence[Query], parameters: Sequence[tuple[str, list[str]]]) -> list[Query]:
-    """Every query under every combination of the parameters that it names."""
+    """Every query under every combination of the parameters that it names. Raises UsageError."""
+    names = [name for name, _ in parameters]
+    if twice := next((name for name in names if names.count(name) > 1), None):
+        raise UsageError(
+            f"the parameter {twice} is given twice", f"give all its values at once: -L {twice}=V1,V2"
+        )
     expanded = []
     for query in queries:
         used = [(name, values) for name, values in parameters if "{" + name + "}" in query.sql]

@@ -123,7 +123,7 @@ class Weigher:
 
         Where a set-up phase makes what the queries need, each is checked after it instead.
         Raises BadStatement."""
-        if self._conditions.phases.setup is None:
+        if not self._conditions.phases.setup:
             for query in range(len(self._queries)):
                 self._check(query)
 

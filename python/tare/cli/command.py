@@ -1,0 +1,65 @@
+"""Commands whose options are given once, or are documented as repeatable: none is dropped without a word."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from typing import Any
+
+import typer
+from typer.core import TyperCommand, TyperGroup
+
+from tare.errors import UsageError
+
+_HINTS = {
+    (
+        "compare",
+        "--db",
+    ): "both queries run on the server of one --db; to compare two servers, weigh the query on each "
+    "with `tare time --json` and compare the intervals"
+}
+"""What to do instead, where that is more than leaving one out."""
+
+
+class Command(TyperCommand):
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        given = list(args)
+        rest = super().parse_args(ctx, args)
+        refuse_repeated(self, ctx, given)
+        return rest
+
+
+class Group(TyperGroup):
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        given = list(args)
+        rest = super().parse_args(ctx, args)
+        refuse_repeated(self, ctx, given)
+        return rest
+
+
+def refuse_repeated(command: Any, ctx: Any, args: list[str]) -> None:
+    """Raises UsageError, without the values: they may hold a password."""
+    _, _, order = command.make_parser(ctx).parse_args(args=args)
+    counts = Counter(
+        parameter
+        for parameter in order
+        if parameter.param_type_name == "option" and not (parameter.multiple or parameter.count)
+    )
+    for parameter, count in counts.items():
+        if count > 1:
+            name = max(parameter.opts, key=len)
+            raise UsageError(
+                f"{name} is given {count} times", _HINTS.get((ctx.info_name, name), "leave all but one out")
+            )
+
+
+class Commands(typer.Typer):
+    """Group of commands with that guard."""
+
+    def __init__(self, *, cls: type[TyperGroup] = Group, **more: Any) -> None:
+        super().__init__(cls=cls, **more)
+
+    def command(
+        self, name: str | None = None, *, cls: type[TyperCommand] | None = None, **more: Any
+    ) -> Callable[[Any], Any]:
+        return super().command(name, cls=cls or Command, **more)
