@@ -19,6 +19,7 @@ Dbs = Annotated[
     typer.Option(
         "--db",
         metavar="URL|NAME",
+        callback=options.urls,
         help="A database, best an empty one; or postgresql, mariadb, sqlite, duckdb: Tare makes and starts it. "
         "Repeatable.",
     ),
@@ -80,6 +81,7 @@ def wisconsin(
 
     from tare.cli.experiment_session import Session
     from tare.cli.wisconsin_request import Request, made_ready
+    from tare.dbms.url import redacted
     from tare.measure.choices import CacheState
 
     request = Request(
@@ -96,7 +98,7 @@ def wisconsin(
     code, runs = session.run_each(request.specifications(), first=partial(made_ready, replace))
     if code == 0 and not json:
         numbers = " ".join(map(str, runs))
-        where = f" --lab {lab}" if lab != "lab.db" else ""
+        where = f" --lab {redacted(lab)}" if lab != "lab.db" else ""
         typer.echo(f"its tables and charts: tare bench report {numbers}{where} --html wisconsin.html")
     raise typer.Exit(code)
 

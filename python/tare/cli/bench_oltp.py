@@ -31,6 +31,7 @@ Db = Annotated[
         "--db",
         envvar="TARE_DB",
         metavar="URL|NAME",
+        callback=options.url,
         help="postgresql://…, mariadb://…, sqlite:///f.db; or postgresql, mariadb, sqlite: Tare starts it for this "
         "command, and keeps its data for the next.",
     ),

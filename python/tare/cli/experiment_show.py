@@ -11,6 +11,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from tare.cli.run_json import run_json
+from tare.dbms.url import redacted
 from tare.experiment.observer import Observer
 from tare.experiment.scenario.base import Range
 from tare.experiment.status import RunStatus
@@ -185,7 +186,7 @@ def lines(status: RunStatus, lab: str) -> Iterator[str]:
         yield f"  failed Q@Cs ({len(status.failures)}):"
         yield from (f"    {one.query} at {one.cardinality:,}: {_first(one.why)}" for one in status.failures)
     if status.shown_state in ("paused", "stopped"):
-        yield f"  go on with: tare experiment resume {run.id} --lab {lab}"
+        yield f"  go on with: tare experiment resume {run.id} --lab {redacted(lab)}"
 
 
 def _state(status: RunStatus) -> str:

@@ -7,7 +7,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Literal, cast
 
-from tare.dbms.url import file_path, redacted, scheme_of
+from tare.dbms.postgresql.answering import answering
+from tare.dbms.url import file_path, redacted, scheme_of, shown_name
 from tare.errors import UsageError
 from tare.experiment.specification import DbmsSpec
 from tare.experiment.target import Target, home, make_file
@@ -34,6 +35,7 @@ def database(db: str, workload: str, lab: str, dir_: Path | None, *, make: bool 
         spec = DbmsSpec(name=db, start=start)
     else:
         _known(db)
+        db = answering(db)
         spec = DbmsSpec(name=scheme_of(db), url=db)
         if scheme_of(db) == "sqlite" and not (file := file_path(db)).exists():
             if not make:
@@ -46,7 +48,7 @@ def database(db: str, workload: str, lab: str, dir_: Path | None, *, make: bool 
 def _known(db: str) -> None:
     if "://" not in db:
         raise UsageError(
-            f"--db {db}: neither a URL nor a DBMS that Tare starts",
+            f"--db {shown_name(db)}: neither a URL nor a DBMS that Tare starts",
             meant(db, STARTED, f"give a URL, or one of {', '.join(STARTED)}"),
         )
     if scheme_of(db) not in _SCHEMES:

@@ -9,6 +9,19 @@ import typer
 
 from tare.measure.choices import CacheState, Tier
 
+
+def url(value: str | None) -> str | None:
+    """A database's URL, also where libpq's connection string was given."""
+    from tare.dbms.conninfo import url_of
+
+    return None if value is None else url_of(value)
+
+
+def urls(values: list[str] | None) -> list[str] | None:
+    """As `url`, for an option that may be repeated."""
+    return None if values is None else [url(value) or "" for value in values]
+
+
 Sql = Annotated[list[str] | None, typer.Argument(metavar="[SQL]...", help="Statements to weigh, one each.")]
 Files = Annotated[
     list[Path] | None,
@@ -20,7 +33,9 @@ Db = Annotated[
         "--db",
         envvar="TARE_DB",
         metavar="URL",
-        help="postgresql://…, mariadb://…, sqlite:///f.db or duckdb:///f.duckdb.",
+        callback=url,
+        help="postgresql://… (or libpq's 'host=… dbname=…', 'service=…'), mariadb://…, sqlite:///f.db or "
+        "duckdb:///f.duckdb.",
     ),
 ]
 Warmup = Annotated[
@@ -99,7 +114,11 @@ TierFlag = Annotated[
 Lab = Annotated[
     str,
     typer.Option(
-        "--lab", envvar="TARE_LAB", metavar="FILE|URL", help="The lab: a SQLite file, or postgresql://…"
+        "--lab",
+        envvar="TARE_LAB",
+        metavar="FILE|URL",
+        callback=url,
+        help="The lab: a SQLite file, or postgresql://…",
     ),
 ]
 Runs = Annotated[

@@ -90,6 +90,7 @@ def attach(
             "--db",
             envvar="TARE_DB",
             metavar="URL|NAME",
+            callback=options.url,
             help="postgresql://…, mariadb://… on this machine; or postgresql, mariadb: the one that runs here.",
         ),
     ] = None,

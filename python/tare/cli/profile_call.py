@@ -10,7 +10,7 @@ from pathlib import Path
 from tare.cli import destinations
 from tare.cli.profile_live import shown
 from tare.cli.profile_report import built
-from tare.dbms.url import redacted
+from tare.dbms.url import redacted_command
 from tare.errors import WatchedServerEnded
 from tare.interruption import exit_code_of
 from tare.lab.profiles import Run, open_run
@@ -82,7 +82,7 @@ class Call:
         watch: starting.Watch | None = None,
     ) -> int:
         quiet = "-" in self.given.values()
-        kept = Kept(Path(self.out), self.name, tuple(redacted(word) for word in ("tare", *sys.argv[1:])))
+        kept = Kept(Path(self.out), self.name, ("tare", *redacted_command(sys.argv[1:])))
         with shown(f"profile of {subject.shown}", asked.duration_s, quiet=quiet) as show:
 
             def hear(event: Told) -> None:

@@ -100,16 +100,10 @@ def weigh(
 
 
 def command_line() -> str:
-    """The command as it was given, URLs without their passwords."""
-    return shlex.join(["tare", *(_shown(word) for word in sys.argv[1:])])
+    """The command as it was given, without passwords of databases."""
+    from tare.dbms.url import redacted_command
 
-
-def _shown(word: str) -> str:
-    """An argument without the password of its URL, also in `--db=URL`."""
-    from tare.dbms.url import redacted
-
-    option, sign, value = word.partition("=") if word.startswith("--") else ("", "", word)
-    return f"{option}{sign}{redacted(value)}"
+    return shlex.join(["tare", *redacted_command(sys.argv[1:])])
 
 
 def _try_delay_accounting(settings: MachineSettings) -> None:

@@ -3,18 +3,25 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import parse_qsl, quote, unquote, urlsplit
 
+from tare.dbms.conninfo import POSTGRESQL, SECRETS, as_url, is_conninfo, parsed, secrets_of, url_of
 from tare.errors import UsageError
 
 HIDDEN = "***"
+UNREADABLE = "(a connection string that cannot be read)"
+DATABASE_OPTIONS = frozenset({"--db", "--lab"})
 
 # Greedy up to the last "@": a password with an unescaped "@" or "/" is hidden too.
+_SCHEME = re.compile(r"[a-zA-Z][a-zA-Z0-9+.-]*")
 _USER_INFO = re.compile(r"^([a-zA-Z][a-zA-Z0-9+.-]*://)([^:@/?#]*):(.*)@", re.DOTALL)
-_SECRET_PARAMETER = re.compile(r"([?&](?:\w*password|passwd|pwd)=)[^&#]*", re.IGNORECASE)
+_NO_SCHEME = re.compile(r"(?![a-zA-Z][a-zA-Z0-9+.-]*://)[^\s/@:]+:.*@", re.DOTALL)
+_SECRET_NAME = r"(?:\w*password|passwd|pwd|\w*secret|scram_\w+_key)"
+_SECRET_PARAMETER = re.compile(rf"([?&]{_SECRET_NAME}=)[^&]*", re.IGNORECASE)
+_NO_PORT = re.compile(r"^([a-zA-Z][a-zA-Z0-9+.-]*://[^@/?#:\[]*:)(?!\d+(?:[/?#]|$)).*", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +40,7 @@ class Url:
 def scheme_of(url: str) -> str:
     """The scheme in lower case; raises UsageError where there is none."""
     scheme, found, _ = url.partition("://")
-    if not found or not scheme:
+    if not found or not _SCHEME.fullmatch(scheme):
         raise UsageError(
             "the database URL has no scheme",
             "write it as SCHEME://…, e.g. postgresql://user@localhost/db or sqlite:///file.db",
@@ -47,11 +54,16 @@ def parse(url: str) -> Url:
     try:
         parts = urlsplit(url)
         port = parts.port
-    except ValueError as error:
+    except ValueError:
+        parts = None
+    if parts is None:
+        if scheme_of(url) in POSTGRESQL:
+            return _several_hosts(url)
+        # Raised here, apart from the parser's exception: that repeats what it takes for a port.
         raise UsageError(
             f"cannot read the database URL {redacted(url)}",
             "write %40 for @, %3A for : and %2F for / inside a user name or a password",
-        ) from error
+        )
     return Url(
         scheme=scheme_of(url),
         user=unquote(parts.username) if parts.username else None,
@@ -63,10 +75,19 @@ def parse(url: str) -> Url:
     )
 
 
+def _several_hosts(url: str) -> Url:
+    """A URL that only libpq reads. Raises UsageError."""
+    parameters = parsed(url)
+    user, password, host, database = (
+        parameters.pop(name, None) for name in ("user", "password", "host", "dbname")
+    )
+    return Url("postgresql", user, password, host, None, database, parameters)
+
+
 def refuse_unescaped(url: str) -> None:
     """Raises UsageError where a password holds what ends it: a part of it would be taken for the host,
     and shown."""
-    before_parameters = url.partition("?")[0].partition("#")[0]
+    before_parameters = url.partition("?")[0]
     if _USER_INFO.match(before_parameters) and before_parameters.count("@") > 1:
         raise UsageError(
             f"cannot read the database URL {redacted(url)}: its user name or password holds an @",
@@ -87,9 +108,64 @@ def file_path(url: str) -> Path:
 
 
 def redacted(url: str) -> str:
-    """The URL as it may be shown: passwords replaced by nothing, or by *** where one must stand."""
-    shown = _USER_INFO.sub(r"\1\2@", url)
-    return _SECRET_PARAMETER.sub(rf"\1{HIDDEN}", shown)
+    """The URL as it may be shown: passwords replaced by nothing, or by *** where one must stand.
+
+    Connection strings are shown as URLs. What cannot be read is shown only as far as no password can be in it."""
+    if is_conninfo(url):
+        try:
+            url = url_of(url)
+        except UsageError:
+            return UNREADABLE
+    if _NO_SCHEME.match(url):
+        return UNREADABLE
+    shown = _SECRET_PARAMETER.sub(rf"\1{HIDDEN}", _NO_PORT.sub(rf"\1{HIDDEN}", _USER_INFO.sub(r"\1\2@", url)))
+    scheme, found, _ = url.partition("://")
+    if found and scheme.lower() in POSTGRESQL:
+        return _redacted_postgresql(url, shown)
+    return shown.partition("?")[0] if _SECRET_PARAMETER.search(url) else shown
+
+
+def _redacted_postgresql(url: str, shown: str) -> str:
+    """`shown` if libpq reads nothing from it but what is no secret: its reading of the URL decides, not ours."""
+    try:
+        harmless = _harmless(url)
+    except UsageError:
+        return shown if "?" not in url and _USER_INFO.match(url) else f"{url.partition('://')[0]}://{HIDDEN}"
+    try:
+        is_hidden = all(secret == HIDDEN for secret in secrets_of(shown)) and _harmless(shown) == harmless
+    except UsageError:
+        is_hidden = False
+    return shown if is_hidden else as_url(harmless)
+
+
+def _harmless(url: str) -> dict[str, str]:
+    return {name: value for name, value in parsed(url).items() if name not in SECRETS}
+
+
+def shown_name(text: str) -> str:
+    """A word that is no URL, as it may be shown: what is more than a plain name may hold a password."""
+    return text if re.fullmatch(r"[\w.-]{1,40}", text) else "(not shown: it may hold a password)"
+
+
+def redacted_command(words: Sequence[str]) -> list[str]:
+    """The words of a command without the passwords of its databases, also in `--db=URL`."""
+    shown = []
+    option = ""
+    for word in words:
+        name, sign, value = word.partition("=") if word.startswith("--") else ("", "", word)
+        is_database = (name if sign else option) in DATABASE_OPTIONS
+        readable = redacted(value) if is_database or not is_conninfo(value) else _without_conninfo(value)
+        shown.append(f"{name}{sign}{readable}")
+        option = word
+    return shown
+
+
+def _without_conninfo(word: str) -> str:
+    """A word that may be SQL: shown as it is unless it is a connection string."""
+    try:
+        return redacted(url_of(word))
+    except UsageError:
+        return word
 
 
 def scrubbed(text: str, *secrets: str | None) -> str:

@@ -6,8 +6,10 @@ import hashlib
 import json
 from typing import Annotated, Literal
 
-from pydantic import Field
+from pydantic import AfterValidator, Field
 
+from tare.dbms.conninfo import url_of
+from tare.errors import UsageError
 from tare.experiment.part import Name, Part
 from tare.experiment.scenario.base import Range
 from tare.measure.choices import CacheState
@@ -76,11 +78,19 @@ class GenerateSpec(Part):
     )
 
 
+def _url_of(text: str | None) -> str | None:
+    """Raises ValueError, without the text: it may hold a password."""
+    try:
+        return None if text is None else url_of(text)
+    except UsageError as error:
+        raise ValueError(error.what) from None
+
+
 class DbmsSpec(Part):
     """A DBMS to run on: a URL, or the name of one that Tare starts and stops itself ("postgresql", "mariadb")."""
 
     name: Name
-    url: str | None = None
+    url: Annotated[str | None, AfterValidator(_url_of)] = None
     start: Literal["postgresql", "mariadb", "sqlite", "duckdb"] | None = None
 
 

@@ -20,7 +20,8 @@ import sqlalchemy as sa
 from ibis.backends.duckdb import Backend
 
 from tare._probe import LabRows, read_lab
-from tare.dbms.url import parse, scrubbed
+from tare.dbms.conninfo import secrets_of
+from tare.dbms.url import scrubbed
 from tare.errors import LabError
 from tare.lab.columns import TABLES
 from tare.lab.passage import LARGE, Passage, passages
@@ -121,7 +122,7 @@ def _copy(backend: Backend, source: _Source, table: str, part: str, ways: Sequen
         if rows is not None and rows.misfit:
             return False
         raise LabError(
-            f"the lab {lab.where} cannot be read: {table}: {scrubbed(_first(error), _secret(source))}",
+            f"the lab {lab.where} cannot be read: {table}: {scrubbed(_first(error), *secrets_of(source.where))}",
             "see that it is whole (`tare lab verify`) and can be reached, and try again",
         ) from error
     return True
@@ -156,11 +157,6 @@ def _adbc_error() -> type[Exception]:
     from adbc_driver_manager import Error
 
     return Error
-
-
-def _secret(source: _Source) -> str | None:
-    known = not source.lab.is_sqlite and "," not in source.where  # several hosts: libpq's own form
-    return parse(source.where).password if known else None
 
 
 def _first(error: BaseException) -> str:

@@ -10,7 +10,8 @@ from typing import Any
 
 from sqlalchemy import Connection, Engine, inspect, select, text
 
-from tare.dbms.url import file_path, parse, redacted, refuse_unescaped
+from tare.dbms.conninfo import parsed, secrets_of, url_of
+from tare.dbms.url import file_path, redacted, refuse_unescaped
 from tare.errors import LabError, LabTooNew, NoSuchRun, UsageError
 from tare.lab.engines import WRITES, postgresql_engine, sqlite_engine
 from tare.lab.migrations import VERSION, VERSION_TABLE, migrate
@@ -27,11 +28,11 @@ _SQLITE_MAGIC = b"SQLite format 3\0"
 class Lab:
     """Connections to one lab. Close it, or use it as a context: then a SQLite lab is one file again."""
 
-    def __init__(self, engine: Engine, where: str, path: Path | None, secret: str | None = None) -> None:
+    def __init__(self, engine: Engine, where: str, path: Path | None, secrets: Sequence[str] = ()) -> None:
         self.engine = engine
         self.where = where  # without its password
         self.path = path  # of a SQLite lab, resolved
-        self._secret = secret
+        self._secrets = tuple(secrets)
 
     @property
     def is_sqlite(self) -> bool:
@@ -60,7 +61,7 @@ class Lab:
     @contextmanager
     def telling(self) -> Iterator[None]:
         """What the engine raises within becomes a LabError."""
-        with told(self.where, self.path, self._secret):
+        with told(self.where, self.path, self._secrets):
             yield
 
     def close(self) -> None:
@@ -123,14 +124,20 @@ def _one_run(lab: Lab, asked: str, known: Sequence[tuple[int, str]]) -> int:
 
 # Reaching it -----------------------------------------------------------------------
 def _reach(where: str, create: bool) -> Lab:
+    where = url_of(where)
     if where.startswith(_POSTGRESQL):
         refuse_unescaped(where)
-        secret = parse(where).password if "," not in where else None  # several hosts: libpq's own form
-        return Lab(postgresql_engine(where), redacted(where), None, secret)
+        parsed(where)
+        return Lab(postgresql_engine(where), redacted(where), None, secrets_of(where))
     if "://" in where and not where.startswith("sqlite://"):
         raise UsageError(
             f"{redacted(where)} cannot be a lab",
             "name a file (--lab lab.db), or a PostgreSQL database (--lab postgresql://…)",
+        )
+    if "@" in where and ":" in where.partition("@")[0] and not Path(where).exists():
+        raise UsageError(
+            "the lab's name holds a user and a password, and no scheme",
+            "write it as postgresql://user:…@host/db",
         )
     path = (file_path(where) if where.startswith("sqlite://") else Path(where)).resolve()
     _refuse_other_files(path, create)

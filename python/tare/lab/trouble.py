@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -28,29 +28,29 @@ _DISK_FULL = "53100"
 
 
 @contextmanager
-def told(where: str, path: Path | None = None, secret: str | None = None) -> Iterator[None]:
-    """Raises LabError, LabFull or LabLost for whatever the engine raises. `where` and `secret`: the lab as it
+def told(where: str, path: Path | None = None, secrets: Sequence[str] = ()) -> Iterator[None]:
+    """Raises LabError, LabFull or LabLost for whatever the engine raises. `where` and `secrets`: the lab as it
     may be shown, and the password that no message may hold."""
     try:
         yield
     except DBAPIError as error:
-        raise explained(error.orig or error, where, path, secret) from error
+        raise explained(error.orig or error, where, path, secrets) from error
     except (sqlite3.Error, _psycopg_error()) as error:
-        raise explained(error, where, path, secret) from error
+        raise explained(error, where, path, secrets) from error
     except (StatementError, PoolTimeout, OverflowError) as error:
         raise LabError(
-            f"the lab {where} cannot be used: {scrubbed(_first(error), secret)}",
+            f"the lab {where} cannot be used: {scrubbed(_first(error), *secrets)}",
             "see what it names, and try again",
         ) from error
 
 
-def explained(error: BaseException, where: str, path: Path | None, secret: str | None = None) -> LabError:
+def explained(error: BaseException, where: str, path: Path | None, secrets: Sequence[str] = ()) -> LabError:
     if isinstance(error, sqlite3.Error):
         return _sqlite(error, where, path)
     if isinstance(error, _psycopg_error()):
-        return _postgresql(error, where, secret)
+        return _postgresql(error, where, secrets)
     return LabError(
-        f"the lab {where} cannot be used: {scrubbed(_first(error), secret)}",
+        f"the lab {where} cannot be used: {scrubbed(_first(error), *secrets)}",
         "see what it names, and try again",
     )
 
@@ -88,8 +88,8 @@ def _sqlite(error: sqlite3.Error, where: str, path: Path | None) -> LabError:
     return LabError(f"the lab {where} failed: {said}", "see what it names; what was recorded is kept")
 
 
-def _postgresql(error: psycopg.Error, where: str, secret: str | None) -> LabError:
-    said = scrubbed(_first(error), secret)
+def _postgresql(error: psycopg.Error, where: str, secrets: Sequence[str]) -> LabError:
+    said = scrubbed(_first(error), *secrets)
     if error.sqlstate == _DISK_FULL:
         return LabFull(
             f"the disk of the lab {where} is full: nothing is torn, and what was recorded is kept",

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from tare.dbms import local
 from tare.dbms.known import SERVERS
 from tare.dbms.registry import find
-from tare.dbms.url import parse, redacted, scheme_of
+from tare.dbms.url import parse, redacted, scheme_of, shown_name
 from tare.errors import ConnectionFailed, ServerLost, UsageError
 from tare.meant import meant
 
@@ -100,7 +100,7 @@ def _of_name(name: str) -> Server:
     kind = {"postgres": "postgresql", "mysql": "mariadb"}.get(name.lower(), name.lower())
     if kind not in _NAMES:
         raise UsageError(
-            f"--db {name}: neither a URL nor a DBMS that can be found running here",
+            f"--db {shown_name(name)}: neither a URL nor a DBMS that can be found running here",
             meant(kind, _NAMES, f"give a URL, {' or '.join(_NAMES)}, or --pid N"),
         )
     comms = {comm for comm, dbms in SERVERS.items() if dbms == kind or (kind, dbms) == ("mariadb", "mysql")}

@@ -72,9 +72,7 @@ def _driver() -> Any:
 def _arguments(parts: Url, url: str, timeout_s: float) -> dict[str, Any]:
     unknown = set(parts.parameters) - {"socket", "unix_socket"}
     if unknown:
-        raise UsageError(
-            f"unknown parameter {', '.join(sorted(unknown))} in {redacted(url)}", "only socket=/path is known"
-        )
+        raise UsageError(f"{redacted(url)} has a parameter that is not known", "only socket=/path is known")
     socket = parts.parameters.get("socket") or parts.parameters.get("unix_socket")
     # The client library takes "localhost" for a socket even where a port is given.
     host = "127.0.0.1" if parts.host == "localhost" and parts.port else parts.host

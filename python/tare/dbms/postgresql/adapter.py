@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import psycopg
-from psycopg.conninfo import conninfo_to_dict, make_conninfo
+from psycopg.conninfo import make_conninfo
 
 from tare.dbms.base import Adapter
+from tare.dbms.conninfo import parsed, secrets_of
 from tare.dbms.postgresql.session import PostgreSQLSession
-from tare.dbms.url import redacted, refuse_unescaped, scheme_of, scrubbed
-from tare.errors import ConnectionFailed, TareError, UsageError
+from tare.dbms.url import redacted, refuse_unescaped, scrubbed
+from tare.errors import ConnectionFailed, TareError
 
 OLDEST = 120000  # server_version_num: EXPLAIN without costs of EXECUTE, worker titles, settings
 
@@ -20,6 +22,7 @@ _ADVICE = (
     ("no password supplied", "give a password in the URL, PGPASSWORD or ~/.pgpass"),
     ("no pg_hba.conf entry", "let this user and address in, in the server's pg_hba.conf"),
     ("Peer authentication failed", "be the system's user of that name, or connect by host and password"),
+    ("definition of service", "name a service of ~/.pg_service.conf or PGSERVICEFILE"),
     ("Connection refused", "start the server (`tare server start postgresql`), or check host and port"),
     ("No such file or directory", "start the server, or check the socket's directory (host=…) and port"),
     ("timeout expired", "check host, port and firewall, or allow a longer connection time-out"),
@@ -38,36 +41,11 @@ class PostgreSQL(Adapter):
     def connect(
         self, url: str, *, timeout_s: float = 10.0, allow_writes: bool = False, allow_restart: bool = False
     ) -> PostgreSQLSession:
-        _, _, rest = url.partition("://")
-        scheme_of(url)
-        refuse_unescaped(url)
-        try:
-            parameters = conninfo_to_dict(f"postgresql://{rest}")
-        except psycopg.Error:
-            parameters = None
-        if parameters is None:  # raised here, apart from the driver's exception: that repeats the URL
-            raise UsageError(
-                f"cannot read the database URL {redacted(url)}",
-                "write it as postgresql://user:password@host:port/database?parameter=value, "
-                "with %40 for an @ in a password",
-            )
-        password = str(parameters["password"]) if parameters.get("password") else None
-        parameters["connect_timeout"] = max(2, math.ceil(timeout_s))  # libpq's least is 2 s
-        parameters.setdefault("application_name", "tare")
-        parameters.setdefault("client_encoding", "utf8")
-
-        def opened() -> psycopg.Connection[tuple[object, ...]]:
-            try:
-                return psycopg.Connection.connect(make_conninfo("", **parameters), autocommit=True)
-            except psycopg.Error as error:
-                message = scrubbed(str(error).strip(), password)
-            # Raised outside the handler: the driver's own exception may carry the password.
-            raise ConnectionFailed(f"cannot connect to {redacted(url)}: {message}", _advice(message))
-
+        parameters = _parameters(url, timeout_s)
         session = PostgreSQLSession(
-            opened,
+            lambda: _opened(url, parameters),
             url=redacted(url),
-            password=password,
+            password=parameters.get("password"),
             allow_writes=allow_writes,
             allow_restart=allow_restart,
         )
@@ -80,6 +58,29 @@ class PostgreSQL(Adapter):
             session.close()
             raise
         return session
+
+
+def connection(url: str, timeout_s: float = 10.0) -> psycopg.Connection[tuple[object, ...]]:
+    """Raises UsageError and ConnectionFailed, which show no secret."""
+    return _opened(url, _parameters(url, timeout_s))
+
+
+def _parameters(url: str, timeout_s: float) -> dict[str, Any]:
+    refuse_unescaped(url)
+    parameters: dict[str, Any] = dict(parsed(url))
+    parameters["connect_timeout"] = max(2, math.ceil(timeout_s))  # libpq's least is 2 s
+    parameters.setdefault("application_name", "tare")
+    parameters.setdefault("client_encoding", "utf8")
+    return parameters
+
+
+def _opened(url: str, parameters: dict[str, Any]) -> psycopg.Connection[tuple[object, ...]]:
+    try:
+        return psycopg.Connection.connect(make_conninfo("", **parameters), autocommit=True)
+    except psycopg.Error as error:
+        message = scrubbed(str(error).strip(), *secrets_of(url))
+    # Raised outside the handler: the driver's own exception may carry the password.
+    raise ConnectionFailed(f"cannot connect to {redacted(url)}: {message}", _advice(message))
 
 
 def _advice(message: str) -> str:

@@ -21,6 +21,7 @@ from types import TracebackType
 from typing import IO
 
 import tare
+from tare.dbms.conninfo import secrets_of
 from tare.dbms.url import parse, scheme_of, scrubbed
 from tare.errors import DriverFailed, UsageError
 from tare.workload.oltp.request import Request
@@ -169,8 +170,8 @@ class Driver:
     def _clean(self, text: str) -> str:
         url = self._request.url
         with suppress(UsageError):
-            password = None if scheme_of(url) == "sqlite" else parse(url).password
-            return scrubbed(text.replace(url, "the database"), password)
+            secrets = () if scheme_of(url) == "sqlite" else (parse(url).password, *secrets_of(url))
+            return scrubbed(text.replace(url, "the database"), *secrets)
         return text.replace(url, "the database")
 
 
