@@ -178,6 +178,16 @@ class Session(ABC):
         """What `load` goes through, for a reader; where the fastest way is shut, also why."""
         return "none"
 
+    @property
+    def generation(self) -> int:
+        """Sessions of the DBMS that this one has had so far, less one: another after `clear_buffers` had to
+        open it again. What was set in the earlier one is gone."""
+        return 0
+
+    def setting(self, name: str) -> str | None:
+        """Value of a setting in this session; None where there is none of that name, or it cannot be read."""
+        return None
+
     # Caches -------------------------------------------------------------
     @abstractmethod
     def data_files(self) -> Sequence[Path]:

@@ -64,6 +64,8 @@ class Rig:
         self.probe = open_probe(tier)
         self.no_trace = self.no_listener = self.no_instructions = ""
         self.auditor: Auditor | None = None  # see tare.measure.audit
+        self.renewed: Callable[[Session], None] = lambda session: None
+        """Called with each further session, before it is used: what was set in the earlier one is gone."""
         self._connect = connect
         self._twins = twins or {}
         self._listener: ExitListener | None = None
@@ -73,6 +75,7 @@ class Rig:
         self._session: Session | None = None
         try:
             self._session = connect()
+            self._generation = self._session.generation
             self.attach()
         except BaseException:
             self.close()
@@ -175,6 +178,7 @@ class Rig:
         """Call after the session's leader may have changed (cleared buffers)."""
         self._forget_prepared()
         self._let_go_of_leader()
+        self._renew()
         self.attach()
 
     def reconnect(self) -> None:
@@ -184,6 +188,8 @@ class Rig:
         with suppress(Exception):
             self.session.close()
         self._session = self._connect()
+        self._generation = -1
+        self._renew()
         self.attach()
 
     def close(self) -> None:
@@ -208,6 +214,11 @@ class Rig:
             self._listener = self.probe.listen()
         except OSError as error:
             self.no_listener = reason(error)[0]
+
+    def _renew(self) -> None:
+        if self.session.generation != self._generation:
+            self._generation = self.session.generation
+            self.renewed(self.session)
 
     def _forget_prepared(self) -> None:
         for prepared in self._prepared.values():

@@ -10,7 +10,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from tare.dbms.base import Plan
+from tare.dbms.base import Plan, Session
 from tare.errors import (
     AnswerChanged,
     BadStatement,
@@ -22,7 +22,7 @@ from tare.errors import (
 )
 from tare.measure.backoff import MAX_TRIES, pause_s
 from tare.measure.choices import CacheState
-from tare.measure.phases import Phases, run_phase
+from tare.measure.phases import Phases, SessionState, run_phase
 from tare.measure.qe import time_single_qe
 from tare.measure.query import Query
 from tare.measure.records import QE, Outcome
@@ -77,6 +77,8 @@ class Weigher:
         self._conditions = conditions
         self._steady = steady
         self._observer = observer
+        self._state = SessionState(conditions.phases)
+        rig.renewed = self._renew
         self._set_up = 0  # queries whose set-up is done and whose clean-up is not
         self._restarts = [0] * len(queries)
         self._answers: dict[int, tuple[int | None, str | None]] = {}
@@ -150,7 +152,7 @@ class Weigher:
 
     def _open(self, query: int) -> None:
         asked = self._conditions
-        run_phase(self._rig.session, "setup", asked.phases.setup)
+        self._state.set_up(self._rig.session)
         self._set_up += 1
         self._check(query)
         done: list[QE] = []
@@ -165,6 +167,10 @@ class Weigher:
     def _close(self, query: int) -> None:
         self._set_up -= 1
         run_phase(self._rig.session, "cleanup", self._conditions.phases.cleanup)
+
+    def _renew(self, session: Session) -> None:
+        if self._set_up:
+            self._state.renew(session)
 
     # One QE, with its restarts and retries ------------------------------------------
     def _one(self, query: int, warmup: bool = False) -> QE:
@@ -218,7 +224,7 @@ class Weigher:
         time.sleep(pause)
         try:
             self._rig.reconnect()
-        except ConnectionFailed as refused:
+        except (ConnectionFailed, ServerLost) as refused:
             if attempt + 1 == MAX_TRIES:
                 raise ServerLost(
                     f"the server went away and did not come back in {MAX_TRIES} tries: {refused.what}",

@@ -73,16 +73,20 @@ class EmbeddedSession(Session):
         companions: Sequence[str],
         memory_how: str,
         door: str,
+        setting: str,
         timeout_s: float,
         allow_writes: bool,
     ) -> None:
-        """`companions` are the suffixes of files that belong to the database beside its own."""
+        """`companions` are the suffixes of files that belong to the database beside its own; `setting` is the query
+        for the setting {name}."""
         self._path = file_path(url).absolute()
         self._companions = companions
         self._memory_how = memory_how
         self._door = door
+        self._setting = setting
         self._numbers = itertools.count(1)
         self._allow_writes = allow_writes
+        self._generation = 0
         self._arguments = (str(self._path), allow_writes, timeout_s)
         _check(self._path, url, allow_writes)
         self._host = HostClient(engine_module)
@@ -136,6 +140,19 @@ class EmbeddedSession(Session):
     def door(self) -> str:
         return self._door
 
+    @property
+    def generation(self) -> int:
+        return self._generation
+
+    def setting(self, name: str) -> str | None:
+        with suppress(TareError):
+            prepared = self.prepare(self._setting.format(name=name))
+            try:
+                return next((str(row[0]) for row in prepared.execute(None).rows()), None)
+            finally:
+                prepared.close()
+        return None
+
     def data_files(self) -> Sequence[Path]:
         candidates = [self._path, *(Path(f"{self._path}{suffix}") for suffix in self._companions)]
         return [path for path in candidates if path.exists()]
@@ -149,6 +166,7 @@ class EmbeddedSession(Session):
     def clear_buffers(self) -> str:
         self._host.ask("close")
         self._host.ask("open", *self._arguments)
+        self._generation += 1
         return "reopening"
 
     def buffer_residency(self) -> BufferResidency | None:

@@ -81,6 +81,7 @@ class MariaDBSession(Session):
             raise
 
     def _connect(self) -> None:
+        self._generation = getattr(self, "_generation", -1) + 1
         self._wire = Wire(self._driver, self._opened, self._password)
         self._leader: Leader | None = None
         if not self._allow_writes:
@@ -104,6 +105,15 @@ class MariaDBSession(Session):
     def reconnect(self) -> None:
         self._wire.close()
         self._connect()
+
+    @property
+    def generation(self) -> int:
+        return self._generation
+
+    def setting(self, name: str) -> str | None:
+        with suppress(StatementFailed):
+            return str(self.value(f"SELECT @@{name}"))
+        return None
 
     def value(self, sql: str) -> Any:
         """The first column of the first row of one of our own queries."""

@@ -104,6 +104,7 @@ class PostgreSQLSession(Session):
 
     # Connection ---------------------------------------------------------
     def _connect(self) -> None:
+        self._generation = getattr(self, "_generation", -1) + 1
         self._wire = Wire(self._opened(), self._password)
         self._leader: Leader | None = None
         self._postmaster: int | None = None
@@ -130,6 +131,14 @@ class PostgreSQLSession(Session):
     def reconnect(self) -> None:
         self._wire.close()
         self._connect()
+
+    @property
+    def generation(self) -> int:
+        return self._generation
+
+    def setting(self, name: str) -> str | None:
+        found = self.value(f"SELECT current_setting('{name}', true)")
+        return None if found is None else str(found)
 
     def value(self, sql: str) -> Any:
         """The first column of the first row of one of our own queries."""
