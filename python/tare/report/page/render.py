@@ -33,6 +33,7 @@ def rendered(
 ) -> str:
     """`template` of the package `report`, which may extend frame.html; charts are drawn where it places them."""
     script = _resource(_HERE, "page.js")
+    drawing = library() if any(isinstance(one, Chart) for one in charts) else ""
     environment = Environment(
         loader=FunctionLoader(lambda name: _resource(report, name) or _resource(_HERE, name)),
         autoescape=select_autoescape(default=True, default_for_string=True),
@@ -42,9 +43,9 @@ def rendered(
     )
     environment.filters.update({**filters, "short": short})
     return environment.get_template(template).render(
-        policy=_policy(library(), script),
+        policy=_policy(drawing, script),
         css=Markup(_resource(_HERE, "page.css")),
-        library=Markup(library()),
+        library=Markup(drawing),
         script=Markup(script),
         data=Markup(_data(charts)),
         **context,

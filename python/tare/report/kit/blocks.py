@@ -1,0 +1,190 @@
+"""Blocks of a report. A subject writes its story once, as a list of these; each medium is one renderer of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TYPE_CHECKING, ClassVar
+
+if TYPE_CHECKING:
+    from tare.report.charts.chart import Chart, NoChart
+
+
+class Tone(StrEnum):
+    """How a text is meant. A medium without colour loses nothing: the words say it too."""
+
+    PLAIN = "plain"
+    STRONG = "strong"
+    QUIET = "quiet"
+    GOOD = "good"
+    CAUTION = "caution"
+    BAD = "bad"
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """Value of a row in a column. `interval` and `note` stand behind it, more quietly."""
+
+    value: str
+    unit: str = ""
+    interval: str = ""
+    note: str = ""
+    tone: Tone = Tone.PLAIN
+    share: float | None = None  # drawn as a bar where there is room
+
+    @property
+    def text(self) -> str:
+        """The whole cell on one line."""
+        return " ".join(part for part in (self.value, self.unit, self.interval, self.note) if part)
+
+
+class Kind(StrEnum):
+    NAME = "name"
+    NUMBER = "number"
+    PROSE = "prose"
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    heading: str
+    kind: Kind = Kind.NUMBER
+    group: str = ""  # heading over neighbouring columns of one group
+
+
+Row = Sequence[Cell | str]
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """Rows of cells. A row that is a string is a heading within the table.
+
+    `grouped`: rows with the same first cell belong together, and the cell is written once.
+    `grows`: the number of rows grows with the run; a page that becomes too large shows the first of them."""
+
+    kind: ClassVar[str] = "table"
+    caption: str
+    columns: Sequence[Column]
+    rows: Sequence[Row | str]
+    grouped: bool = False
+    grows: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Paragraph:
+    kind: ClassVar[str] = "paragraph"
+    text: str
+    tone: Tone = Tone.PLAIN
+
+
+@dataclass(frozen=True, slots=True)
+class Heading:
+    """Title of what follows within a section."""
+
+    kind: ClassVar[str] = "heading"
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """The answer. `tone`: GOOD only if the reader may rely on what stands in it."""
+
+    kind: ClassVar[str] = "verdict"
+    title: str
+    text: str
+    tone: Tone
+    reasons: Sequence[str] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """Names with their values."""
+
+    kind: ClassVar[str] = "facts"
+    caption: str
+    pairs: Sequence[tuple[str, Cell | str]]
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    text: str
+    sign: str = "-"
+    tone: Tone = Tone.PLAIN
+
+
+@dataclass(frozen=True, slots=True)
+class Items:
+    """A list, cut like a table that grows."""
+
+    kind: ClassVar[str] = "items"
+    items: Sequence[Item]
+
+
+@dataclass(frozen=True, slots=True)
+class WarningBlock:
+    """What keeps a number from being trusted, the evidence for it, and what to do."""
+
+    kind: ClassVar[str] = "warning"
+    cause: str
+    evidence: str
+    next_step: str
+
+
+@dataclass(frozen=True, slots=True)
+class Code:
+    """`line`: what stands for it in a terminal."""
+
+    kind: ClassVar[str] = "code"
+    text: str
+    language: str = ""
+    line: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Charts:
+    """Charts, drawn only by a medium that shows them."""
+
+    kind: ClassVar[str] = "charts"
+    draw: Callable[[], Sequence[Chart | NoChart]]
+    side_by_side: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Detail:
+    """Blocks that a reader may open. A terminal leaves them out."""
+
+    kind: ClassVar[str] = "detail"
+    summary: str
+    blocks: Sequence[Block]
+    opened: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """`printed`: a terminal shows it too; files always do. `key`: its anchor. `aside`: stands behind the title."""
+
+    kind: ClassVar[str] = "section"
+    key: str
+    title: str
+    blocks: Sequence[Block]
+    aside: str = ""
+    printed: bool = True
+
+
+Block = (
+    Table | Paragraph | Heading | Verdict | Facts | Items | WarningBlock | Code | Charts | Detail | Section
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Story:
+    """A whole report. What stands before the first section is the answer."""
+
+    title: str
+    under: str  # line below the title of a file: which run, when, by which Tare
+    written_by: str
+    blocks: Sequence[Block]
+
+
+def cell(given: Cell | str) -> Cell:
+    return given if isinstance(given, Cell) else Cell(given)

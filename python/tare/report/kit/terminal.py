@@ -1,0 +1,403 @@
+"""Blocks as lines of a terminal, at any width from 40 columns on.
+
+No line is wider than the terminal, no text is cut without an ellipsis, no number loses its unit. A table that
+does not fit wraps its words, then folds into a stack: a row becomes its name and lines of "heading value".
+"""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from rich.cells import cell_len, chop_cells, set_cell_size
+from rich.console import Console
+from rich.text import Text
+
+from tare.report.kit.blocks import (
+    Block,
+    Cell,
+    Charts,
+    Code,
+    Column,
+    Detail,
+    Facts,
+    Heading,
+    Items,
+    Kind,
+    Paragraph,
+    Section,
+    Story,
+    Table,
+    Tone,
+    Verdict,
+    WarningBlock,
+    cell,
+)
+from tare.report.kit.figure import JOINED, joined_units
+from tare.report.safe import printable
+
+_STYLES = {
+    Tone.PLAIN: "",
+    Tone.STRONG: "bold",
+    Tone.QUIET: "dim",
+    Tone.GOOD: "green",
+    Tone.CAUTION: "yellow",
+    Tone.BAD: "red",
+}
+_SIGNS = {Tone.GOOD: "✓", Tone.CAUTION: "!", Tone.BAD: "✗"}
+_GAP = 2  # columns between those of a table
+_LEAST = 14  # columns that words of a table keep at least, before it folds
+_BAR = 10  # columns of a bar
+
+
+def print_story(story: Story, console: Console) -> None:
+    """Prints what a terminal shows of a story."""
+    for line in lines(story.blocks, console.width):
+        console.print(line, no_wrap=True, soft_wrap=True, highlight=False)
+
+
+def render(story: Story, width: int = 80) -> str:
+    """The same as plain text."""
+    out = io.StringIO()
+    print_story(story, Console(file=out, width=width, color_system=None, force_terminal=False))
+    return "".join(line.rstrip() + "\n" for line in out.getvalue().splitlines())
+
+
+def lines(blocks: Sequence[Block], width: int) -> Iterator[Text]:
+    """Lines of all blocks, an empty one between two of them."""
+    first = True
+    for block in blocks:
+        found = list(_lines(block, width))
+        if not found:
+            continue
+        if not first:
+            yield Text()
+        yield from found
+        first = False
+
+
+def _lines(block: Block, width: int) -> Iterator[Text]:
+    match block:
+        case Section() if block.printed:
+            yield from _title(block, width)
+            yield from lines(block.blocks, width)
+        case Heading():
+            yield from _styled(block.text, width, Tone.STRONG)
+        case Paragraph():
+            yield from _styled(block.text, width, block.tone)
+        case Verdict():
+            sign = f"{_SIGNS[block.tone]} " if block.tone in _SIGNS else ""
+            said = f"{block.title}: {block.text}" if block.title else block.text
+            yield from _hanging(sign, said, width, block.tone, Tone.STRONG)
+            for reason in block.reasons:
+                yield from _hanging("  - ", reason, width)
+        case Facts():
+            yield from _facts(block, width)
+        case Items():
+            for item in block.items:
+                yield from _hanging(f"{item.sign} ", item.text, width, item.tone, item.tone)
+        case WarningBlock():
+            yield from _hanging("! ", block.cause, width, Tone.CAUTION, Tone.CAUTION)
+            yield from _hanging("  ", block.evidence, width)
+            yield from _hanging("  next: ", block.next_step, width, Tone.STRONG, indent=2)
+        case Code():
+            if block.line is not None:
+                yield Text(_cut(block.line, width), _STYLES[Tone.QUIET])
+            else:
+                for line in printable(block.text).expandtabs().splitlines():
+                    yield from (Text(part) for part in chop_cells(line, width) or [""])
+        case Table():
+            yield from _table(block, width)
+        case Charts() | Detail() | Section():
+            pass
+
+
+# Text ------------------------------------------------------------------------------------
+def wrap(text: object, width: int, first: int | None = None) -> list[str]:
+    """Lines of at most `width` columns, the first of at most `first`. A number stays with its unit; a word that is
+    wider than a line is broken."""
+    found: list[str] = []
+    room = width if first is None else first
+    for paragraph in printable(text).expandtabs().split("\n"):
+        line = ""
+        for word in joined_units(paragraph).split(" "):
+            joint = f"{line} {word}" if line else word
+            if cell_len(joint) <= room:
+                line = joint
+                continue
+            if line or room < cell_len(word) <= width:
+                found.append(line)
+                room = width
+            while cell_len(word) > room:
+                part = chop_cells(word, room)[0]
+                found.append(part)
+                word, room = word[len(part) :], width
+            line = word
+        found.append(line)
+        room = width
+    return [line.replace(JOINED, " ") for line in found]
+
+
+def _styled(text: str, width: int, tone: Tone) -> Iterator[Text]:
+    return (Text(line, _STYLES[tone]) for line in wrap(text, width))
+
+
+def _hanging(
+    lead: str,
+    text: str,
+    width: int,
+    lead_tone: Tone = Tone.PLAIN,
+    tone: Tone = Tone.PLAIN,
+    indent: int | None = None,
+) -> Iterator[Text]:
+    """The text behind its lead; further lines below the text, or at `indent`."""
+    deep = cell_len(lead) if indent is None else indent
+    start, *rest = wrap(text, width - deep, width - cell_len(lead))
+    yield Text.assemble((lead, _STYLES[lead_tone]), (start, _STYLES[tone]))
+    yield from (Text(" " * deep + line, _STYLES[tone]) for line in rest)
+
+
+def _cut(text: str, width: int) -> str:
+    """One line, with an ellipsis where it is cut."""
+    flat = " ".join(printable(text).split())
+    return flat if cell_len(flat) <= width else set_cell_size(flat, width - 1).rstrip() + "…"
+
+
+def _title(section: Section, width: int) -> Iterator[Text]:
+    aside = f"  {section.aside}" if section.aside else ""
+    *above, last = wrap(section.title, width)
+    yield from (Text(line, "bold") for line in above)
+    if aside and cell_len(last + aside) > width:
+        yield Text(last, "bold")
+        yield from _styled(section.aside, width, Tone.PLAIN)
+        return
+    room = width - cell_len(last + aside) - 1
+    yield Text.assemble((last, "bold"), aside, (f" {'─' * room}" if room > 0 else "", "dim"))
+
+
+def _facts(facts: Facts, width: int) -> Iterator[Text]:
+    if facts.caption:
+        yield from _styled(facts.caption, width, Tone.QUIET)
+    names = [printable(name) for name, _ in facts.pairs]
+    widest = max((cell_len(name) for name in names), default=0)
+    aligned = widest <= width // 3
+    for name, (_, value) in zip(names, facts.pairs, strict=True):
+        shown = cell(value)
+        lead = name + " " * (widest - cell_len(name) + 2) if aligned else f"{name}: "
+        tone = Tone.QUIET if shown.tone is not Tone.BAD else Tone.BAD
+        if cell_len(lead) < width // 2:
+            yield from _hanging(lead, shown.text, width, tone, shown.tone, indent=None if aligned else 2)
+        else:
+            yield from _styled(f"{name}:", width, tone)
+            yield from _hanging("  ", shown.text, width, Tone.PLAIN, shown.tone)
+
+
+# Tables ----------------------------------------------------------------------------------
+@dataclass(slots=True)
+class _Widths:
+    """Of a column of numbers: before the point, from the point on, unit, interval, note. Of words: all in one."""
+
+    whole: int = 0
+    fraction: int = 0
+    unit: int = 0
+    interval: int = 0
+    note: int = 0
+
+    @property
+    def number(self) -> int:
+        return self.whole + self.fraction
+
+    @property
+    def all(self) -> int:
+        return self.number + sum(1 + part for part in (self.unit, self.interval, self.note) if part)
+
+
+def _table(table: Table, width: int) -> Iterator[Text]:
+    if table.caption:
+        yield from _styled(table.caption, width, Tone.QUIET)
+    rows = [row if isinstance(row, str) else [_plain(one) for one in row] for row in table.rows]
+    columns = [
+        Column(f"{one.group}: {one.heading}" if one.group else one.heading, one.kind) for one in table.columns
+    ]
+    cells = [row for row in rows if not isinstance(row, str)]
+    parts = [_parts([row[place] for row in cells], column) for place, column in enumerate(columns)]
+    sizes = _fitted(columns, parts, cells, width)
+    if sizes is None:
+        yield from _stacked(columns, rows, width)
+        return
+    yield from _headings(columns, parts, sizes)
+    bars = any(one.share is not None for row in cells for one in row)
+    bars = bars and sum(sizes) + _GAP * len(sizes) + _BAR <= width
+    before = ""
+    for row in rows:
+        if isinstance(row, str):
+            yield from (Text(line, "dim") for line in wrap(row, width))
+            continue
+        first = row[0]
+        if table.grouped:
+            row = [Cell("") if first.text == before else first, *row[1:]]
+            before = first.text
+        yield from _row(columns, parts, sizes, row, bars)
+
+
+def _plain(given: Cell | str) -> Cell:
+    """On one line, without what could steer a terminal."""
+    one = cell(given)
+    value, unit, interval, note = (
+        printable(part).replace("\n", " ").replace("\t", " ")
+        for part in (one.value, one.unit, one.interval, one.note)
+    )
+    return replace(one, value=value, unit=unit, interval=interval, note=note)
+
+
+def _split(value: str) -> tuple[str, str]:
+    """Before the decimal point, and from it on; all of what is no number before it."""
+    point = value.find(".")
+    return (value, "") if point < 0 or not value[point + 1 :].isdigit() else (value[:point], value[point:])
+
+
+def _parts(cells: Sequence[Cell], column: Column) -> _Widths:
+    found = _Widths()
+    for one in cells:
+        if column.kind is not Kind.NUMBER:
+            found.whole = max(found.whole, cell_len(one.text))
+            continue
+        whole, fraction = _split(one.value)
+        found.whole = max(found.whole, cell_len(whole))
+        found.fraction = max(found.fraction, cell_len(fraction))
+        found.unit = max(found.unit, cell_len(one.unit))
+        found.interval = max(found.interval, cell_len(one.interval))
+        found.note = max(found.note, cell_len(one.note))
+    return found
+
+
+def _fitted(
+    columns: Sequence[Column], parts: Sequence[_Widths], cells: Sequence[Sequence[Cell]], width: int
+) -> list[int] | None:
+    """Width of each column, or None where the table has to fold."""
+    room = width - _GAP * (len(columns) - 1)
+    natural = [max(part.all, cell_len(one.heading)) for one, part in zip(columns, parts, strict=True)]
+    if sum(natural) <= room:
+        return natural
+    least = []
+    for place, (column, part) in enumerate(zip(columns, parts, strict=True)):
+        word = max((cell_len(one) for one in joined_units(column.heading).split(" ")), default=0)
+        if column.kind is Kind.NUMBER:
+            least.append(max(part.all, word))
+        else:
+            words = [one for row in cells for one in joined_units(row[place].text).split(" ")]
+            longest = max((cell_len(one) for one in words), default=0)
+            least.append(min(natural[place], max(word, longest, _LEAST)))
+    if sum(least) > room:
+        return None
+    spare = room - sum(least)
+    sizes = list(least)
+    for kind in (Kind.NAME, Kind.NUMBER, Kind.PROSE):
+        for place, column in enumerate(columns):
+            if column.kind is kind:
+                more = min(spare, natural[place] - sizes[place])
+                sizes[place] += more
+                spare -= more
+    return sizes
+
+
+def _headings(columns: Sequence[Column], parts: Sequence[_Widths], sizes: Sequence[int]) -> Iterator[Text]:
+    wrapped = [wrap(one.heading, size) for one, size in zip(columns, sizes, strict=True)]
+    if not any(line for one in wrapped for line in one):
+        return
+    deep = max(len(one) for one in wrapped)
+    for place in range(deep):
+        cells = []
+        for column, part, size, filled in zip(columns, parts, sizes, wrapped, strict=True):
+            line = filled[place - deep + len(filled)] if place >= deep - len(filled) else ""
+            if column.kind is Kind.NUMBER and cell_len(line) <= size - part.all + part.number:
+                line = line.rjust(size - part.all + part.number)  # its end stands over that of the numbers
+            elif column.kind is Kind.NUMBER:
+                line = line.rjust(size)
+            cells.append(line + " " * (size - cell_len(line)))
+        yield Text((" " * _GAP).join(cells).rstrip(), "dim")
+
+
+def _row(
+    columns: Sequence[Column], parts: Sequence[_Widths], sizes: Sequence[int], row: Sequence[Cell], bars: bool
+) -> Iterator[Text]:
+    filled = [
+        [_number(one, part, size)] if column.kind is Kind.NUMBER else _words(one, size)
+        for column, part, size, one in zip(columns, parts, sizes, row, strict=True)
+    ]
+    for place in range(max(len(one) for one in filled)):
+        text = Text()
+        for at, (one, size) in enumerate(zip(filled, sizes, strict=True)):
+            part = one[place] if place < len(one) else Text()
+            text.append_text(part)
+            if at < len(sizes) - 1 or bars:
+                text.append(" " * (size - part.cell_len + _GAP))
+        share = next((one.share for one in row if one.share is not None), None)
+        if bars and place == 0 and share is not None:
+            text.append(_bar(share), "cyan")
+        text.rstrip()
+        yield text
+
+
+def _words(one: Cell, size: int) -> list[Text]:
+    return [Text(line, _STYLES[one.tone]) for line in wrap(one.text, size)]
+
+
+def _number(one: Cell, part: _Widths, size: int) -> Text:
+    whole, fraction = _split(one.value)
+    value = whole.rjust(part.whole + len(whole) - cell_len(whole)) + fraction
+    text = Text(" " * (size - part.all))
+    text.append(value + " " * (part.number - cell_len(value)), _STYLES[one.tone])
+    for piece, wide, style in (
+        (one.unit, part.unit, _STYLES[one.tone]),
+        (one.interval, part.interval, "dim"),
+        (one.note, part.note, "dim"),
+    ):
+        if wide:
+            text.append(f" {piece}", style)
+            text.append(" " * (wide - cell_len(piece)))
+    return text
+
+
+def _bar(share: float) -> str:
+    eighths = max(0, min(8 * _BAR, round(share * 8 * _BAR)))
+    part: str = " ▏▎▍▌▋▊▉"[eighths % 8]
+    return ("█" * (eighths // 8) + part).rstrip()
+
+
+def _stacked(columns: Sequence[Column], rows: Sequence[str | Sequence[Cell]], width: int) -> Iterator[Text]:
+    """Each row as its name, and below it the other columns as "heading value"."""
+    names = 0
+    while names < len(columns) and columns[names].kind is Kind.NAME:
+        names += 1
+    names = max(1, names)
+    for row in rows:
+        if isinstance(row, str):
+            yield from (Text(line, "dim") for line in wrap(row, width))
+            continue
+        name = ", ".join(
+            f"{column.heading} {one.text}" if column.kind is Kind.NUMBER and column.heading else one.text
+            for column, one in zip(columns[:names], row[:names], strict=True)
+            if one.text
+        )
+        yield from _hanging("", name, width, tone=row[0].tone, indent=2)
+        line = ""
+        for column, one in zip(columns[names:], row[names:], strict=True):
+            if not one.text:
+                continue
+            joint = " " if column.kind is Kind.NUMBER else ": "
+            pair = f"{column.heading}{joint}{one.text}" if column.heading else one.text
+            joint = f"{line}   {pair}" if line else pair
+            if cell_len(joint) <= width - 2:
+                line = joint
+                continue
+            if line:
+                yield Text(f"  {line}")
+            *whole, line = wrap(pair, width - 4)
+            yield from (Text(("  " if at == 0 else "    ") + part) for at, part in enumerate(whole))
+            if whole:
+                yield Text(f"    {line}")
+                line = ""
+        if line:
+            yield Text(f"  {line}")

@@ -1,0 +1,175 @@
+"""The kit keeps what a report says, in every medium and at every width."""
+
+from __future__ import annotations
+
+import re
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from rich.cells import cell_len
+
+from tare.report.kit import markdown, page, terminal
+from tare.report.kit.blocks import (
+    Block,
+    Cell,
+    Column,
+    Facts,
+    Item,
+    Items,
+    Kind,
+    Paragraph,
+    Section,
+    Table,
+    Tone,
+    Verdict,
+    WarningBlock,
+)
+from tare.report.kit.figure import UNITS, Figure
+from tests.unit.report.kit import sample
+
+GOLDEN = Path(__file__).parent / "golden"
+
+# Any block ----------------------------------------------------------------------------------
+words = st.text(
+    st.sampled_from("aAz09 .,:;-–[]<>&|*_`\\¶éß中文🙂\t\n") | st.characters(codec="utf-8"),
+    min_size=0,
+    max_size=90,
+)
+measured = st.builds(
+    lambda number, unit: f"{number} {unit}",
+    st.sampled_from(["1", "57.83", "2\u202f067"]),
+    st.sampled_from(UNITS),
+)
+sentences = st.lists(words | measured, max_size=6).map(" ".join)
+figures = st.builds(
+    lambda value, half, unit: Figure(value, value - half, value + half, unit=unit).cell(),
+    st.floats(-1e7, 1e7),
+    st.floats(0, 1e5),
+    st.sampled_from(["ms", "bytes", "instructions"]),
+)
+cells = figures | st.builds(Cell, sentences, st.sampled_from(["", *UNITS]), note=sentences)
+columns = st.builds(Column, words, st.sampled_from(list(Kind)), st.sampled_from(["", "group"]))
+
+
+@st.composite
+def tables(draw: st.DrawFn) -> Table:
+    heads = draw(st.lists(columns, min_size=1, max_size=9))
+    rows = st.lists(cells, min_size=len(heads), max_size=len(heads))
+    return Table(draw(sentences), heads, draw(st.lists(rows | words, max_size=6)), draw(st.booleans()))
+
+
+blocks: st.SearchStrategy[Block] = (
+    tables()
+    | st.builds(Paragraph, sentences, st.sampled_from(list(Tone)))
+    | st.builds(Verdict, words, sentences, st.sampled_from(list(Tone)), st.lists(sentences, max_size=3))
+    | st.builds(Facts, words, st.lists(st.tuples(words, cells), max_size=4))
+    | st.builds(Items, st.lists(st.builds(Item, sentences, st.sampled_from("-–✗")), max_size=4))
+    | st.builds(WarningBlock, sentences, sentences, sentences)
+)
+widths = st.integers(40, 200)
+
+
+def printed(block: Block, width: int) -> list[str]:
+    return [line.plain for line in terminal.lines([block], width)]
+
+
+@settings(deadline=None, max_examples=150)
+@given(blocks, widths)
+def test_no_line_is_wider_than_the_terminal(block: Block, width: int) -> None:
+    for line in printed(Section("key", "title", [block], aside="aside " * 9), width):
+        assert cell_len(line) <= width
+
+
+@settings(deadline=None, max_examples=150)
+@given(tables(), widths)
+def test_every_cell_of_a_table_is_printed_whole(table: Table, width: int) -> None:
+    shown = "\n".join(printed(table, width))
+    letters = "".join(shown.split())
+    before = None
+    for row in table.rows:
+        if isinstance(row, str):
+            continue
+        for place, one in enumerate(row):
+            assert isinstance(one, Cell)
+            if place == 0 and table.grouped and one.text == before:
+                continue
+            for word in terminal.wrap(one.text.replace("\n", " ").replace("\t", " "), 10**6)[0].split():
+                assert word in shown or _broken(word, letters), (word, shown)
+        assert isinstance(row[0], Cell)
+        before = row[0].text
+
+
+def _broken(word: str, letters: str) -> bool:
+    """A word may go over several lines of its column; its letters are then all there, in their order."""
+    rest = iter(letters)
+    return all(letter in rest for letter in "".join(word.split()))
+
+
+@settings(deadline=None, max_examples=150)
+@given(st.lists(st.text("aZ09é中 ", max_size=9) | measured, max_size=20), widths)
+def test_no_unit_is_parted_from_its_number(parts: list[str], width: int) -> None:
+    unit = re.compile(rf"^(?:{'|'.join(UNITS)})(?![\w-])")
+    for before, after in pairwise(terminal.wrap(" ".join(parts), width)):
+        assert not (before[-1:].isdigit() and unit.match(after)), (before, after)
+
+
+@settings(deadline=None, max_examples=12)
+@given(blocks)
+def test_any_block_is_rendered_in_every_medium(block: Block) -> None:
+    story = sample.story()
+    story = type(story)(story.title, story.under, story.written_by, [block])
+    assert markdown.render(story)
+    assert "<main>" in page.render(story)
+
+
+# One report -----------------------------------------------------------------------------------
+@pytest.mark.parametrize("width", [40, 60, 80, 200])
+def test_the_sample_in_a_terminal(width: int) -> None:
+    _golden(f"terminal-{width}.txt", terminal.render(sample.story(), width))
+
+
+def test_the_sample_as_markdown() -> None:
+    _golden("story.md", markdown.render(sample.story()))
+
+
+def test_the_sample_as_a_page() -> None:
+    body = page.render(sample.story()).partition("<main>")[2].partition("</main>")[0]
+    _golden("main.html", re.sub(r"\n\s*\n+", "\n", body).strip() + "\n")
+
+
+def _golden(name: str, text: str) -> None:
+    """To renew: delete the file and run the test twice."""
+    file = GOLDEN / name
+    if not file.exists():
+        file.write_text(text, encoding="utf-8")
+        pytest.fail(f"{file} was not there; it is written now, look at it")
+    assert text == file.read_text(encoding="utf-8")
+
+
+def test_a_page_without_charts_carries_no_library_and_stays_small() -> None:
+    assert len(page.render(sample.story()).encode()) < 40_000
+
+
+def test_markup_in_a_title_is_text() -> None:
+    assert "count &lt;b&gt;all&lt;/b&gt;" in page.render(sample.story())
+    assert "count \\<b\\>all\\</b\\>" in markdown.render(sample.story())
+
+
+@pytest.mark.parametrize(
+    ("figure", "text"),
+    [
+        (Figure(57.2134, 57.02, 57.90, unit="ms"), "57.21 ms [57.02, 57.90]"),
+        (Figure(57.2134, 49.0, 70.0, unit="ms"), "57 ms [49, 70]"),
+        (Figure(2067.4, 1512.0, 2396.0, unit="ms"), "2\u202f067 ms [1\u202f512, 2\u202f396]"),
+        (Figure(-0.0132, -0.02, 0.01, unit="ms"), "−13 µs [−20, 10]"),
+        (Figure(0.0, 0.0, 0.0, unit="ms"), "0 ms [0, 0]"),
+        (Figure(11.52, unit="ms"), "11.5 ms"),
+        (Figure(12 << 20, unit="bytes"), "12.0 MiB"),
+        (Figure(None, unit="ms"), "–"),
+    ],
+)
+def test_the_digits_follow_the_interval(figure: Figure, text: str) -> None:
+    assert figure.text == text
