@@ -150,7 +150,15 @@ def pace(ends: Ends, begin: int, end: int) -> Pace:
 
 
 HEADER = (
-    *("server", "unharmed", "exit code", "rounds", "functions", "failures of clients", "transactions/s before"),
+    *(
+        "server",
+        "unharmed",
+        "exit code",
+        "rounds",
+        "functions",
+        "failures of clients",
+        "transactions/s before",
+    ),
     *("while", "after", "longest standstill, ms: before", "while", "after"),
 )
 
@@ -209,7 +217,13 @@ def explain(one: Outcome) -> Iterator[str]:
 
 def main() -> None:
     asked = arguments(
-        __doc__ or "", files=("markdown", "results"), seconds=60, around=15, budget="20%", servers="", moments=0
+        __doc__ or "",
+        files=("markdown", "results"),
+        seconds=60,
+        around=15,
+        budget="20%",
+        servers="",
+        moments=0,
     )
     if os.geteuid() != 0:
         raise SystemExit("attaching needs root: sudo -E python -m benchmarks.profile_servers")
@@ -234,7 +248,11 @@ def main() -> None:
         for text in explain(outcomes[-1]):
             print(text, file=sys.stderr, flush=True)
     if asked.results:
-        kept = json.loads(asked.results.read_text()) if asked.results.exists() else {"servers": [], "moments": []}
+        kept = (
+            json.loads(asked.results.read_text())
+            if asked.results.exists()
+            else {"servers": [], "moments": []}
+        )
         outcomes = merged([outcome_of(one) for one in kept["servers"]], outcomes)
         at_moments = at_moments or [Moment(**one) for one in kept["moments"]]
         kept = {"servers": [asdict(one) for one in outcomes], "moments": [asdict(one) for one in at_moments]}

@@ -47,7 +47,17 @@ class Tare:
     def __init__(self, words: Sequence[str], folder: Path, name: str) -> None:
         self._document = folder / f"{name}.json"
         kept = ("--out", str(folder / "profiles"), "--name", name, "--json", str(self._document))
-        command = [sys.executable, "-m", "tare", "profile", "attach", *words, "--duration", f"{SECONDS}s", *kept]
+        command = [
+            sys.executable,
+            "-m",
+            "tare",
+            "profile",
+            "attach",
+            *words,
+            "--duration",
+            f"{SECONDS}s",
+            *kept,
+        ]
         with (folder / f"{name}.err").open("wb") as errors:
             self.process = subprocess.Popen(command, stdout=errors, stderr=errors)
 
@@ -134,7 +144,9 @@ def starting(subject: Served) -> Moment:
         lives = subject.is_alive
         left = probes(subject) if lives else 0
     says = f"exit code {attached.exit_code}: {attached.headline}; {'alive' if lives else '**ended**'}; {left} probes left"
-    return Moment(subject.name, "while the server starts", lives and attached.exit_code is not None and not left, says)
+    return Moment(
+        subject.name, "while the server starts", lives and attached.exit_code is not None and not left, says
+    )
 
 
 def of_server(subject: Served) -> list[int]:

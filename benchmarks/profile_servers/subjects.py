@@ -268,7 +268,15 @@ class Jvm(Program):
         if java is None or compiler is None:
             raise Missing("java and javac are not installed: apt install default-jdk-headless")
         subprocess.run([compiler, "-d", str(self.folder), str(self.SOURCE)], check=True)
-        return (java, self.HEAP, "-cp", str(self.folder), "Server", str(self._ends), str(self.folder / "ledger"))
+        return (
+            java,
+            self.HEAP,
+            "-cp",
+            str(self.folder),
+            "Server",
+            str(self._ends),
+            str(self.folder / "ledger"),
+        )
 
     def options(self) -> Mapping[str, Any]:
         shutil.chown(self.folder, USER)
@@ -301,5 +309,3 @@ def new_folder() -> tempfile.TemporaryDirectory[str]:
     folder = tempfile.TemporaryDirectory(prefix="tare-servers-")
     Path(folder.name).chmod(0o755)
     return folder
-
-

@@ -272,7 +272,10 @@ class PostgreSQLTrouble(Trouble):
         return (
             ("duplicate key", lambda: self.failing("INSERT INTO ledger VALUES (0)")),
             ("syntax error", lambda: self.failing("SELEC 1")),
-            ("division by zero", lambda: self.failing("SELECT 1 / (g - 500) FROM generate_series(1, 1000) g")),
+            (
+                "division by zero",
+                lambda: self.failing("SELECT 1 / (g - 500) FROM generate_series(1, 1000) g"),
+            ),
             ("statement timeout", self._timeout),
             ("cancelled", self.cancelled),
             ("ended", self.ended),

@@ -59,7 +59,9 @@ def interrupted(database: duckdb.DuckDBPyConnection) -> None:
     timer = threading.Timer(0.05, connection.interrupt)
     timer.start()
     try:
-        connection.execute("SELECT count(*) FROM range(200000) a, range(200000) b WHERE a.range % 7 = b.range % 5")
+        connection.execute(
+            "SELECT count(*) FROM range(200000) a, range(200000) b WHERE a.range % 7 = b.range % 5"
+        )
         connection.fetchall()
     finally:
         timer.join()
@@ -75,7 +77,9 @@ def leave_unread(database: duckdb.DuckDBPyConnection) -> None:
 
 def run(work: Work) -> list[str]:
     database = duckdb.connect(config={"threads": 2})
-    database.execute(f"CREATE TABLE accounts AS SELECT range::integer AS id, 0 AS balance FROM range({ACCOUNTS})")
+    database.execute(
+        f"CREATE TABLE accounts AS SELECT range::integer AS id, 0 AS balance FROM range({ACCOUNTS})"
+    )
     database.execute("ALTER TABLE accounts ADD PRIMARY KEY (id)")
     database.execute("CREATE TABLE ledger (worker integer)")
     work.together(
@@ -83,7 +87,9 @@ def run(work: Work) -> list[str]:
     )
     total, rows = database.execute("SELECT sum(balance), count(*) FROM accounts").fetchone() or (None, None)
     (committed,) = database.execute("SELECT count(*) FROM ledger").fetchone() or (None,)
-    return work.checked(sum_of_balances=(total, 0), accounts=(rows, ACCOUNTS), ledger=(committed, work.counts["committed"]))
+    return work.checked(
+        sum_of_balances=(total, 0), accounts=(rows, ACCOUNTS), ledger=(committed, work.counts["committed"])
+    )
 
 
 if __name__ == "__main__":

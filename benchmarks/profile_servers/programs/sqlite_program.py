@@ -66,7 +66,9 @@ def interrupted(connection: sqlite3.Connection) -> None:
     timer = threading.Timer(0.05, connection.interrupt)
     timer.start()
     try:
-        connection.execute("SELECT count(*) FROM accounts a, accounts b, accounts c WHERE a.id % 7 = c.id % 5").fetchall()
+        connection.execute(
+            "SELECT count(*) FROM accounts a, accounts b, accounts c WHERE a.id % 7 = c.id % 5"
+        ).fetchall()
     finally:
         timer.join()
 

@@ -48,7 +48,9 @@ class Work:
             self.counts[what] += 1
             self._ends.append(time.monotonic_ns())
 
-    def expect(self, error: type[BaseException] | tuple[type[BaseException], ...], act: Callable[[], object]) -> None:
+    def expect(
+        self, error: type[BaseException] | tuple[type[BaseException], ...], act: Callable[[], object]
+    ) -> None:
         """It fails so, and not otherwise."""
         try:
             act()

@@ -41,8 +41,9 @@ def compare(
     prepare: options.Prepare = None,
     conclude: options.Conclude = None,
     cleanup: options.Cleanup = None,
+    html: options.Html = None,
+    markdown: options.Words = None,
     json: options.Json = None,
-    markdown: options.Markdown = None,
     csv: options.Csv = None,
     allow_writes: options.AllowWrites = False,
     allow_restart: options.AllowRestart = False,
@@ -66,7 +67,7 @@ def compare(
     from tare.report.asked import Asked
     from tare.report.comparison import COMPARED, TOTAL_CPU
 
-    outputs = Outputs(json, markdown, csv)
+    outputs = Outputs(html, markdown, json, csv)
     outputs.check()
     queries = gather(sql, file, None, "1", None)
     if len(queries) != 2:

@@ -95,9 +95,6 @@ Values = Annotated[
 ]
 Json = Annotated[str | None, typer.Option("--json", metavar="FILE|-", help="Write the whole result as JSON.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
-Markdown = Annotated[
-    str | None, typer.Option("--markdown", metavar="FILE|-", help="Write the summary as Markdown.")
-]
 Csv = Annotated[
     str | None, typer.Option("--csv", metavar="FILE|-", help="Write every run's readings as CSV.")
 ]
@@ -133,11 +130,11 @@ Settings = Annotated[
 ]
 Html = Annotated[
     str | None,
-    typer.Option("--html", metavar="FILE|-", help="Write one HTML file with charts; it needs no network."),
+    typer.Option("--html", metavar="FILE|-", help="Write the report as one HTML file; it needs no network."),
 ]
 Words = Annotated[
     str | None,
-    typer.Option("--markdown", metavar="FILE|-", help="Write the words and tables as Markdown."),
+    typer.Option("--markdown", metavar="FILE|-", help="Write the report as Markdown."),
 ]
 Numbers = Annotated[str | None, typer.Option("--json", metavar="FILE|-", help="Write every number as JSON.")]
 Title = Annotated[str | None, typer.Option(metavar="TEXT", help="The report's title.")]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from dataclasses import dataclass
-from pathlib import Path
 
 import typer
 
@@ -12,25 +11,24 @@ from tare.cli import destinations
 from tare.cli.weighing import Weighed
 from tare.errors import TareError
 from tare.interruption import exit_code_of
-from tare.report.result import RunResult
 
 
 @dataclass(frozen=True, slots=True)
 class Outputs:
     """Destinations as they were given: a path, "-" for standard output, or None."""
 
-    json: str | None
+    html: str | None
     markdown: str | None
+    json: str | None
     csv: str | None
 
     def check(self) -> None:
-        """Said before weighing: two results in one place, and a place that cannot be written."""
-        destinations.check({"json": self.json, "markdown": self.markdown, "csv": self.csv})
+        """Raises UsageError for two results in one place, and for a place that cannot be written."""
+        destinations.check(self.given())
 
-    def given(self) -> dict[str, str]:
-        """Destinations by the name of their exporter."""
-        named = {"json": self.json, "markdown": self.markdown, "csv": self.csv}
-        return {name: target for name, target in named.items() if target}
+    def given(self) -> dict[str, str | None]:
+        """Destinations by the name of their form."""
+        return {"html": self.html, "markdown": self.markdown, "json": self.json, "csv": self.csv}
 
     @property
     def quiet(self) -> bool:
@@ -39,26 +37,22 @@ class Outputs:
 
 
 def deliver(weighed: Weighed, outputs: Outputs) -> None:
-    """Writes everything asked for, then ends with the exit code that fits.
+    """Prints and writes the result, then ends with the exit code that fits.
 
-    A destination that fails does not keep the others from being written: files come first, since
-    standard output may be a pipe whose reader has gone. Raises BrokenPipeError then.
-    """
-    from tare.report.exporter import export
+    Raises BrokenPipeError where the reader of standard output has gone."""
+    from tare.report import csv
+    from tare.report.kit.deliver import deliver as deliver_forms
+    from tare.report.time.story import story
 
-    failures: list[TareError] = []
-    for name, target in outputs.given().items():
-        try:
-            if target != "-":
-                export(weighed.result, name, Path(target))
-        except TareError as error:
-            failures.append(error)
+    result = weighed.result
+    failure: TareError | None = None
     try:
-        _print(weighed.result, outputs)
+        deliver_forms(
+            story(result), result, outputs.given(), more={"csv": lambda: csv.render(result)}, always=True
+        )
     except TareError as error:
-        failures.append(error)
-    for failure in failures:
-        print(f"tare: {failure}", file=sys.stderr)
+        failure = error
+        print(f"tare: {error}", file=sys.stderr)
     if isinstance(weighed.stopped_by, KeyboardInterrupt):
         print(
             "tare: interrupted: what was weighed so far was kept; machine settings are as they were",
@@ -68,21 +62,5 @@ def deliver(weighed: Weighed, outputs: Outputs) -> None:
     if isinstance(weighed.stopped_by, TareError):
         print(f"tare: {weighed.stopped_by}", file=sys.stderr)
         raise typer.Exit(weighed.stopped_by.exit_code)
-    if failures:
+    if failure is not None or any(query.outcome == "failed" for query in weighed.result.results):
         raise typer.Exit(1)
-    if any(query.outcome == "failed" for query in weighed.result.results):
-        raise typer.Exit(1)
-
-
-def _print(result: RunResult, outputs: Outputs) -> None:
-    """The report, or the one result that goes to standard output instead."""
-    from rich.console import Console
-
-    from tare.report.exporter import EXPORTERS
-    from tare.report.text import print_report
-
-    name = next((name for name, target in outputs.given().items() if target == "-"), None)
-    if name is None:
-        print_report(result, Console())
-    else:
-        sys.stdout.write(EXPORTERS[name](result))

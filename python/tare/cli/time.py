@@ -26,8 +26,9 @@ def time(
     parameter_scan: options.Scan = None,
     parameter_step_size: options.Step = "1",
     parameter_list: options.Values = None,
+    html: options.Html = None,
+    markdown: options.Words = None,
     json: options.Json = None,
-    markdown: options.Markdown = None,
     csv: options.Csv = None,
     allow_writes: options.AllowWrites = False,
     allow_restart: options.AllowRestart = False,
@@ -48,7 +49,7 @@ def time(
     from tare.measure.phases import Phases
     from tare.report.asked import Asked
 
-    outputs = Outputs(json, markdown, csv)
+    outputs = Outputs(html, markdown, json, csv)
     outputs.check()
     queries = gather(sql, file, parameter_scan, parameter_step_size, parameter_list)
     how = conditions(

@@ -31,7 +31,8 @@ from tare.profile.request import Asked
 from tare.profile.transactions import Transactions
 from tare.profile.windows import AFTER_S, LEAST_PAIRS, PROBED, Turn, turns
 from tare.protocol.profile.found import Findings, Overhead
-from tare.protocol.profile.overhead import Excess, Measure, excess, own_ns
+from tare.protocol.profile.measured import Measure
+from tare.protocol.profile.overhead import Excess, excess, own_ns
 from tare.protocol.profile.overhead import Turn as Measured
 from tare.protocol.profile.refinement import Costs
 

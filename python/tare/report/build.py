@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import statistics
 from collections.abc import Sequence
 
@@ -16,7 +15,7 @@ from tare.report import watch
 from tare.report.asked import Asked, Means
 from tare.report.comparison import compare_first_two
 from tare.report.query_result import query_result
-from tare.report.warnings import Caution
+from tare.report.warnings import Caution, type_name
 
 
 def build_result(
@@ -60,7 +59,7 @@ def build_result(
         comparison=comparison,
         warnings=[
             document.WarningResult(
-                type=_kebab(type(caution).__name__),
+                type=type_name(type(caution)),
                 query=caution.query,
                 cause=caution.cause,
                 evidence=caution.evidence,
@@ -69,10 +68,6 @@ def build_result(
             for caution in cautions
         ],
     )
-
-
-def _kebab(name: str) -> str:
-    return re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "-", name).lower()
 
 
 def _own_cost(summed: Sequence[QatC]) -> document.OwnCostResult:

@@ -1,15 +1,15 @@
-"""The result document as JSON, as `schemas/result-v1.json` describes it."""
+"""A report's document as JSON, as its schema in `schemas/` describes it."""
 
 from __future__ import annotations
 
 import json
 
-from tare.report.result import RunResult
+from pydantic import BaseModel
 
 
-def render(result: RunResult) -> str:
+def render(document: BaseModel) -> str:
     """Indented; lists of numbers on one line each."""
-    return laid_out(result.model_dump(mode="json", by_alias=True)) + "\n"
+    return laid_out(document.model_dump(mode="json", by_alias=True)) + "\n"
 
 
 def laid_out(value: object, indent: str = "") -> str:

@@ -6,12 +6,8 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from tare.report.result import MeasureResult
-
 THIN = "\u202f"  # narrow no-break space between thousands
 MINUS = "\u2212"
-
-MOST_DECIMALS = 3  # in a table: a microsecond where milliseconds are shown
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,43 +69,6 @@ def fixed(value: float, places: int) -> str:
     if text.startswith("-"):
         return text[1:] if not text.strip("-0." + THIN) else MINUS + text[1:]
     return text
-
-
-@dataclass(frozen=True, slots=True)
-class Shown:
-    """A measure made ready for a table."""
-
-    value: str
-    unit: str
-    interval: str
-    rsd: str
-
-
-def shown(measure: MeasureResult, scale: Scale | None = None) -> Shown:
-    """Median, interval and relative standard deviation. A null median shows as "–"."""
-    if measure.median is None:
-        return Shown("–", "", "", "")
-    values = [measure.median, *(measure.ci95 or ())]
-    chosen = scale or scale_for(measure.unit, values)
-    if measure.ci95 is not None:
-        uncertainty: float | None = (measure.ci95[1] - measure.ci95[0]) / 2
-    else:
-        known = [s for s in measure.samples if s is not None]
-        uncertainty = (max(known) - min(known)) / 2 if len(known) > 1 else None
-    places = decimals(measure.median / chosen.factor, (uncertainty or 0) / chosen.factor or None)
-    places = min(places, MOST_DECIMALS)
-    if measure.unit == "processes" and measure.median == int(measure.median):
-        places = 0
-    interval = ""
-    if measure.ci95 is not None:
-        low, high = (fixed(bound / chosen.factor, places) for bound in measure.ci95)
-        interval = f"[{low}, {high}]"
-    return Shown(
-        fixed(measure.median / chosen.factor, places),
-        chosen.unit,
-        interval,
-        "" if measure.rsd is None or measure.median == 0 else percent(measure.rsd),
-    )
 
 
 def percent(share: float) -> str:

@@ -3,6 +3,7 @@ evidence for it, and a next step that is worded by what the user already asked f
 
 from __future__ import annotations
 
+import re
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 
@@ -415,3 +416,20 @@ class NotResolved(Caution):
 
     def next_step(self, asked: Asked) -> str:
         return "give more runs, a wider --until, or compare by CPU time, which neighbours do not move"
+
+
+def type_name(kind: type[Caution]) -> str:
+    """Name of a warning's type in the result document."""
+    return re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "-", kind.__name__).lower()
+
+
+_OTHER_MEASURES: tuple[type[Caution], ...] = (
+    NoDelayAccounting,
+    LowerTier,
+    Ttp2NotApplicable,
+    IoWorkersRead,
+    TooShortForTicks,
+)
+
+SPARE_THE_TIMES = frozenset(map(type_name, _OTHER_MEASURES))
+"""Types after which wall time and CPU time may still be relied on: they concern other measures."""

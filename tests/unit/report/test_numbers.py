@@ -6,42 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tare.report.numbers import bytes_text, decimals, fixed, ms_text, percent, scale_for, shown
-from tare.report.result import MeasureResult
-
-
-def measured(
-    median: float | None, ci95: tuple[float, float] | None, unit: str = "ms", **more: object
-) -> MeasureResult:
-    values: dict[str, object] = {
-        "median": median, "ci95": ci95, "coverage": 0.97 if ci95 else None, "ci_reason": None, "rsd": 0.017,
-        "samples": [], "reason": None, "note": None, "sampled": False, "unit": unit, "view": "elapsed",
-    }  # fmt: skip
-    return MeasureResult.model_validate({**values, **more})
-
-
-@pytest.mark.parametrize(
-    ("median", "ci95", "value", "interval"),
-    [
-        (57.2134, (57.02, 57.90), "57.21", "[57.02, 57.90]"),
-        (57.2134, (49.0, 70.0), "57", "[49, 70]"),
-        (2067.4, (1512.0, 2396.0), "2\u202f067", "[1\u202f512, 2\u202f396]"),
-        (-0.0132, (-0.02, 0.01), "−0.013", "[−0.020, 0.010]"),
-        (0.0, (0.0, 0.0), "0", "[0, 0]"),
-    ],
-)
-def test_the_digits_follow_the_interval(
-    median: float, ci95: tuple[float, float], value: str, interval: str
-) -> None:
-    from tare.report.numbers import Scale
-
-    found = shown(measured(median, ci95), Scale("ms", 1.0))
-    assert (found.value, found.interval, found.unit) == (value, interval, "ms")
-
-
-def test_without_a_median_there_is_a_dash_and_no_unit() -> None:
-    found = shown(measured(None, None, reason="why"))
-    assert (found.value, found.unit, found.interval) == ("–", "", "")
+from tare.report.numbers import bytes_text, decimals, fixed, ms_text, percent, scale_for
 
 
 @pytest.mark.parametrize(

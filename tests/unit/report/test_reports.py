@@ -15,11 +15,20 @@ from tare.measure.query import Query
 from tare.measure.records import Outcome
 from tare.protocol.stop import Stop
 from tare.report import csv as csv_report
-from tare.report import markdown, text
-from tare.report.asked import Asked
+from tare.report.asked import Asked, Attempt, Means
+from tare.report.kit import markdown, page, terminal
 from tare.report.result import RunResult
+from tare.report.time.story import story
 from tests.unit.protocol.qe_records import qe
 from tests.unit.report import sample
+
+
+def text(result: RunResult, width: int = 80) -> str:
+    return terminal.render(story(result), width)
+
+
+def as_markdown(result: RunResult) -> str:
+    return markdown.render(story(result))
 
 
 @pytest.fixture(scope="module")
@@ -32,114 +41,153 @@ def troubled() -> RunResult:
     return sample.troubled()
 
 
-@pytest.mark.parametrize("width", [80, 120])
+@pytest.mark.parametrize("width", [60, 80, 120, 200])
 @pytest.mark.parametrize(
     "make", [sample.warm, sample.troubled, sample.compared], ids=lambda make: make.__name__
 )
 def test_nothing_is_wider_than_the_terminal_and_nothing_is_cut(make, width: int) -> None:  # type: ignore[no-untyped-def]
-    shown = text.render(make(), width)
+    shown = text(make(), width)
     assert max(len(line) for line in shown.splitlines()) <= width
     assert "…" not in shown.replace("tare time …", "")
 
 
 def test_the_elapsed_view_shows_every_part_in_the_order_of_the_sum(warm: RunResult) -> None:
-    shown = text.render(warm)
+    shown = text(warm)
     labels = ["wall", "= CPU", "+ block I/O", "+ run-queue wait", "+ sleep", "+ steal", "+ residue"]
     places = [shown.index(f"\n{label}") for label in labels]
     assert places == sorted(places)
 
 
 def test_every_median_has_its_interval_beside_it(warm: RunResult) -> None:
-    line = next(line for line in text.render(warm).splitlines() if line.startswith("wall"))
+    line = next(line for line in text(warm).splitlines() if line.startswith("wall"))
     assert re.search(r"57\.83 +ms +\[57\.48, 58\.12\] +0\.48%", line)
 
 
 def test_a_dash_is_explained_below(troubled: RunResult) -> None:
-    shown = text.render(troubled, 120)
+    shown = text(troubled, 120)
     assert "– sleep: scheduler trace rejected" in shown
     assert "– instructions:u: the hypervisor shows no counter" in shown
     assert "– TTPv2: 0 of 9 QEs are left" in shown
 
 
 def test_sampled_splits_are_marked(warm: RunResult) -> None:
-    shown = text.render(warm)
+    shown = text(warm)
     assert "user ~" in shown
     assert "~ sampled split" in shown
 
 
 def test_failed_checks_come_with_number_source_and_evidence(troubled: RunResult) -> None:
-    assert "✗ DBMS time (TTPv2 Table XI, 2): 8 of 9 QEs" in text.render(troubled, 120)
+    assert "✗ DBMS time (TTPv2 Table XI, 2): 8 of 9 QEs" in text(troubled, 120)
 
 
 def test_each_warning_ends_with_a_next_step(troubled: RunResult) -> None:
-    shown = text.render(troubled)
+    shown = text(troubled)
     assert shown.count("  next: ") == len(troubled.warnings) > 5
 
 
 def test_what_is_said_in_colour_is_said_in_words_too(troubled: RunResult) -> None:
     out = io.StringIO()
-    text.print_report(troubled, Console(file=out, width=100, force_terminal=True, color_system="truecolor"))
+    terminal.print_story(
+        story(troubled), Console(file=out, width=100, force_terminal=True, color_system="truecolor")
+    )
     stripped = re.sub(r"\x1b\[[0-9;]*m", "", out.getvalue())
     assert "\x1b[" in out.getvalue()
-    assert [line.rstrip() for line in stripped.splitlines()] == text.render(troubled, 100).splitlines()
+    assert [line.rstrip() for line in stripped.splitlines()] == text(troubled, 100).splitlines()
     assert "NOT reached" in stripped
 
 
 def test_an_interrupted_run_says_so(troubled: RunResult) -> None:
-    assert "the run ended early: interrupted" in text.render(troubled)
-    assert "The run ended early" in markdown.render(troubled)
+    assert "the run ended early: interrupted" in text(troubled)
+    assert "the run ended early" in as_markdown(troubled)
 
 
 def test_a_query_that_never_worked_shows_why() -> None:
     broken = sample.result([qe(0, outcome=Outcome.FAILED, error="division by zero", elapsed=None)])
-    assert "no run was timed to its end: division by zero" in text.render(broken)
-    assert "division by zero" in markdown.render(broken)
+    assert "no run was timed to its end: division by zero" in text(broken)
+    assert "division by zero" in as_markdown(broken)
 
 
 def test_tare_shows_its_own_cost(warm: RunResult) -> None:
-    assert "Tare 0.1.0 itself: 100 µs CPU a QE (0.17% of wall)" in text.render(warm, 120)
+    assert "Tare     0.1.0: 100 µs CPU a QE (0.17% of wall)" in text(warm, 120)
 
 
 def test_square_brackets_in_sql_and_names_are_not_markup() -> None:
     odd = sample.result([qe(i) for i in range(6)], [Query("a [bold]b[/x]", "SELECT a[1] FROM t /* [red] */")])
-    shown = text.render(odd)
+    shown = text(odd)
     assert "a [bold]b[/x]" in shown
     assert "SELECT a[1] FROM t /* [red] */" in shown
 
 
 class TestComparison:
     def test_it_says_which_query_is_which(self) -> None:
-        shown = text.render(sample.compared())
+        shown = text(sample.compared())
         assert "A  count\nB  sum\n" in shown
-        assert "A: count\\\nB: sum" in markdown.render(sample.compared())
+        assert "| A | count |\n| B | sum |" in as_markdown(sample.compared())
 
     def test_the_verdict_names_the_dearer_query_and_how_sure_that_is(self) -> None:
-        shown = " ".join(text.render(sample.compared(1.10)).split())
+        shown = " ".join(text(sample.compared(1.10)).split())
         assert "B costs more CPU time than A: B takes 1.09" in shown
         assert "95% interval" in shown
 
     def test_a_faster_b_is_told_from_the_other_end(self) -> None:
-        assert "A costs more CPU time than B" in text.render(sample.compared(0.9), 120)
+        assert "A costs more CPU time than B" in text(sample.compared(0.9), 120)
 
     def test_no_difference_is_not_called_equal(self) -> None:
-        shown = text.render(sample.compared(0.995), 120)
-        assert "no difference in CPU time between A and B is established" in shown
+        shown = text(sample.compared(0.995), 120)
+        assert "No difference in CPU time between A and B is established" in shown
 
     def test_a_rule_that_was_not_reached_says_so(self) -> None:
         assert "asked to stop at ci=0.1%, not reached" in " ".join(
-            text.render(sample.compared(until=Stop(0.001))).split()
+            text(sample.compared(until=Stop(0.001))).split()
         )
+
+
+class TestAnswer:
+    """The first lines: what it costs, and whether the reader may rely on it."""
+
+    def test_it_comes_first(self, warm: RunResult) -> None:
+        assert text(warm, 120).startswith(
+            "✓ count takes 57.83 ms [57.48, 58.12], 55.46 ms [55.10, 55.74] of it CPU"
+        )
+
+    def test_a_box_is_green_only_without_a_warning_that_touches_the_times(
+        self, warm: RunResult, troubled: RunResult
+    ) -> None:
+        assert 'class="verdict-box rely"' in page.render(story(warm))
+        shown = page.render(story(troubled))
+        assert 'class="verdict-box rely"' not in shown
+        assert "the cache was not cold as asked" in shown.partition("</div>")[0]
+
+    def test_a_warning_about_another_measure_leaves_it_green(self) -> None:
+        lower = Means(
+            "taskstats", [Attempt("bpf", False, "CAP_BPF is missing", "run as root")], False, sample.TICK_NS
+        )
+        found = sample.result(sample.noisy(10), asked=Asked(10), means=lower)
+        assert {one.type for one in found.warnings} == {"no-delay-accounting", "lower-tier"}
+        assert 'class="verdict-box rely"' in page.render(story(found))
+
+    def test_different_answers_are_no_comparison(self) -> None:
+        found = sample.compared()
+        assert found.comparison is not None
+        differing = found.comparison.model_copy(update={"answers_agree": False})
+        assert 'class="verdict-box not"' in page.render(
+            story(found.model_copy(update={"comparison": differing}))
+        )
+
+    def test_several_queries_are_shown_side_by_side(self) -> None:
+        found = sample.compared().model_copy(update={"comparison": None})
+        assert [line.split()[0] for line in text(found).splitlines()[:4]] == ["What", "query", "count", "sum"]
 
 
 class TestMarkdown:
     def test_every_table_is_rectangular(self, troubled: RunResult) -> None:
-        for block in markdown.render(troubled).split("\n\n"):
+        for block in as_markdown(troubled).split("\n\n"):
             rows = [line for line in block.splitlines() if line.startswith("|")]
             assert len({len(re.findall(r"(?<!\\)\|", row)) for row in rows}) <= 1
 
     def test_a_pipe_in_a_name_does_not_break_its_table(self) -> None:
         piped = sample.result([qe(i) for i in range(6)], [Query("a|b", "SELECT 1 || 2")])
-        shown = markdown.render(piped)
+        shown = as_markdown(piped)
         assert "## a\\|b" in shown
         assert "```sql\nSELECT 1 || 2\n```" in shown
 
@@ -181,6 +229,6 @@ def test_any_records_can_be_reported_every_way(data: st.DataObject) -> None:
 
     qes = data.draw(st.lists(any_qe(), max_size=8))
     result = sample.result(qes, interrupted=data.draw(st.booleans()))
-    assert text.render(result)
-    assert markdown.render(result)
+    assert text(result, data.draw(st.integers(40, 200)))
+    assert as_markdown(result)
     assert csv_report.render(result)

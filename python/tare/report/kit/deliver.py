@@ -1,4 +1,4 @@
-"""Where a report goes: files, whole or not at all, and standard output."""
+"""The forms of a report, and where they go: files, whole or not at all, and standard output."""
 
 from __future__ import annotations
 
@@ -6,39 +6,75 @@ import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from tare.errors import ExportFailed
-from tare.report.atomic import write
+from pydantic import BaseModel
 
-Form = Callable[[], str]
+from tare.errors import ExportFailed
+from tare.files import write
+from tare.report import json
+from tare.report.kit.blocks import Story
+
+
+def _html(story: Story, document: BaseModel) -> str:
+    from tare.report.kit import page  # brings the template engine and, where charts are drawn, their library
+
+    return page.render(story)
+
+
+def _markdown(story: Story, document: BaseModel) -> str:
+    from tare.report.kit import markdown
+
+    return markdown.render(story)
+
+
+def _json(story: Story, document: BaseModel) -> str:
+    return json.render(document)
+
+
+FORMS: Mapping[str, Callable[[Story, BaseModel], str]] = {"html": _html, "markdown": _markdown, "json": _json}
+"""By the name of the option that requests it. A new form is a renderer and a line here."""
 
 
 def deliver(
+    story: Story,
+    document: BaseModel,
     given: Mapping[str, str | None],
-    forms: Mapping[str, Form],
-    show: Callable[[], None],
     *,
+    more: Mapping[str, Callable[[], str]] | None = None,
     always: bool = False,
 ) -> None:
-    """Writes each form that was requested. Without one, or `always` where standard output has no other use, `show`
-    prints the report.
+    """Writes each form that was requested. Without one, or `always` where standard output has no other use, prints
+    the story.
 
-    `given`: a path, "-" for standard output, or None, by the name of the option, which is its form's. Files come
-    first, since standard output may be a pipe whose reader has gone; one that fails does not keep the others from
-    being written. Raises ExportFailed."""
+    `given`: a path, "-" for standard output, or None, by the name of the form. `more`: forms of this subject alone.
+    Files come first, since standard output may be a pipe whose reader has gone; one that fails does not keep the
+    others from being written. Raises ExportFailed."""
     requested = {name: target for name, target in given.items() if target}
+
+    def form(name: str) -> str:
+        return more[name]() if more and name in more else FORMS[name](story, document)
+
     failures = []
     for name, target in requested.items():
         if target != "-":
             try:
-                write(Path(target), forms[name]())
+                write(Path(target), form(name))
             except ExportFailed as error:
                 failures.append(error)
     shown = [name for name, target in requested.items() if target == "-"]
     for name in shown:
-        sys.stdout.write(forms[name]())
+        sys.stdout.write(form(name))
     if not requested or (always and not shown):
-        show()
+        show(story)
     for failure in failures[:-1]:
         print(f"tare: {failure}", file=sys.stderr)
     if failures:
         raise failures[-1]
+
+
+def show(story: Story) -> None:
+    """Prints the story as wide as the terminal is."""
+    from rich.console import Console
+
+    from tare.report.kit.terminal import print_story
+
+    print_story(story, Console(highlight=False))

@@ -60,7 +60,11 @@ def _block(block: Block, level: int) -> Iterator[str]:
             if block.reasons:
                 yield "\n".join(f"- {plain(one)}" for one in block.reasons)
         case Facts():
-            yield table((block.caption, ""), ((name, cell(value).text) for name, value in block.pairs))
+            yield table(
+                (block.caption or "fact", "value"),
+                ((name, cell(value).text) for name, value in block.pairs),
+                (False, False),
+            )
         case Items():
             yield "\n".join(
                 f"- {plain(one.text)}" if one.sign == "-" else f"- {plain(one.sign)} {plain(one.text)}"
@@ -86,6 +90,7 @@ def _table(block: Table) -> Iterator[str]:
         (
             [row, *[""] * (width - 1)] if isinstance(row, str) else [cell(one).text for one in row]
             for row in rows
+            if row != ""
         ),
         [one.kind is Kind.NUMBER for one in block.columns],
     )

@@ -46,7 +46,7 @@ _STYLES = {
     Tone.BAD: "red",
 }
 _SIGNS = {Tone.GOOD: "✓", Tone.CAUTION: "!", Tone.BAD: "✗"}
-_GAP = 2  # columns between those of a table
+_GAPS = (2, 1)  # columns between those of a table; the second before it folds
 _LEAST = 14  # columns that words of a table keep at least, before it folds
 _BAR = 10  # columns of a bar
 
@@ -222,23 +222,34 @@ def _table(table: Table, width: int) -> Iterator[Text]:
     ]
     cells = [row for row in rows if not isinstance(row, str)]
     parts = [_parts([row[place] for row in cells], column) for place, column in enumerate(columns)]
-    sizes = _fitted(columns, parts, cells, width)
+    for gap in _GAPS:
+        sizes = _fitted(columns, parts, cells, width - gap * (len(columns) - 1))
+        if sizes is not None:
+            break
     if sizes is None:
         yield from _stacked(columns, rows, width)
         return
-    yield from _headings(columns, parts, sizes)
+    yield from _headings(columns, parts, sizes, gap)
     bars = any(one.share is not None for row in cells for one in row)
-    bars = bars and sum(sizes) + _GAP * len(sizes) + _BAR <= width
+    bars = bars and sum(sizes) + gap * len(sizes) + _BAR <= width
     before = ""
-    for row in rows:
+    for place, row in enumerate(rows):
         if isinstance(row, str):
-            yield from (Text(line, "dim") for line in wrap(row, width))
+            yield from _within(row, width, place)
             continue
         first = row[0]
         if table.grouped:
             row = [Cell("") if first.text == before else first, *row[1:]]
             before = first.text
-        yield from _row(columns, parts, sizes, row, bars)
+        yield from _row(columns, parts, sizes, row, gap, bars)
+
+
+def _within(heading: str, width: int, place: int) -> Iterator[Text]:
+    """A heading within a table; an empty one only parts the rows."""
+    if place:
+        yield Text()
+    if heading:
+        yield from _styled(heading, width, Tone.QUIET)
 
 
 def _plain(given: Cell | str) -> Cell:
@@ -273,10 +284,9 @@ def _parts(cells: Sequence[Cell], column: Column) -> _Widths:
 
 
 def _fitted(
-    columns: Sequence[Column], parts: Sequence[_Widths], cells: Sequence[Sequence[Cell]], width: int
+    columns: Sequence[Column], parts: Sequence[_Widths], cells: Sequence[Sequence[Cell]], room: int
 ) -> list[int] | None:
-    """Width of each column, or None where the table has to fold."""
-    room = width - _GAP * (len(columns) - 1)
+    """Width of each column, or None where they have no room."""
     natural = [max(part.all, cell_len(one.heading)) for one, part in zip(columns, parts, strict=True)]
     if sum(natural) <= room:
         return natural
@@ -302,7 +312,9 @@ def _fitted(
     return sizes
 
 
-def _headings(columns: Sequence[Column], parts: Sequence[_Widths], sizes: Sequence[int]) -> Iterator[Text]:
+def _headings(
+    columns: Sequence[Column], parts: Sequence[_Widths], sizes: Sequence[int], gap: int
+) -> Iterator[Text]:
     wrapped = [wrap(one.heading, size) for one, size in zip(columns, sizes, strict=True)]
     if not any(line for one in wrapped for line in one):
         return
@@ -311,16 +323,21 @@ def _headings(columns: Sequence[Column], parts: Sequence[_Widths], sizes: Sequen
         cells = []
         for column, part, size, filled in zip(columns, parts, sizes, wrapped, strict=True):
             line = filled[place - deep + len(filled)] if place >= deep - len(filled) else ""
-            if column.kind is Kind.NUMBER and cell_len(line) <= size - part.all + part.number:
-                line = line.rjust(size - part.all + part.number)  # its end stands over that of the numbers
-            elif column.kind is Kind.NUMBER:
-                line = line.rjust(size)
-            cells.append(line + " " * (size - cell_len(line)))
-        yield Text((" " * _GAP).join(cells).rstrip(), "dim")
+            lead = 0
+            if column.kind is Kind.NUMBER:  # ends where the numbers end, else begins where they begin
+                end = size - part.all + part.number
+                lead = max(end - cell_len(line), min(size - part.all, size - cell_len(line)))
+            cells.append(" " * lead + line + " " * (size - lead - cell_len(line)))
+        yield Text((" " * gap).join(cells).rstrip(), "dim")
 
 
 def _row(
-    columns: Sequence[Column], parts: Sequence[_Widths], sizes: Sequence[int], row: Sequence[Cell], bars: bool
+    columns: Sequence[Column],
+    parts: Sequence[_Widths],
+    sizes: Sequence[int],
+    row: Sequence[Cell],
+    gap: int,
+    bars: bool,
 ) -> Iterator[Text]:
     filled = [
         [_number(one, part, size)] if column.kind is Kind.NUMBER else _words(one, size)
@@ -332,7 +349,7 @@ def _row(
             part = one[place] if place < len(one) else Text()
             text.append_text(part)
             if at < len(sizes) - 1 or bars:
-                text.append(" " * (size - part.cell_len + _GAP))
+                text.append(" " * (size - part.cell_len + gap))
         share = next((one.share for one in row if one.share is not None), None)
         if bars and place == 0 and share is not None:
             text.append(_bar(share), "cyan")
@@ -341,7 +358,11 @@ def _row(
 
 
 def _words(one: Cell, size: int) -> list[Text]:
-    return [Text(line, _STYLES[one.tone]) for line in wrap(one.text, size)]
+    """Further lines are indented, where there is room."""
+    indent = len(one.text) - len(one.text.lstrip()) + 2
+    indent = indent if indent < size // 3 else 0
+    first, *rest = wrap(one.text, size - indent, size)
+    return [Text(line, _STYLES[one.tone]) for line in (first, *(" " * indent + line for line in rest))]
 
 
 def _number(one: Cell, part: _Widths, size: int) -> Text:
@@ -372,9 +393,9 @@ def _stacked(columns: Sequence[Column], rows: Sequence[str | Sequence[Cell]], wi
     while names < len(columns) and columns[names].kind is Kind.NAME:
         names += 1
     names = max(1, names)
-    for row in rows:
+    for place, row in enumerate(rows):
         if isinstance(row, str):
-            yield from (Text(line, "dim") for line in wrap(row, width))
+            yield from _within(row, width, place)
             continue
         name = ", ".join(
             f"{column.heading} {one.text}" if column.kind is Kind.NUMBER and column.heading else one.text

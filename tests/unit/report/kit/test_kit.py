@@ -28,6 +28,7 @@ from tare.report.kit.blocks import (
     WarningBlock,
 )
 from tare.report.kit.figure import UNITS, Figure
+from tare.report.numbers import Scale
 from tests.unit.report.kit import sample
 
 GOLDEN = Path(__file__).parent / "golden"
@@ -173,3 +174,8 @@ def test_markup_in_a_title_is_text() -> None:
 )
 def test_the_digits_follow_the_interval(figure: Figure, text: str) -> None:
     assert figure.text == text
+
+
+def test_a_scale_that_is_given_is_kept() -> None:
+    cell = Figure(-0.0132, -0.02, 0.01, unit="ms").cell(Scale("ms", 1.0))
+    assert (cell.value, cell.unit, cell.interval) == ("−0.013", "ms", "[−0.020, 0.010]")

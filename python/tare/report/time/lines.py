@@ -1,4 +1,4 @@
-"""The sentences that the reports share: what stands beside the numbers of a query and of a run."""
+"""Sentences about a query and a run that stand with its numbers."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from tare.report.result import (
     AnswerResult,
     CacheResult,
     CheckResult,
-    DisturberResult,
     Environment,
     MeasureResult,
     PlanResult,
     QueryResult,
 )
+from tare.report.words import dbms_name
 
 
 def runs(query: QueryResult) -> str:
@@ -46,14 +46,6 @@ def plan(found: PlanResult) -> str:
 def cache(found: CacheResult) -> str:
     verdict = {True: "proved", False: "NOT reached", None: "not proved"}[found.reached]
     return f"{found.asked}, {verdict}: {found.evidence}"
-
-
-def disturber(one: DisturberResult) -> tuple[str, str, str, str]:
-    """Name, role, run time a QE, share of the CPUs."""
-    name = f"[{one.comm}]" if one.kernel else one.comm
-    where = f"{len(one.pids)} × {name}" if len(one.pids) > 1 else f"{name} ({one.pids[0]})"
-    near = f"{ms_text(one.on_query_cpus_ms)} on the query's CPUs" if one.on_query_cpus_ms > 0 else ""
-    return where, one.role, f"{ms_text(one.run_ms)} ({percent(one.share)})", near
 
 
 def failed_checks(query: QueryResult) -> Iterator[CheckResult]:
@@ -94,27 +86,30 @@ def _gathered(query: QueryResult, choose: Callable[[MeasureResult], str | None])
         yield ", ".join(labels), why
 
 
-def environment(env: Environment) -> Iterator[str]:
+def environment(env: Environment) -> Iterator[tuple[str, str]]:
+    """Machine, server and Tare itself."""
     machine = env.machine
     cpus = f"{machine.online_cpus} CPU{'' if machine.online_cpus == 1 else 's'}"
     if machine.usable_cpus < machine.online_cpus:
         cpus += f" ({machine.usable_cpus} usable)"
     virtual = f" under {machine.hypervisor}" if machine.hypervisor else ""
     yield (
+        "machine",
         f"{machine.cpu_model}{virtual}, {cpus}, {bytes_text(machine.memory_bytes)}; "
-        f"{env.operating_system}, Linux {env.kernel}"
+        f"{env.operating_system}, Linux {env.kernel}",
     )
+    yield "server", f"{dbms_name(env.server.dbms)} {env.server.version}"
     delay = {True: "on", False: "off", None: "not in this kernel"}[env.probe.delay_accounting]
-    yield f"{env.server.dbms} {env.server.version}; probe tier {env.probe.tier}, delay accounting {delay}"
+    yield "probe", f"tier {env.probe.tier}, delay accounting {delay}"
     cost = env.tare.cost
+    own = ""
     if cost.cpu_ms is not None and cost.snapshots_ms is not None and cost.rss_bytes is not None:
         share = "" if cost.share_of_wall is None else f" ({percent(cost.share_of_wall)} of wall)"
-        yield (
-            f"Tare {env.tare.version} itself: {ms_text(cost.cpu_ms)} CPU a QE{share}, "
-            f"snapshots {ms_text(cost.snapshots_ms)} outside the clocks, {bytes_text(cost.rss_bytes)}"
+        own = (
+            f": {ms_text(cost.cpu_ms)} CPU a QE{share}, snapshots {ms_text(cost.snapshots_ms)} outside the clocks, "
+            f"{bytes_text(cost.rss_bytes)} of memory"
         )
-    else:
-        yield f"Tare {env.tare.version}"
+    yield "Tare", f"{env.tare.version}{own}"
 
 
 def labelled(query: QueryResult) -> Iterator[tuple[str, MeasureResult]]:

@@ -1,0 +1,1 @@
+"""The report of `tare time` and `tare compare`."""

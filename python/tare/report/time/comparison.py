@@ -1,0 +1,112 @@
+"""The story of A and B: the verdict in a sentence, then the numbers that carry it."""
+
+from __future__ import annotations
+
+from tare.protocol import measures
+from tare.report.comparison import TOTAL_CPU
+from tare.report.kit.blocks import Block, Cell, Column, Facts, Kind, Paragraph, Section, Table, Tone
+from tare.report.kit.figure import Figure
+from tare.report.numbers import MINUS, decimals, percent
+from tare.report.result import ComparisonResult, MeasureComparison, ShiftResult
+from tare.report.words import NOTHING
+
+LABELS = {
+    measures.WALL.name: "wall time",
+    measures.CPU.name: "CPU time",
+    TOTAL_CPU: "CPU time of all processes",
+    measures.INSTRUCTIONS.name: "instructions",
+}
+
+
+def verdict(found: ComparisonResult) -> str:
+    """One sentence about A and B, with the estimate and its interval."""
+    chosen = found.measures[found.primary]
+    label = LABELS[found.primary]
+    if found.greater is not None:
+        less = "A" if found.greater == "B" else "B"
+        return f"{found.greater} costs more {label} than {less}: {_by(chosen)}"
+    return f"no difference in {label} between A and B is established: {_by(chosen)}"
+
+
+def section(found: ComparisonResult) -> Section:
+    blocks: list[Block] = [
+        Facts("", [("A", found.a), ("B", found.b)]),
+        Table(
+            "With 95% intervals",
+            [
+                Column("", Kind.NAME),
+                Column("change"),
+                Column("B − A"),
+                Column("p"),
+                Column("δ"),
+            ],
+            [
+                [
+                    Cell(("→ " if name == found.primary else "\u00a0\u00a0") + LABELS[name]),
+                    _change(one.ratio) if one.ratio else NOTHING,
+                    _difference(one).cell(),
+                    _p_value(one.mann_whitney_p),
+                    f"{one.cliffs_delta:+.2f}".replace("-", MINUS),
+                ]
+                for name, one in found.measures.items()
+            ],
+        ),
+        Paragraph(_how(found), Tone.QUIET),
+    ]
+    return Section("comparison", "B against A", blocks)
+
+
+def _by(chosen: MeasureComparison) -> str:
+    if chosen.ratio is not None:
+        text = f"B takes {_times(chosen.ratio)} what A does"
+    else:
+        text = f"B − A = {_difference(chosen).text}"
+    return text if chosen.difference.ci95 else f"{text}; too few runs for an interval"
+
+
+def _times(ratio: ShiftResult) -> str:
+    if ratio.ci95 is None:
+        return f"{ratio.estimate:.3g}×"
+    low, high = ratio.ci95
+    places = max(2, decimals(ratio.estimate, (high - low) / 2))
+    return f"{ratio.estimate:.{places}f}× (95% interval {low:.{places}f} to {high:.{places}f})"
+
+
+def _change(ratio: ShiftResult) -> Cell:
+    """The ratio as a change, with its interval: "+5.1% [+4.0%, +6.2%]"."""
+
+    def signed(value: float) -> str:
+        return f"{(value - 1) * 100:+.{places}f}%".replace("-", MINUS)
+
+    width = (ratio.ci95[1] - ratio.ci95[0]) / 2 * 100 if ratio.ci95 else None
+    places = min(2, decimals((ratio.estimate - 1) * 100, width))
+    interval = f"[{signed(ratio.ci95[0])}, {signed(ratio.ci95[1])}]" if ratio.ci95 else ""
+    return Cell(signed(ratio.estimate), interval=interval)
+
+
+def _difference(one: MeasureComparison) -> Figure:
+    low, high = one.difference.ci95 or (None, None)
+    return Figure(one.difference.estimate, low, high, unit=one.unit)
+
+
+def _effect(delta: float) -> str:
+    """Cliff's delta with the customary words for its size (Romano et al. 2006)."""
+    size = abs(delta)
+    word = "negligible" if size < 0.147 else "small" if size < 0.33 else "medium" if size < 0.474 else "large"
+    return f"{delta:+.2f} ({word})".replace("-", MINUS)
+
+
+def _p_value(p: float) -> str:
+    return "< 0.0001" if p < 0.0001 else f"{p:.2g}"
+
+
+def _how(found: ComparisonResult) -> str:
+    a, b = found.measures[found.primary].runs
+    text = f"{a} + {b} runs, interleaved in random order"
+    if found.stop.rule:
+        width = "unknown" if found.stop.half_width is None else f"±{percent(found.stop.half_width)}"
+        ended = "reached" if found.stop.reached else "not reached"
+        text += f"; asked to stop at {found.stop.rule}, {ended} ({width})"
+    chosen = found.measures[found.primary]
+    size = f"Effect (→): Cliff's δ {_effect(chosen.cliffs_delta)}, A12 {chosen.a12:.2f}"
+    return f"{size}. {text}. p: Mann–Whitney. The verdict is drawn from the 99% interval."
