@@ -261,6 +261,10 @@ def test_a_program_that_hangs_or_dies_under_probes_is_the_headline(ends: str, tm
     else:
         assert found["failure"]["signal"] == signal.SIGABRT
         assert "signal 6, SIGABRT" in found["headline"][0]
+        assert found["failure"]["thread"] is not None
+        assert found["failure"]["function"] in ("transaction", ""), (
+            "abort() is called by the transaction itself"
+        )
 
 
 def test_named_functions_are_watched_in_one_round(tmp_path: Path) -> None:

@@ -41,7 +41,12 @@ Budget = Annotated[
     ),
 ]
 Duration = Annotated[
-    str, typer.Option(metavar="DURATION", help="Of all rounds, counting and analysis included: 60s, 2m.")
+    str,
+    typer.Option(
+        metavar="DURATION",
+        help="Of all rounds, counting and analysis included: 60s, 2m. From the first "
+        "transaction on; looking at the server before and after, and the report, take some 10 s more.",
+    ),
 ]
 Rounds = Annotated[
     int, typer.Option(min=1, max=50, help="At most; refinement may end earlier, and says why.")

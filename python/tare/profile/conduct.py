@@ -116,7 +116,7 @@ def profiled(
     named = [subject.functions.named(one).id for one in asked.functions] or list(begin_with)
     with _folder(subject, asked, kept) as run, in_our_words(), health_of(subject.server) as health:
         recorder = subject.opened(str(run.recording))
-        tell(told.Watching(recorder.name, recorder.says, subject.transactions.says))
+        tell(told.Watching(recorder.name, recorder.says, subject.transactions.says, asked.duration_s))
         cpus = machine_facts().online_cpus
         reading = Reading(run.recording, subject.transactions, subject.functions, asked, cpus)
         recording = Recording(recorder, subject.functions, subject.transactions, healthy=health.healthy)

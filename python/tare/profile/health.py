@@ -173,15 +173,16 @@ class Health:
 
 
 def _death(last: Exit, ends: Collection[Exit], *, whole: bool) -> Death:
-    """`ends`: of all threads of its process. The thread that a fatal signal hits ends first, unless a core is dumped,
-    for which the others have to be gone."""
+    """`ends`: of all threads of its process. Where a core is dumped, its flag is in the status of the one thread that
+    the signal hit, which dumps it; the others have the bare signal. Otherwise the thread that was hit ends first."""
     code = last.exit_code
     signal = code & _SIGNAL
     if not signal:
         return Death(last.process.tgid, last.process.comm, whole, exit_status=code >> 8 & 0xFF)
-    same = [one for one in ends if one.exit_code == code]
-    first = min(same, key=lambda one: one.ended_ns, default=last)
-    hit = None if code & _CORE and len(same) > 1 else first.process.pid
+    same = [one for one in ends if one.exit_code & _SIGNAL == signal] or [last]
+    dumped = [one for one in same if one.exit_code & _CORE]
+    first = min(dumped or same, key=lambda one: one.ended_ns)
+    hit = first.process.pid if len(dumped) < 2 else None
     return Death(last.process.tgid, last.process.comm, whole, signal=signal, thread=hit)
 
 

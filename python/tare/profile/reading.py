@@ -119,24 +119,19 @@ class Reading:
         return next((one for one in self._windows if one.number == number), None)
 
     def last_function(self, thread: int) -> int | None:
-        """The innermost function in which the recording saw this thread last, within a transaction that was not seen to
-        end; None: not known."""
-        from tare._probe import ProbeError, slices
+        """Innermost watched function that this thread was in at its last records, up to its end; None: not known."""
+        from tare._probe import ProbeError, last_calls
 
         with suppress(TareError, OSError):
             self.look()
-        if thread not in self.open_threads():
+        if not self._transactions.num_rows:
             return None
-        table = self._transactions
-        own = np.flatnonzero(table["tid"].to_numpy() == thread)
-        begin = int(table["begin_ns"].to_numpy()[own].max())
-        until = max(one.end_ns for one in self._windows)
+        own = np.flatnonzero(self._transactions["tid"].to_numpy() == thread)
+        if not len(own):
+            return None
         with suppress(ProbeError, OSError):
-            calls: list[tuple[int, int, int, int, int, int]] = []
-            stretch = (int(table["pid"].to_numpy()[own[-1]]), thread, begin, until)
-            slices(str(self._path), [stretch], calls.extend)
-            open_ = [one for one in calls if one[4] >= max(call[4] for call in calls)]
-            return max(open_, key=lambda call: (call[5], call[3]))[2] if open_ else None
+            last = last_calls(self._path, int(self._transactions["pid"].to_numpy()[own[-1]]), thread)
+            return last[1][-1] if last and last[1] else None
         return None
 
     def calls_seen(self) -> list[tuple[int | None, int, int]]:

@@ -15,6 +15,7 @@ class Watching:
     backend: str
     says: str
     transaction: str  # what one is
+    seconds: float  # from the first transaction on, without the end of the session
 
 
 @dataclass(frozen=True, slots=True)

@@ -64,7 +64,18 @@ def test_the_thread_that_ends_first_is_the_one_that_a_signal_hit() -> None:
     assert (death.whole, death.signal, death.exit_status, death.thread) == (True, SEGV, None, 4_000_002)
 
 
-def test_where_a_core_is_dumped_the_others_end_first_and_the_thread_is_not_known() -> None:
+def test_where_a_core_is_dumped_the_thread_that_the_signal_hit_has_the_flag() -> None:
+    ends = [
+        End(Task(4_000_000, 4_000_000), SEGV, 10),
+        End(Task(4_000_002, 4_000_000), SEGV | CORE, 20),
+        End(Task(4_000_001, 4_000_000), SEGV, 30, last_of_group=True),
+    ]
+    death = health(GONE, *ends).death()
+    assert death is not None
+    assert (death.signal, death.thread) == (SEGV, 4_000_002)
+
+
+def test_where_several_threads_have_the_flag_the_thread_is_not_known() -> None:
     ends = [
         End(Task(4_000_000, 4_000_000), SEGV | CORE, 30, last_of_group=True),
         End(Task(4_000_002, 4_000_000), SEGV | CORE, 10),

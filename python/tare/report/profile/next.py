@@ -55,8 +55,9 @@ def next_step(
     outside: Collection[int] = (),
     unwatched: Mapping[int | None, Unwatched] = {},
 ) -> Next:
-    """`unwatched`: by function; None: the transaction. `command`: that made the profile. `refine`: as for `build`. `left_out`: functions too hot for the budget;
-    `because`: why the profile is not valid; `outside`: those of libraries, inside which nothing is looked for."""
+    """`command`: that made the profile. `refine`: as for `build`. `left_out`: functions too hot for the budget;
+    `because`: why the profile is not valid; `outside`: those of libraries, inside which nothing is looked for;
+    `unwatched`: callees of functions that have no other left to watch, by function; None: of the transaction."""
     if spoilt := next((one for one in Invalidity if one in because), None):
         says = f"{_AFTER[spoilt]} {_AGENT}" if attached and spoilt in _AGENT_HELPS else _AFTER[spoilt]
         return Next(says=says, command="" if spoilt in _FOR_THE_SERVER else _again(command))
@@ -131,8 +132,8 @@ def _beyond(name: str, of: Unwatched, command: str, budget: float | None, attach
         verb = "is" if len(of.hot) == 1 else "are"
         advice = f"{', '.join(ways[:-1])}, or {ways[-1]}" if len(ways) > 1 else ways[0]
         return Next(
-            says=f"{name} calls {_some(of.hot)}, which {verb} called too often for {share}: what varies may be in there. "
-            f"{advice[0].upper()}{advice[1:]}.",
+            says=f"{name} calls {_some(of.hot)}, which {verb} called too often for {share}: what varies may be in "
+            f"there. {advice[0].upper()}{advice[1:]}.",
             command=_again(command, "--budget", f"{100 * min(1.0, _LARGER * budget):.0f}%")
             if larger and budget is not None
             else "",
@@ -140,8 +141,8 @@ def _beyond(name: str, of: Unwatched, command: str, budget: float | None, attach
     reasons = dict.fromkeys(of.refused.values())
     other = "The agent (tare profile run)" if attached else "Attaching (tare profile attach)"
     return Next(
-        says=f"{name} calls {_some(tuple(of.refused))}, on which no probe can be put ({'; '.join(reasons)}): what varies may "
-        f"be in there. {other} may be able to watch it.",
+        says=f"{name} calls {_some(tuple(of.refused))}, on which no probe can be put ({'; '.join(reasons)}): what "
+        f"varies may be in there. {other} may be able to watch it.",
         command="",
     )
 

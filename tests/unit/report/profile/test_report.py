@@ -361,34 +361,34 @@ _REFUSED = Unwatched(refused={"switch_to": "it has no way out"})
         ({}, True, 0.05, 900, "Profile for longer, until there are enough transactions.", _AS_IT_WAS),
         (
             {"source": _HOT}, True, 0.05, None,
-            "{} calls memcpy and compare, which are called too often for a budget of 5.0%: what varies may be in there. "
-            "Profile it by the agent (tare profile run), whose probes cost a small part, allow a larger --budget, or watch "
-            "these alone with --functions.",
+            "{} calls memcpy and compare, which are called too often for a budget of 5.0%: what varies may be in "
+            "there. Profile it by the agent (tare profile run), whose probes cost a small part, allow a larger "
+            "--budget, or watch these alone with --functions.",
             _FOUR_TIMES,
         ),
         (
             {"source": _HOT}, False, 1.0, None,
-            "{} calls memcpy and compare, which are called too often for a budget of 100%: what varies may be in there. "
-            "Watch these alone with --functions.",
+            "{} calls memcpy and compare, which are called too often for a budget of 100%: what varies may be in "
+            "there. Watch these alone with --functions.",
             "",
         ),
         (
             {"source": _HOT}, False, 0.05, 900,
-            "Profile for longer, until there are enough transactions. {} calls memcpy and compare, which are called too "
-            "often for a budget of 5.0%: what varies may be in there. Allow a larger --budget, or watch these alone with "
-            "--functions.",
+            "Profile for longer, until there are enough transactions. {} calls memcpy and compare, which are called "
+            "too often for a budget of 5.0%: what varies may be in there. Allow a larger --budget, or watch these "
+            "alone with --functions.",
             _FOUR_TIMES,
         ),
         (
             {"source": _REFUSED}, True, 0.05, None,
-            "{} calls switch_to, on which no probe can be put (it has no way out): what varies may be in there. The agent "
-            "(tare profile run) may be able to watch it.",
+            "{} calls switch_to, on which no probe can be put (it has no way out): what varies may be in there. The "
+            "agent (tare profile run) may be able to watch it.",
             "",
         ),
         (
             {"source": _REFUSED}, False, 0.05, None,
-            "{} calls switch_to, on which no probe can be put (it has no way out): what varies may be in there. Attaching "
-            "(tare profile attach) may be able to watch it.",
+            "{} calls switch_to, on which no probe can be put (it has no way out): what varies may be in there. "
+            "Attaching (tare profile attach) may be able to watch it.",
             "",
         ),
         ({"other": _HOT}, True, 0.05, None, "Read the source of {}: nothing below it is left to divide.", ""),
