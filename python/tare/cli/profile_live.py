@@ -59,8 +59,8 @@ def line(event: told.Told) -> str:
     match event:
         case told.Watching():
             return (
-                f"{event.backend}: {event.says}; a transaction: {event.transaction}; profiles for {event.seconds:.0f} s "
-                "from the first transaction on; looks at the server before and after, and the report, take some 10 s "
+                f"{event.backend}: {event.says}; a transaction: {event.transaction}; profiles for {event.seconds:.0f} "
+                "s from the first transaction on; looks at the server before and after, and the report, take some 10 s "
                 "more"
             )
         case told.Waiting():
