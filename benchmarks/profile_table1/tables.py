@@ -99,7 +99,8 @@ def conditions(profiles: Sequence[Profile]) -> str:
     for one in profiles:
         told, durations, overhead = one.told, one.told["durations"], one.told["overhead"] or {}
         lines.append((
-            one.system, one.chosen, f"{one.rate}", f"{one.sustained:.0f}", f"{told['transactions']:,}",
+            one.system, one.chosen, f"{one.load_before:.1f}", f"{one.rate}", f"{one.sustained:.0f}",
+            f"{told['transactions']:,}",
             *(f"{durations[f'{what}_ns'] / 1e6:.2f}" for what in ("mean", "sd", "p99")),
             f"{durations['sd_ns'] / durations['mean_ns']:.2f}", f"{durations['p99_ns'] / durations['mean_ns']:.1f}",
             f"{len(told['rounds'])}", f"{sum(len(shed['functions']) for shed in told['shed'])}",
@@ -107,7 +108,8 @@ def conditions(profiles: Sequence[Profile]) -> str:
             percent(overhead.get("throughput")),
             "yes" if told["valid"] else f"**no**: {', '.join(told['invalid_because'])}",
         ))  # fmt: skip
-    header = ("system", "functions chosen", "requested a second", "sustained", "transactions", "mean, ms", "sd, ms",
+    header = ("system", "functions chosen", "load average before", "requested a second", "sustained",
+              "transactions", "mean, ms", "sd, ms",
               "p99, ms", "sd / mean", "p99 / mean", "rounds", "functions shed", "overhead predicted",
               "latency added (95%)", "throughput lost (95%)", "valid")  # fmt: skip
     return table(header, lines)
@@ -139,11 +141,13 @@ def levels(comparisons: Sequence[Comparison]) -> str:
         for order in (FCFS, VATS):
             arms = one.of(order)
             lines.append((
-                f"{one.rate}", f"{one.started:.0f}", order.upper(), f"{sum(arm.transactions for arm in arms):,}",
+                f"{one.load_before:.1f}", f"{one.rate}", f"{one.started:.0f}", order.upper(),
+                f"{sum(arm.transactions for arm in arms):,}",
                 *(_spread(arms, figure) for figure in ("mean", "variance", "p99")),
                 f"{sum(arm.waiting > 16 for arm in arms)} of {len(arms)}",
             ))  # fmt: skip
-    header = ("requested a second", "started", "order", "transactions", "mean, ms", "variance, ms²", "p99, ms",
+    header = ("load average before", "requested a second", "started", "order", "transactions", "mean, ms",
+              "variance, ms²", "p99, ms",
               "blocks that began with more than 16 under way")  # fmt: skip
     return table(header, lines)
 
