@@ -3,9 +3,9 @@
 PostgreSQL 18 and 15 and MariaDB under TPC-C, programs with DuckDB and SQLite in their process, and a Java virtual
 machine. A second client's statements fail, are cancelled and run out of memory, its connections are ended and its
 process is killed; some of the load's own statements and connections are ended too. `tare profile attach` watches for
-60 s with automatic refinement. Then the server has to be the same process, its log without a crash, its code without a
-probe, and its data without a contradiction. `--moments` attaches at bad moments: while the server starts, twice at once,
-and with an end of Tare or of the server in mid-run.
+60 s with automatic refinement. Then the server has to be the same process, its log without a crash, its code without
+a probe, and its data without a contradiction. `--moments 1` attaches at bad moments: while the server starts, twice at
+once, and with an end of Tare or of the server in mid-run.
 """
 
 from __future__ import annotations
@@ -18,7 +18,9 @@ import sys
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
+from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -96,7 +98,7 @@ def measure(subject: Subject, seconds: int, around_s: int, budget: str) -> Outco
         same = alive and subject.pid == pid
         ends = subject.end()
         wrong = subject.wrong() if alive else ["the server has ended"]
-        paces = [pace(ends, begin, end) for begin, end in zip(instants, instants[1:], strict=False)]
+        paces = [pace(ends, begin, end) for begin, end in pairwise(instants)]
         return Outcome(
             name=subject.name,
             alive=alive,
@@ -120,7 +122,7 @@ def measure(subject: Subject, seconds: int, around_s: int, budget: str) -> Outco
         subject.stop()
 
 
-def attach(subject: Subject, seconds: int, budget: str) -> tuple[int | None, dict[str, object]]:
+def attach(subject: Subject, seconds: int, budget: str) -> tuple[int | None, dict[str, Any]]:
     """Exit code of Tare, None where it did not end in time, and its report."""
     document = subject.folder / "profile.json"
     words = (*subject.words, "--duration", f"{seconds}s", "--rounds", "50", "--budget", budget)
@@ -270,11 +272,11 @@ def merged(before: Sequence[Outcome], now: Sequence[Outcome]) -> list[Outcome]:
     return list({one.name: one for one in (*before, *now)}.values())
 
 
-def outcome_of(kept: dict[str, object]) -> Outcome:
+def outcome_of(kept: dict[str, Any]) -> Outcome:
     """One that was kept as JSON."""
-    phases = {name: Pace(**kept.pop(name)) for name in ("before", "during", "after")}  # type: ignore[arg-type]
+    phases = {name: Pace(**kept.pop(name)) for name in ("before", "during", "after")}
     lists = {name: tuple(value) for name, value in kept.items() if isinstance(value, list)}
-    return Outcome(**{**kept, **lists, **phases})  # type: ignore[arg-type]
+    return Outcome(**{**kept, **lists, **phases})
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Attaching at a bad moment: while a server starts, twice at once, and with an end of Tare or of the server in mid-run."""
+"""Attaching at bad moments: while a server starts, twice at once, with an end of Tare or of the server in mid-run."""
 
 from __future__ import annotations
 
@@ -143,7 +143,8 @@ def starting(subject: Served) -> Moment:
         attached = tare.wait()
         lives = subject.is_alive
         left = probes(subject) if lives else 0
-    says = f"exit code {attached.exit_code}: {attached.headline}; {'alive' if lives else '**ended**'}; {left} probes left"
+    state = "the server lives" if lives else "**the server has ended**"
+    says = f"exit code {attached.exit_code}: {attached.headline}; {state}; {left} probes left"
     return Moment(
         subject.name, "while the server starts", lives and attached.exit_code is not None and not left, says
     )

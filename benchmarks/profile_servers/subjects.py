@@ -19,7 +19,6 @@ import numpy as np
 import numpy.typing as npt
 
 from benchmarks.oltp_common import closed, conditions, load, request
-
 from benchmarks.profile_servers.trouble import MariaDBTrouble, PostgreSQLTrouble, Trouble, limited_memory
 from tare.dbms.servers import RunningServer, start_mariadb, start_postgresql
 from tare.errors import TareError

@@ -1,7 +1,7 @@
 """A client that fails in every way that a server has to bear, and knows how each has to end.
 
-Before each failure its transaction adds a row that must be gone afterwards; after it another is committed. The ledger is
-checked at the end. Statements of the load's own connections are cancelled, and some of these connections are ended.
+Before each failure its transaction adds a row that must be gone afterwards; after it another is committed. The ledger
+is checked at the end. Statements of the load's own connections are cancelled, and some of these connections are ended.
 """
 
 from __future__ import annotations
@@ -20,12 +20,13 @@ from contextlib import closing, contextmanager, suppress
 from typing import Any
 
 import psycopg
-
 from tests.profile.servers import connect
 
 PAUSE_S = 0.05
 UNDER_WAY_S = 0.05
 """After it a statement that was sent is in the server."""
+
+AGAIN_S = 0.3
 
 LOADS_TABLES = ("stock", "customer", "district", "order")
 MEMORY = 1 << 30  # bytes of addresses, of a process whose memory is limited
@@ -123,23 +124,25 @@ class Trouble(ABC):
             cursor.fetchall()
 
     def cancelled(self) -> None:
-        with self._under_way() as (statement, number, other):
-            self.cancel(other, number)
-            statement()
+        with self._under_way() as (until_over, number, other):
+            until_over(lambda: self.cancel(other, number))
 
     def ended(self) -> None:
-        with self._under_way() as (statement, number, other):
-            self.end(other, number)
-            statement()
+        with self._under_way() as (until_over, number, other):
+            until_over(lambda: self.end(other, number))
 
     def ended_idle(self) -> None:
         """In a transaction, between two statements."""
-        with self._connection() as victim, self._connection() as connection:
-            with closing(victim.cursor()) as cursor, closing(connection.cursor()) as other:
-                self._begin(cursor)
-                self.end(other, self.number_of(victim))
-                time.sleep(UNDER_WAY_S)
-                cursor.execute("SELECT 1")
+        with (
+            self._connection() as victim,
+            self._connection() as connection,
+            closing(victim.cursor()) as cursor,
+            closing(connection.cursor()) as other,
+        ):
+            self._begin(cursor)
+            self.end(other, self.number_of(victim))
+            time.sleep(UNDER_WAY_S)
+            cursor.execute("SELECT 1")
 
     def disconnected(self) -> None:
         """The client is killed while the server sends it rows."""
@@ -167,33 +170,39 @@ class Trouble(ABC):
         cursor.execute(f"INSERT INTO ledger VALUES ({-1 - self._committed})")
 
     @contextmanager
-    def _under_way(self) -> Iterator[tuple[Callable[[], None], int, Any]]:
-        """A statement that is under way, the number of its connection, and another connection's cursor. Raises in the
-        call of the first what ended the statement."""
+    def _under_way(self) -> Iterator[tuple[Callable[[Callable[[], None]], None], int, Any]]:
+        """A function that acts upon a statement under way until it is over, and raises what ended it; the number of its
+        connection; and another connection's cursor."""
         raised: list[BaseException] = []
-        with self._connection() as victim, self._connection() as connection:
-            with closing(connection.cursor()) as other:
-                number = self.number_of(victim)
+        with (
+            self._connection() as victim,
+            self._connection() as connection,
+            closing(connection.cursor()) as other,
+        ):
+            number = self.number_of(victim)
 
-                def work() -> None:
-                    try:
-                        with closing(victim.cursor()) as cursor:
-                            self._begin(cursor)
-                            cursor.execute(self.LONG)
-                            cursor.fetchall()
-                    except Exception as error:
-                        raised.append(error)
+            def work() -> None:
+                try:
+                    with closing(victim.cursor()) as cursor:
+                        self._begin(cursor)
+                        cursor.execute(self.LONG)
+                        cursor.fetchall()
+                except Exception as error:
+                    raised.append(error)
 
-                thread = threading.Thread(target=work)
-                thread.start()
-                time.sleep(UNDER_WAY_S)
+            thread = threading.Thread(target=work)
+            thread.start()
+            time.sleep(UNDER_WAY_S)
 
-                def outcome() -> None:
-                    thread.join()
-                    if raised:
-                        raise raised[0]
+            def until_over(act: Callable[[], None]) -> None:
+                while thread.is_alive():  # what comes before the statement acts upon nothing
+                    with suppress(Exception):  # the connection is gone by now
+                        act()
+                    thread.join(AGAIN_S)
+                if raised:
+                    raise raised[0]
 
-                yield outcome, number, other
+            yield until_over, number, other
 
     def _run(self) -> None:
         turn = 0

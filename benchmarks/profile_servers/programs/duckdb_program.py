@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 import threading
 import time
+from functools import partial
 
 import duckdb
 
@@ -12,6 +13,7 @@ from benchmarks.profile_servers.programs.work import Work, main
 
 ACCOUNTS = 1_000
 LITTLE_MEMORY = "20MB"
+MANY = "SELECT string_agg(range::varchar || repeat('x', 100), '') FROM range(1000000)"
 
 
 def transfer(work: Work, database: duckdb.DuckDBPyConnection, number: int) -> None:
@@ -46,12 +48,15 @@ def fail(work: Work, database: duckdb.DuckDBPyConnection) -> None:
     )
     while work.goes_on():
         for statement, error in statements:
-            work.expect(error, lambda statement=statement: connection.execute(statement).fetchall())
-        many = "SELECT string_agg(range::varchar || repeat('x', 100), '') FROM range(1000000)"
-        work.expect(duckdb.OutOfMemoryException, lambda: small.execute(many).fetchall())
+            work.expect(error, partial(ask, connection, statement))
+        work.expect(duckdb.OutOfMemoryException, partial(ask, small, MANY))
         work.expect(duckdb.InterruptException, lambda: interrupted(database))
         leave_unread(database)
         time.sleep(0.02)
+
+
+def ask(connection: duckdb.DuckDBPyConnection, statement: str) -> None:
+    connection.execute(statement).fetchall()
 
 
 def interrupted(database: duckdb.DuckDBPyConnection) -> None:

@@ -8,6 +8,7 @@ import tempfile
 import threading
 import time
 from contextlib import closing, suppress
+from functools import partial
 from pathlib import Path
 
 from benchmarks.profile_servers.programs.work import Work, main
@@ -53,13 +54,17 @@ def fail(work: Work, file: Path) -> None:
                 ("SELECT json('{')", sqlite3.OperationalError),
                 ("SELECT length(zeroblob(2000000000))", (sqlite3.DataError, sqlite3.OperationalError)),
             ):
-                work.expect(error, lambda statement=statement: connection.execute(statement).fetchall())
+                work.expect(error, partial(ask, connection, statement))
             work.expect(sqlite3.OperationalError, lambda: interrupted(connection))
             work.expect(sqlite3.OperationalError, lambda: denied(connection))
             work.expect(MemoryError, out_of_memory)
             unread = connection.execute("SELECT a.id FROM accounts a, accounts b")
             unread.fetchone()
         time.sleep(0.02)
+
+
+def ask(connection: sqlite3.Connection, statement: str) -> None:
+    connection.execute(statement).fetchall()
 
 
 def interrupted(connection: sqlite3.Connection) -> None:
