@@ -65,7 +65,7 @@ class Trouble(ABC):
         self.surprises: list[str] = []
         self._url = url
         self._stop = threading.Event()
-        self._thread = threading.Thread(target=self._run)
+        self._thread = threading.Thread(target=self._run, daemon=True)
         self._committed = 0
         self._draw = random.Random(1)
 

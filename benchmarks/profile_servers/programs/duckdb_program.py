@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import random
-import threading
 import time
 from functools import partial
 
 import duckdb
 
-from benchmarks.profile_servers.programs.work import Work, main
+from benchmarks.profile_servers.programs.work import Work, interrupts, main
 
 ACCOUNTS = 1_000
 LITTLE_MEMORY = "20MB"
+LONG = "SELECT count(*) FROM range(200000) a, range(200000) b WHERE a.range % 7 = b.range % 5"
 MANY = "SELECT string_agg(range::varchar || repeat('x', 100), '') FROM range(1000000)"
 
 
@@ -61,15 +61,10 @@ def ask(connection: duckdb.DuckDBPyConnection, statement: str) -> None:
 
 def interrupted(database: duckdb.DuckDBPyConnection) -> None:
     connection = database.cursor()
-    timer = threading.Timer(0.05, connection.interrupt)
-    timer.start()
     try:
-        connection.execute(
-            "SELECT count(*) FROM range(200000) a, range(200000) b WHERE a.range % 7 = b.range % 5"
-        )
-        connection.fetchall()
+        with interrupts(connection.interrupt):
+            ask(connection, LONG)
     finally:
-        timer.join()
         connection.close()
 
 

@@ -5,13 +5,12 @@ from __future__ import annotations
 import random
 import sqlite3
 import tempfile
-import threading
 import time
 from contextlib import closing, suppress
 from functools import partial
 from pathlib import Path
 
-from benchmarks.profile_servers.programs.work import Work, main
+from benchmarks.profile_servers.programs.work import Work, interrupts, main
 
 ACCOUNTS = 1_000
 BUSY_S = 0.05
@@ -68,14 +67,8 @@ def ask(connection: sqlite3.Connection, statement: str) -> None:
 
 
 def interrupted(connection: sqlite3.Connection) -> None:
-    timer = threading.Timer(0.05, connection.interrupt)
-    timer.start()
-    try:
-        connection.execute(
-            "SELECT count(*) FROM accounts a, accounts b, accounts c WHERE a.id % 7 = c.id % 5"
-        ).fetchall()
-    finally:
-        timer.join()
+    with interrupts(connection.interrupt):
+        ask(connection, "SELECT count(*) FROM accounts a, accounts b, accounts c WHERE a.id % 7 = c.id % 5")
 
 
 def denied(connection: sqlite3.Connection) -> None:

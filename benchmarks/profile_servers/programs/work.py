@@ -15,12 +15,14 @@ import threading
 import time
 from array import array
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 USER = "nobody"
 MOST_SURPRISES = 20
+EVERY_S = 0.05
 
 
 class Work:
@@ -90,6 +92,24 @@ class Work:
     def checked(self, **facts: tuple[Any, Any]) -> list[str]:
         """Facts that are not as they have to be."""
         return [f"{name} is {seen!r}, not {due!r}" for name, (seen, due) in facts.items() if seen != due]
+
+
+@contextmanager
+def interrupts(interrupt: Callable[[], object]) -> Iterator[None]:
+    """Within the block, again and again: what comes before a statement has begun acts upon nothing."""
+    over = threading.Event()
+
+    def again() -> None:
+        while not over.wait(EVERY_S):
+            interrupt()
+
+    thread = threading.Thread(target=again)
+    thread.start()
+    try:
+        yield
+    finally:
+        over.set()
+        thread.join()
 
 
 def main(run: Callable[[Work], list[str]]) -> None:
