@@ -8,6 +8,8 @@ from collections.abc import Collection
 from contextlib import suppress
 from pathlib import Path
 
+import numpy as np
+
 from tare.dbms import local
 
 BREAKPOINT = 0xCC
@@ -36,9 +38,9 @@ def breakpoints(pid: int) -> int:
                 in_file = file.read(end - begin)
             memory.seek(begin)
             in_memory = memory.read(end - begin)
-            if in_file != in_memory:
-                pairs = zip(in_file, in_memory, strict=False)
-                found += sum(byte == BREAKPOINT != original for original, byte in pairs)
+            length = min(len(in_file), len(in_memory))
+            original, now = (np.frombuffer(code, np.uint8, length) for code in (in_file, in_memory))
+            found += int(np.count_nonzero((now == BREAKPOINT) & (original != BREAKPOINT)))
     return found
 
 
