@@ -119,6 +119,7 @@ def measure(subject: Subject, seconds: int, around_s: int, budget: str) -> Outco
             after=paces[2],
         )
     finally:
+        subject.give_up()
         subject.stop()
 
 

@@ -100,6 +100,9 @@ class Subject(ABC):
 
     @abstractmethod
     def begin(self) -> None: ...
+    def give_up(self) -> None:
+        """Ends what `begin` started, though nobody asks for its figures. Safe to repeat."""
+
     @abstractmethod
     def end(self) -> Ends: ...
     @abstractmethod
@@ -137,6 +140,7 @@ class Served(Subject):
         self.name = name
         self._start = start
         self._trouble_type = trouble
+        self._trouble: Trouble | None = None
 
     def start(self) -> None:
         try:
@@ -151,7 +155,12 @@ class Served(Subject):
         self._trouble.__enter__()
         self._load = TpccLoad(self.server.url, self.folder).start()
 
+    def give_up(self) -> None:
+        if self._trouble is not None:
+            self._trouble.stop()
+
     def end(self) -> Ends:
+        assert self._trouble is not None
         self._trouble.stop()
         self._load.stop()
         self.surprises += self._trouble.surprises
@@ -162,7 +171,7 @@ class Served(Subject):
 
     def wrong(self) -> list[str]:
         failing = [f"condition {one.name} fails: {one.says}" for one in conditions(self.server.url).failing]
-        return [*failing, *self._trouble.wrong()]
+        return [*failing, *(self._trouble.wrong() if self._trouble else ())]
 
     def stop(self) -> None:
         self.server.stop()
