@@ -100,7 +100,7 @@ class Subject(ABC):
 
     @abstractmethod
     def begin(self) -> None: ...
-    def give_up(self) -> None:
+    def give_up(self) -> None:  # noqa: B027
         """Ends what `begin` started, though nobody asks for its figures. Safe to repeat."""
 
     @abstractmethod
