@@ -90,10 +90,12 @@ class Export:
         if facts is None:
             raise fault(file, "lab.json does not name it")
         try:
-            stream = self._open.enter_context(file.open("rb"))
-            self._check_bytes(file, facts, sha256(stream))
-            stream.seek(0)
-            parquet = pq.ParquetFile(stream)
+            with file.open("rb") as stream:
+                self._check_bytes(file, facts, sha256(stream))
+                # The same file, opened by Arrow itself: its threads would need the interpreter to read ours, and
+                # one that is still at it when the interpreter ends aborts the process.
+                own = self._open.enter_context(pa.OSFile(f"/dev/fd/{stream.fileno()}"))
+            parquet = pq.ParquetFile(own)
         except FileNotFoundError as error:
             raise fault(file, "it is not there") from error
         except (pa.ArrowException, OSError) as error:

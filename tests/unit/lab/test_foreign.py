@@ -6,6 +6,7 @@ import json
 import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pyarrow as pa
@@ -238,3 +239,20 @@ def test_a_fault_in_a_late_row_takes_the_early_ones_back(
     rewrite(folder, table, change)
     refused(lab, folder, f"{table}.parquet", why)
     is_empty(lab)
+
+
+def test_threads_of_arrow_never_need_the_interpreter(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One that does when the interpreter ends aborts the process."""
+    given: list[object] = []
+
+    def opened(source: object) -> pq.ParquetFile:
+        given.append(source)
+        return pq.ParquetFile(source)
+
+    monkeypatch.setattr("tare.lab.foreign.pq", SimpleNamespace(ParquetFile=opened))
+    with Export(folder) as found:
+        assert list(found.rows("run"))
+    assert given
+    assert all(
+        isinstance(source, pa.NativeFile) and not isinstance(source, pa.PythonFile) for source in given
+    )
