@@ -50,15 +50,15 @@ def test_a_report_is_written_in_every_form(lab: Path, tmp_path: Path) -> None:
 def test_without_a_file_the_findings_are_printed(lab: Path) -> None:
     said = oltp("report", "6f0a4b1e", "--lab", str(lab))
     assert said.code == 0, said.err
-    assert said.out.startswith("Valid: 200/s were asked for and 200/s were started")
+    assert said.out.startswith("✓ Valid: 200/s were asked for and 200/s were started")
     assert "new_order" in said.out
-    assert max(map(len, said.out.splitlines())) <= 110
+    assert max(map(len, said.out.splitlines())) <= 100
 
 
 def test_an_invalid_run_is_reported_as_one(lab: Path) -> None:
     said = oltp("report", "3", "--lab", str(lab))
     assert said.code == 0, said.err
-    assert said.out.startswith("This run is not valid: rate 97.1/s where 120/s were asked")
+    assert said.out.startswith("✗ This run is not valid: rate 97.1/s where 120/s were asked")
 
 
 def test_runs_are_listed_with_what_was_held(lab: Path) -> None:
@@ -97,6 +97,10 @@ def test_a_comparison_reads_in_the_terminal_and_as_markdown(lab: Path) -> None:
     assert said.code == 0, said.err
     assert "times lower in B" in said.out
     assert "cannot be compared" not in said.out
+    assert (
+        '<div class="verdict-box rely">Response time'
+        in oltp("compare", "2", "1", "--lab", str(lab), "--html", "-").out
+    )
     assert oltp("compare", "2", "1", "--lab", str(lab), "--markdown", "-").out.startswith(
         "# Run 2 over run 1\n"
     )
@@ -136,5 +140,5 @@ def test_a_run_goes_from_one_lab_to_another(lab: Path, tmp_path: Path) -> None:
     said = tare("lab", "import", str(tmp_path / "export"), "--lab", str(tmp_path / "mine.db"))
     assert said.code == 0, said.err
     assert "is transactional run 1 of" in said.out
-    assert oltp("report", "bbbb", "--lab", str(tmp_path / "mine.db")).out.startswith("Valid: 200/s")
+    assert oltp("report", "bbbb", "--lab", str(tmp_path / "mine.db")).out.startswith("✓ Valid: 200/s")
     assert tare("lab", "export", "--lab", str(lab), "--parquet", str(tmp_path / "none")).code == 2

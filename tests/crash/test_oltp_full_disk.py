@@ -62,7 +62,7 @@ def test_samples_that_find_no_room_cut_the_run_short(tatp: Database, lab: Path, 
     words = words_of(tatp, lab, "--rate", "400", "--duration", "20s", "--no-check")
     done = oltp(*words, "--samples", str(place / "samples.parquet"))
     assert done.code == 1, done.out
-    assert done.out.startswith("INVALID: it was cut short after ")
+    assert done.out.startswith("✗ This run is not valid: it was cut short after ")
     assert "No space left on device" in flat(done.out)
     assert "tare: the samples could not be written" in done.err
     assert "make room" in done.err
@@ -79,7 +79,7 @@ def test_a_full_lab_loses_no_more_than_the_record(tatp: Database, disk: Disk) ->
         junk = fill(place)
         done = run.ended()
     assert done.code == 1, done.out
-    assert "valid: the rate was held" in done.out, "what was measured is told all the same"
+    assert done.out.startswith("✓ Valid: "), "what was measured is told all the same"
     assert "of the lab" not in done.out
     assert "tare: " in done.err
     assert "next:" in done.err

@@ -33,7 +33,7 @@ def test_a_run_that_is_ended_early_tells_and_keeps_what_was_measured(
         run.process.send_signal(number)
         done = run.ended(10)
     assert done.code == code, done.err
-    assert done.out.startswith("INVALID: it was cut short after ")
+    assert done.out.startswith("✗ This run is not valid: it was cut short after ")
     assert "run 1 of the lab" in flat(done.out)
     kept = last_run(lab)
     assert "it was cut short" in kept.invalid[0]

@@ -62,7 +62,9 @@ def test_a_rate_that_cannot_be_held_is_invalid_before_any_figure_and_kept(tatp: 
     words = words_of(tatp, lab, "--duration", "1s", "--drain", "100ms", "--no-check")
     done = oltp(*words, "--rate", "100000")
     assert done.code == 1, done.err
-    assert re.match(r"INVALID: it missed its rate: [\d.]+/s were started of 100000.00/s", flat(done.out))
+    assert re.match(
+        r"✗ This run is not valid: it missed its rate: [\d.]+/s were started of 100000.00/s", flat(done.out)
+    )
     kept = last_run(lab)
     assert any("were never started" in why for why in kept.invalid)
     assert kept.outcome.all.counts.offered == 100_000
@@ -72,7 +74,7 @@ def test_a_corrupted_row_is_named_and_run_on_only_if_told_to(tatp: Database, lab
     tatp.run("UPDATE subscriber SET hex_3 = 99 WHERE s_id = 7")
     found = oltp("check", "tatp", "--db", tatp.url)
     assert found.code == 1
-    assert "condition subscriber_fields does not hold in 1 row" in found.out
+    assert "Condition subscriber_fields does not hold in 1 row" in found.out
     assert "11 of 12 conditions hold" in found.out
     words = words_of(tatp, lab, "--duration", "500ms")
     stopped = oltp(*words)
@@ -89,7 +91,7 @@ def test_a_row_that_is_corrupted_in_mid_run_makes_it_invalid(tatp: Database, lab
         done = run.ended()
     assert done.code == 1
     said = "condition subscriber_fields does not hold after the run: 1 failing rows"
-    assert flat(done.out).startswith(f"INVALID: {said}")
+    assert flat(done.out).startswith(f"✗ This run is not valid: {said}")
     assert last_run(lab).invalid == (said,)
 
 

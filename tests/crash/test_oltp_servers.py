@@ -75,10 +75,10 @@ def test_a_table_dropped_in_mid_run_is_errors_and_no_valid_run(tatp: Database, l
         done = run.ended(20)
     assert done.code == 1
     said = "does not exist" if tatp.dbms == "postgresql" else "doesn't exist"
-    first = done.out.split("tatp, scale")[0]
-    assert first.startswith("INVALID: "), done.out
+    first = done.out.split("\n\n")[0]
+    assert first.startswith("✗ This run is not valid: "), done.out
     assert "ended in an error of the DBMS" in flat(first)
-    told = flat(done.out.split("driver: ")[1])
+    told = flat(done.out.split("Troubles and deviations")[1])
     assert 1 <= told.count(said) <= 2, "each text once, not once for each second or transaction"
     assert said in done.err
     assert "next:" in done.err, "the conditions cannot be held against what is gone"

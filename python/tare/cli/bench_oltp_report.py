@@ -37,18 +37,21 @@ def report(
     request was at fault.
     """
     from tare.cli import destinations
+    from tare.report.kit.deliver import deliver
     from tare.report.oltp.make import make
-    from tare.report.oltp.write import deliver
+    from tare.report.oltp.story import story
 
     given = {"html": html, "markdown": markdown, "json": json}
     destinations.check(given)
-    deliver(make(lab, run, title=title), given)
+    built = make(lab, run, title=title)
+    deliver(story(built), built.report, given)
 
 
 def compare(
     run_a: A,
     run_b: B,
     lab: options.Lab = "lab.db",
+    html: options.Html = None,
     markdown: options.Words = None,
     json: options.Numbers = None,
     title: options.Title = None,
@@ -61,18 +64,14 @@ def compare(
     Exit codes: 0 done; 1 the lab or a file failed; 2 the request was at fault.
     """
     from tare.cli import destinations
-    from tare.report.oltp import comparison_text
+    from tare.report.kit.deliver import deliver
+    from tare.report.oltp.comparison_story import story
     from tare.report.oltp.make import make_comparison
-    from tare.report.page import write
 
-    given = {"markdown": markdown, "json": json}
+    given = {"html": html, "markdown": markdown, "json": json}
     destinations.check(given)
     found = make_comparison(lab, run_a, run_b, title=title)
-    exporters = {
-        "markdown": lambda: comparison_text.render_markdown(found),
-        "json": lambda: comparison_text.render_json(found),
-    }
-    write.deliver(given, exporters, lambda: comparison_text.render(found))
+    deliver(story(found), found, given)
 
 
 def runs(lab: options.Lab = "lab.db", as_json: options.AsJson = False) -> None:

@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 
 import typer
-from rich.console import Console
 
 from tare.cli.oltp_call import Call, bound
 from tare.cli.oltp_live import shown
-from tare.cli.oltp_text import print_failing
 from tare.report.oltp import words
 from tare.workload.oltp import conditions
 from tare.workload.oltp.request import Check, Drop, Load
-from tare.workload.oltp.told import LoadDone
+from tare.workload.oltp.told import Checked, LoadDone
 from tare.workload.oltp.workloads import WORKLOADS, kinds
 
 
@@ -56,7 +54,7 @@ def checked(call: Call, rows: int) -> int:
         for one in found.checked:
             state = f"does NOT hold in {words.rows(one.failing)}" if one.failing else "holds"
             typer.echo(f"{one.name}: {state} ({one.took_ns / 1e9:.2f} s): {one.says}")
-        print_failing(found.checked, Console())
+        print_failing(found.failing)
         held_count = len(found.checked) - len(found.failing)
         typer.echo(f"{held_count} of {len(found.checked)} conditions hold; {found.took_ns / 1e9:.1f} s")
     return 1 if found.failing else 0
@@ -90,3 +88,15 @@ def listed(*, as_json: bool) -> None:
         typer.echo(f"{name}: {one.says}\n  scale 1: {one.scale}\n  mix, %: {mix}")
         for option, says in one.options.items():
             typer.echo(f"  {option}: {says}")
+
+
+def print_failing(conditions: Sequence[Checked], *, stderr: bool = False) -> None:
+    """Prints conditions that do not hold, each with its first failing rows."""
+    from rich.console import Console
+
+    from tare.report.kit.terminal import print_blocks
+    from tare.report.oltp.story import failing
+
+    console = Console(stderr=stderr)
+    for one in conditions:
+        print_blocks(list(failing(one.name, one.says, one.failing, one.columns, one.rows)), console)

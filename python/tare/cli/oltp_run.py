@@ -8,13 +8,12 @@ from contextlib import ExitStack, suppress
 from pathlib import Path
 
 import typer
-from rich.console import Console
 
 from tare.cli import destinations
+from tare.cli.oltp_actions import print_failing
 from tare.cli.oltp_call import Call, bound
 from tare.cli.oltp_json import document
 from tare.cli.oltp_live import shown
-from tare.cli.oltp_text import print_failing, print_run
 from tare.dbms.url import redacted
 from tare.errors import TareError
 from tare.interruption import exit_code_of
@@ -51,7 +50,7 @@ def made(call: Call, request: Request, to: Path | None, *, check: bool, machine_
                 conductor = Conductor(asked, hear, checks=check)
                 run = conductor.run()
         except ConditionsFail as error:
-            print_failing(error.conditions.failing, Console(stderr=True))
+            print_failing(error.conditions.failing, stderr=True)
             raise
         number, failure = None, conductor.unchecked
         try:
@@ -74,5 +73,9 @@ def _tell(call: Call, run: OltpRun, number: int | None) -> None:
     if call.json:
         typer.echo(json.dumps(document(run, number), allow_nan=False))
         return
-    recorded = None if number is None else f"run {number} of the lab {redacted(call.lab)}"
-    print_run(run, recorded, Console())
+    from tare.report.kit.deliver import show
+    from tare.report.oltp.build import build
+    from tare.report.oltp.story import story
+    from tare.report.safe import lab_name
+
+    show(story(build(run, number or 0, lab=lab_name(call.lab))))

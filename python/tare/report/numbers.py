@@ -31,6 +31,8 @@ def scale_for(unit: str, values: Sequence[float]) -> Scale:
     """The largest unit in which the greatest value is at least 1 (for times: 10 s before it is seconds)."""
     largest = max((abs(value) for value in values), default=0.0)
     chosen = None
+    if unit not in _SCALES:
+        return Scale(unit, 1.0)
     for scale in _SCALES[unit]:
         threshold = _FROM[unit] if scale.factor > 1 and unit == "ms" else 1.0
         if largest >= scale.factor * threshold:

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
+
+from tare.dbms.url import redacted
 
 MOST_NAME = 120  # characters of a name in a table, a chart or a list
 
@@ -25,6 +28,13 @@ def short(text: object, most: int = MOST_NAME) -> str:
     """Cut, with an ellipsis."""
     plain = printable(text)
     return plain if len(plain) <= most else plain[: most - 1] + "…"
+
+
+def lab_name(where: str) -> str:
+    """A lab as a report names it: without its password and its folders, for a report travels."""
+    if "://" in where:
+        return redacted(where)
+    return Path(where).resolve().name + ("/" if Path(where).is_dir() else "")
 
 
 def strings(value: Any, change: Callable[[object], str]) -> Any:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 
 from tare.errors import UsageError
 from tare.lab.answers import rows
-from tare.lab.frames import Frames, is_export, open_frames
+from tare.lab.frames import Frames, open_frames
 from tare.report.conditions.facts import facts_of
 from tare.report.experiment.build import Built, build
+from tare.report.safe import lab_name
 
 PROTOCOLS = ("ttp1", "ttp2", "exact")
 MODELS = ("ttp2", "ttp1")
@@ -38,7 +38,7 @@ def make(
         facts_of(where, _ids(frames)),
         outcomes,
         models,
-        lab=_shown(where),
+        lab=lab_name(where),
         primary=primary,
         title=title,
     )
@@ -61,14 +61,3 @@ def _accepted(accept: Sequence[str]) -> dict[str, list[str]]:
 
 def _ids(frames: Frames) -> list[int]:
     return [run["id"] for run in rows(frames.run.select("id").order_by("id"))]
-
-
-def _shown(where: str) -> str:
-    """Without the password, and without the folders: a report travels."""
-    from tare.dbms.url import redacted
-
-    return (
-        redacted(where)
-        if "://" in where
-        else Path(where).resolve().name + ("/" if is_export(Path(where)) else "")
-    )

@@ -9,18 +9,19 @@ from tare.report.kit.blocks import Cell, Tone
 from tare.report.numbers import Scale, decimals, fixed, places_for, scale_for
 from tare.report.words import NOTHING
 
-MOST_DECIMALS = 3
+MOST_DECIMALS = 3  # except for what is smaller: a microsecond where milliseconds are shown
 
 UNITS = (
     "ns", "µs", "ms", "s", "min", "h", "d", "B", "KiB", "MiB", "GiB", "k", "M", "G", "Hz", "CPU", "CPUs",
 )  # fmt: skip
 _APART = re.compile(rf"(?<=\d) (?=(?:{'|'.join(UNITS)})(?:/s|²)?(?![\w-]))")
+_INTERVAL = re.compile(r"(?<=\[)([^][\s]+,) (?=[^][\s]+\])")
 JOINED = "\u00a0"
 
 
 def joined_units(text: str) -> str:
-    """The text with each number and its unit held together by a no-break space."""
-    return _APART.sub(JOINED, text)
+    """The text with each number and its unit, and the ends of an interval, held together by a no-break space."""
+    return _INTERVAL.sub(rf"\1{JOINED}", _APART.sub(JOINED, text))
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +66,8 @@ class Figure:
         if not known and not half:
             return places_for(value, min(3, self.digits))
         largest = max(abs(one) for one in (self.value, self.low, self.high) if one is not None) / factor
-        places = min(decimals(value, half / factor or None), MOST_DECIMALS, places_for(largest, self.digits))
+        most = max(MOST_DECIMALS, places_for(largest, 3))
+        places = min(decimals(value, half / factor or None), most, places_for(largest, self.digits))
         return max(places, min(MOST_DECIMALS, places_for(value, 1)))
 
     @property

@@ -53,7 +53,11 @@ _BAR = 10  # columns of a bar
 
 def print_story(story: Story, console: Console) -> None:
     """Prints what a terminal shows of a story."""
-    for line in lines(story.blocks, console.width):
+    print_blocks(story.blocks, console)
+
+
+def print_blocks(blocks: Sequence[Block], console: Console) -> None:
+    for line in lines(blocks, console.width):
         console.print(line, no_wrap=True, soft_wrap=True, highlight=False)
 
 

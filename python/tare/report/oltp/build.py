@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
+from functools import cached_property
 from importlib.metadata import version
+from typing import TYPE_CHECKING
 
 from tare.protocol.oltp.precision import precision
-from tare.report.charts.chart import Chart, NoChart
 from tare.report.oltp import document, figures
 from tare.report.oltp.commands import commands
 from tare.report.oltp.document import OltpReport
@@ -21,22 +22,30 @@ from tare.workload.oltp.measures.names import NAMES
 from tare.workload.oltp.run import OltpRun
 from tare.workload.oltp.told import Checked, Quick, Second
 
+if TYPE_CHECKING:
+    from tare.report.charts.chart import Chart, NoChart
+
 _S = 1e9
 _ORDER = {name: place for place, name in enumerate(NAMES)}
 
 
 @dataclass(frozen=True)
 class Built:
-    """`report` is all that is said in numbers; the charts are drawn beside it, in HTML only."""
+    """`report` holds every number of the report; its charts are drawn when a page shows them."""
 
     report: OltpReport
-    charts: Sequence[Chart | NoChart] = field(default=())
+    run: OltpRun
+
+    @cached_property
+    def charts(self) -> Sequence[Chart | NoChart]:
+        from tare.report.oltp.charts.draw import charts
+
+        return charts(self.report, self.run)
 
 
 def build(run: OltpRun, run_id: int, *, lab: str, title: str | None = None) -> Built:
-    """`lab`: its name without a password."""
-    from tare.report.oltp.charts.draw import charts
-
+    """`run_id`: number of the run in the lab, 0 for a run that could not be recorded. `lab`: its name without a
+    password."""
     how = {times: precision(run, times) for times in ("response", "service", "lag")}
     shares = run.shares
     report = OltpReport(
@@ -80,7 +89,7 @@ def build(run: OltpRun, run_id: int, *, lab: str, title: str | None = None) -> B
         commands=list(commands(run, run_id, lab)),
     )
     report = report.model_copy(update={"headline": list(headline(report))})
-    return Built(report, charts(report, run))
+    return Built(report, run)
 
 
 def _asked(run: OltpRun) -> document.Asked:

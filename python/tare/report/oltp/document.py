@@ -114,6 +114,11 @@ class Series(Document):
     unit: str
     points: list[tuple[int, float]] = Field(description="Second and value.")
 
+    @property
+    def moved(self) -> bool:
+        """It was not 0 throughout."""
+        return any(value for _, value in self.points)
+
 
 class Stall(Document):
     """Seconds in which transactions were due or running, and none ended."""

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
-from tare.dbms.url import redacted
 from tare.lab.oltp import find, load
 from tare.lab.store import open_lab
 from tare.report.oltp.build import Built, build
 from tare.report.oltp.comparison import Comparison
 from tare.report.oltp.comparison import build as build_comparison
+from tare.report.safe import lab_name
 
 
 def make(where: str, asked: str, *, title: str | None = None) -> Built:
@@ -17,7 +15,7 @@ def make(where: str, asked: str, *, title: str | None = None) -> Built:
     with open_lab(where) as lab:
         run_id = find(lab, asked)
         run = load(lab, run_id)
-    return build(run, run_id, lab=shown(where), title=title)
+    return build(run, run_id, lab=lab_name(where), title=title)
 
 
 def make_comparison(where: str, a: str, b: str, *, title: str | None = None) -> Comparison:
@@ -25,9 +23,4 @@ def make_comparison(where: str, a: str, b: str, *, title: str | None = None) -> 
     with open_lab(where) as lab:
         ids = find(lab, a), find(lab, b)
         runs = [load(lab, one) for one in ids]
-    return build_comparison(runs[0], runs[1], ids, lab=shown(where), title=title)
-
-
-def shown(where: str) -> str:
-    """Without the password, and without the folders: a report travels."""
-    return redacted(where) if "://" in where else Path(where).resolve().name
+    return build_comparison(runs[0], runs[1], ids, lab=lab_name(where), title=title)

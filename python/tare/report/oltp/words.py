@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
-from tare.report.numbers import decimals, fixed, places_for, significant, thousands
-from tare.report.oltp.document import Figure
-from tare.report.words import NOTHING
+from tare.report.kit.figure import Figure
+from tare.report.numbers import fixed, ms_text, thousands
 
 _WORKLOADS = {"tpcc": "TPC-C", "tatp": "TATP", "seats": "SEATS", "epinions": "Epinions", "ycsb": "YCSB"}
 
@@ -96,33 +95,26 @@ def percent_off(share: float) -> str:
     return f"{size:.2g}% {'less' if share < 0 else 'more'}"
 
 
-def with_interval(of: Figure) -> str:
-    """In running text: "11.2 ms [10.9, 11.5]", in the unit that fits; without an interval the figure alone."""
-    factor, name = unit_of(of.value)
-    low, high = (None if one is None else one / factor for one in (of.low, of.high))
-    value, interval = cells(Figure(value=of.value / factor, low=low, high=high))
-    return f"{value} {name} {interval}".rstrip()
+@runtime_checkable
+class Interval(Protocol):
+    """A figure of a document."""
+
+    @property
+    def value(self) -> float: ...
+    @property
+    def low(self) -> float | None: ...
+    @property
+    def high(self) -> float | None: ...
 
 
-def unit_of(ms: float) -> tuple[float, str]:
-    """How many ms, and the name."""
-    if ms >= 1000:
-        return 1000.0, "s"
-    return (1.0, "ms") if ms >= 1 else (0.001, "µs")
+def figure(found: Interval, digits: int = 4) -> Figure:
+    """In ms. `digits`: significant ones that it has at most."""
+    return Figure(found.value, found.low, found.high, unit="ms", digits=digits)
 
 
-def cells(of: Figure | None, most: int = 4) -> tuple[str, str]:
-    """Value and interval, no more digits than it carries: one significant one at least, `most` at most, and three
-    where there is no interval."""
-    if of is None:
-        return NOTHING, ""
-    if of.low is None or of.high is None:
-        return significant(of.value), ""
-    half = (of.high - of.low) / 2
-    places = min(decimals(of.value, half or None), places_for(of.value, most))
-    places = max(places, places_for(of.value, 1))
-    low, high = (fixed(one, min(places, places_for(one, 4))) for one in (of.low, of.high))
-    return fixed(of.value, places), f"[{low}, {high}]"
+def with_interval(found: Interval) -> str:
+    """In running text: "11.2 ms [10.9, 11.5]"; without an interval the figure alone."""
+    return figure(found).text
 
 
 _SHORT = {"cpu": "CPU", "wal": "WAL", "io": "I/O", "lwlock": "LWLock"}
@@ -133,15 +125,9 @@ def measure(name: str) -> str:
     return " ".join(_SHORT.get(word, word) for word in name.split("_"))
 
 
-def largest(ms: float | None) -> str:
-    """A fact, which has no interval."""
-    return NOTHING if ms is None else fixed(ms, decimals(ms, None))
-
-
 def duration(ms: float) -> str:
-    """Three significant digits in the unit that fits: 60 µs, 12.3 ms, 2.04 s."""
-    factor, name = unit_of(ms)
-    return f"{significant(ms / factor)} {name}"
+    """Three significant digits in the unit that fits: 60 µs, 12.3 ms, 20.4 s."""
+    return ms_text(ms)
 
 
 def span(first: int, last: int) -> str:

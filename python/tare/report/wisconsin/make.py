@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 
-from tare.lab.frames import is_export, open_frames
+from tare.lab.frames import open_frames
 from tare.report.conditions.facts import facts_of
+from tare.report.safe import lab_name
 from tare.report.wisconsin.build import ALWAYS_ACCEPTED, Built, build
 from tare.report.wisconsin.stored import qatcs
 
@@ -21,13 +21,4 @@ def make(where: str, runs: Sequence[str], *, accept: Sequence[str] = (), title: 
     frames = open_frames(where, runs)
     ids = [int(one) for one in frames.run.order_by("id").id.to_pyarrow().to_pylist()]
     exact = run_protocol(frames, "exact", accept=[*ALWAYS_ACCEPTED, *accept])
-    return build(frames, facts_of(where, ids), qatcs(where, ids), exact, lab=_shown(where), title=title)
-
-
-def _shown(where: str) -> str:
-    """Without the password, and without the folders: a report travels."""
-    from tare.dbms.url import redacted
-
-    if "://" in where:
-        return redacted(where)
-    return Path(where).resolve().name + ("/" if is_export(Path(where)) else "")
+    return build(frames, facts_of(where, ids), qatcs(where, ids), exact, lab=lab_name(where), title=title)

@@ -9,17 +9,30 @@ from pathlib import Path
 import jsonschema
 import pytest
 
+from tare.report import json as as_json
 from tare.report.charts.chart import MOST_MARKS, Chart
-from tare.report.oltp import html, markdown, text
-from tare.report.oltp import json as as_json
+from tare.report.kit import markdown, page, terminal
 from tare.report.oltp.build import Built, build
 from tare.report.oltp.document import OltpReport
 from tare.report.oltp.schema import main, schema_text
+from tare.report.oltp.story import story
 from tare.report.page.render import MOST_BYTES
 from tare.workload.oltp.measures.names import NAMES
 from tests.unit.report.oltp import sample
 
 PUBLISHED = Path(__file__).parents[4] / "schemas" / "oltp-v1.json"
+
+
+def text(built: Built, width: int = 80) -> str:
+    return terminal.render(story(built), width)
+
+
+def as_markdown(built: Built) -> str:
+    return markdown.render(story(built))
+
+
+def html(built: Built) -> str:
+    return page.render(story(built))
 
 
 # The document ---------------------------------------------------------------------------
@@ -63,7 +76,7 @@ def test_a_short_run_gives_its_figures_without_intervals(hostile: Built) -> None
     assert mean is not None
     assert mean.low is None
     assert hostile.report.precision["response"].batches is None
-    assert "an interval takes 10" in text.render(hostile.report)
+    assert "an interval takes 10" in text(hostile, 200)
 
 
 def test_the_checks_name_their_failing_rows(hostile: Built) -> None:
@@ -75,26 +88,26 @@ def test_the_checks_name_their_failing_rows(hostile: Built) -> None:
 def test_a_closed_loop_is_told_from_an_open_one() -> None:
     found = build(sample.run(closed=True, seconds=12, stall=None), 1, lab="lab.db")
     assert "closed loop" in found.report.headline[0]
-    assert "start lag" not in text.render(found.report)
+    assert "start lag" not in text(found)
     assert {one.name for one in found.charts if isinstance(one, Chart)} >= {"latency", "throughput", "tail"}
-    assert "no measure of what users wait" in html.render(found)
+    assert "no measure of what users wait" in html(found)
 
 
 # Words ------------------------------------------------------------------------------------
 def test_validity_comes_first(built: Built, hostile: Built) -> None:
     assert built.report.headline[0].startswith("Valid: 350/s were asked for and 350/s were started")
     assert hostile.report.headline[0].startswith("This run is not valid: rate 97.1/s where 120/s were asked")
-    for render in (text.render, markdown.render):
-        assert render(hostile.report).find("not valid") < render(hostile.report).find("Response time")
+    for render in (text, as_markdown):
+        assert render(hostile).find("not valid") < render(hostile).find("Response time")
 
 
 def test_the_difference_of_response_and_service_is_said_in_a_sentence(built: Built) -> None:
-    for said in (text.render(built.report), markdown.render(built.report), html.render(built)):
+    for said in (text(built), as_markdown(built), html(built)):
         assert "the wait for a free connection" in " ".join(said.split())
 
 
 def test_the_box_says_what_was_asked_and_what_was_held(built: Built) -> None:
-    shown = markdown.render(built.report)
+    shown = as_markdown(built)
     for line in (
         "| schedule | 300/s for 30 s, then 400/s for 30 s |",
         "| connections | 16 |",
@@ -116,7 +129,7 @@ def test_the_data_can_be_loaded_again_with_their_options(built: Built) -> None:
     assert built.report.commands[0] == (
         "tare bench oltp load tpcc --db URL --scale 4 --seed 18446744073709551615 --option fixed_lines=15"
     )
-    assert "| workload | tpcc, scale 4, fixed\\_lines = 15 |" in markdown.render(built.report)
+    assert "| workload | tpcc, scale 4, fixed\\_lines = 15 |" in as_markdown(built)
 
 
 def test_a_norm_and_conditions_left_out_are_in_the_command_that_makes_the_run_again() -> None:
@@ -137,11 +150,11 @@ def test_the_run_can_be_made_again_from_the_report(built: Built) -> None:
 
 
 def test_no_markup_of_the_data_is_markup_in_the_report(hostile: Built) -> None:
-    page = html.render(hostile)
+    page = html(hostile)
     assert "<script>document.title" not in page
     assert "&lt;script&gt;document.title" in page
     assert "<h1>Sample &lt;b&gt;run&lt;/b&gt;</h1>" in page
-    assert "<script>" not in markdown.render(hostile.report).replace("\\<", "")
+    assert "<script>" not in as_markdown(hostile).replace("\\<", "")
 
 
 # Charts and page -----------------------------------------------------------------------------
@@ -167,11 +180,11 @@ def test_an_hour_is_put_together_to_points_that_keep_the_highest(built: Built) -
     highest = max(row["ms"] for row in latency.data["latency"] if row["times"] == "response")
     assert highest == 9000
     assert "Each point stands for 6 seconds" in latency.caption
-    assert len(html.render(found).encode()) < MOST_BYTES
+    assert len(html(found).encode()) < MOST_BYTES
 
 
 def test_measures_that_rested_are_named_and_not_drawn(built: Built) -> None:
-    page = html.render(built)
+    page = html(built)
     assert "0 throughout: deadlocks." in page
     assert "server_block_io: the kernel accounts no delays" in page
 
@@ -197,9 +210,9 @@ def test_a_run_in_which_nothing_ended_still_has_a_report() -> None:
         for one in run.seconds
     )
     found = build(replace(run, outcome=empty, seconds=seconds, measures=()), 1, lab="lab.db")
-    assert "No transaction ended." in html.render(found)
-    assert "lost with their connection" in text.render(found.report)
-    markdown.render(found.report)
+    assert "No transaction ended." in html(found)
+    assert "lost with their connection" in text(found, 200)
+    as_markdown(found)
 
 
 _NONE = sample.np.array([], dtype=sample.np.float64)

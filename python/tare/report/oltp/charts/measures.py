@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import statistics
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any
 
 from tare.report.charts.chart import Chart, NoChart
@@ -32,13 +32,8 @@ _BYTES = (
 def charts(report: OltpReport) -> Iterator[Chart | NoChart]:
     if not report.measures:
         yield NoChart(TITLE, "; ".join(report.unmeasured.values()) or "no server measure was taken", "server")
-    for place, one in enumerate(moved(report.measures)[:MOST]):
+    for place, one in enumerate([one for one in report.measures if one.moved][:MOST]):
         yield _chart(report, one, place)
-
-
-def moved(measures: Sequence[Series]) -> list[Series]:
-    """Those that were not 0 throughout: the rest is named in a sentence."""
-    return [one for one in measures if any(value for _, value in one.points)]
 
 
 def title(of: Series) -> str:
