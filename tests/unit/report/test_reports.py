@@ -21,6 +21,7 @@ from tare.report.result import RunResult
 from tare.report.time.story import story
 from tests.unit.protocol.qe_records import qe
 from tests.unit.report import sample
+from tests.unit.report.test_build import any_qe
 
 
 def text(result: RunResult, width: int = 80) -> str:
@@ -225,8 +226,6 @@ class TestCsv:
 @settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(st.data())
 def test_any_records_can_be_reported_every_way(data: st.DataObject) -> None:
-    from tests.unit.report.test_build import any_qe
-
     qes = data.draw(st.lists(any_qe(), max_size=8))
     result = sample.result(qes, interrupted=data.draw(st.booleans()))
     assert text(result, data.draw(st.integers(40, 200)))
