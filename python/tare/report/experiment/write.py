@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from tare.report.experiment import json, markdown
+from tare.report import json
+from tare.report.experiment import markdown
 from tare.report.experiment.build import Built
 from tare.report.page import write
 

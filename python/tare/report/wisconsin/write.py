@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from tare.report import json
 from tare.report.page import write
-from tare.report.wisconsin import json, markdown, text
+from tare.report.wisconsin import markdown, text
 from tare.report.wisconsin.build import Built
 
 

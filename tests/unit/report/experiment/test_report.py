@@ -12,11 +12,11 @@ import jsonschema
 import pytest
 
 from tare.lab.frames import Frames, open_frames
+from tare.report import json as report_json
 from tare.report.charts.chart import MOST_MARKS, Chart, NoChart, columns
 from tare.report.charts.theme import PALETTE
 from tare.report.conditions.facts import Facts, facts_of
 from tare.report.experiment import html, markdown, schema
-from tare.report.experiment import json as report_json
 from tare.report.experiment.build import Built, build
 from tare.report.experiment.document import QatC, Report
 from tare.report.page.markdown import fenced

@@ -14,10 +14,10 @@ from tare.errors import UsageError
 from tare.lab import schema as lab_schema
 from tare.lab.exporting import export
 from tare.lab.store import open_lab
+from tare.report import json as report_json
 from tare.report.charts.chart import MOST_MARKS, Chart
 from tare.report.page.render import MOST_BYTES
 from tare.report.wisconsin import html, markdown, schema, text
-from tare.report.wisconsin import json as report_json
 from tare.report.wisconsin.build import Built
 from tare.report.wisconsin.document import Slope, Timed, WisconsinReport
 from tare.report.wisconsin.make import make
