@@ -87,12 +87,16 @@ def _several_hosts(url: str) -> Url:
 def refuse_unescaped(url: str) -> None:
     """Raises UsageError where a password holds what ends it: a part of it would be taken for the host,
     and shown."""
-    before_parameters = url.partition("?")[0]
-    if _USER_INFO.match(before_parameters) and before_parameters.count("@") > 1:
+    if _has_unescaped(url):
         raise UsageError(
             f"cannot read the database URL {redacted(url)}: its user name or password holds an @",
             "write %40 for @, %3A for : and %2F for / inside a user name or a password",
         )
+
+
+def _has_unescaped(url: str) -> bool:
+    before_parameters = url.partition("?")[0]
+    return _USER_INFO.match(before_parameters) is not None and before_parameters.count("@") > 1
 
 
 def file_path(url: str) -> Path:
@@ -126,7 +130,10 @@ def redacted(url: str) -> str:
 
 
 def _redacted_postgresql(url: str, shown: str) -> str:
-    """`shown` if libpq reads nothing from it but what is no secret: its reading of the URL decides, not ours."""
+    """`shown` if libpq reads nothing from it but what is no secret: its reading of the URL decides, not ours. Where a
+    password holds an @, libpq takes a part of it for the host."""
+    if _has_unescaped(url):
+        return shown.partition("?")[0]
     try:
         harmless = _harmless(url)
     except UsageError:
