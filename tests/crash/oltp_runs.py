@@ -105,9 +105,9 @@ def load(database: Database) -> Database:
     return database
 
 
-def words_of(database: Database, lab: Path, *more: str) -> list[str]:
-    """A run at 50 a second, without warm-up."""
-    usual = ["--rate", "50", "--warmup", "0", "--connections", str(CONNECTIONS)]
+def words_of(database: Database, lab: Path, *more: str, rate: int = 50) -> list[str]:
+    """A run at so many transactions a second, without warm-up."""
+    usual = ["--rate", str(rate), "--warmup", "0", "--connections", str(CONNECTIONS)]
     return ["run", "tatp", "--db", database.url, "--lab", str(lab), *usual, *more]
 
 

@@ -59,7 +59,7 @@ def fill(place: Path) -> Path:
 
 def test_samples_that_find_no_room_cut_the_run_short(tatp: Database, lab: Path, disk: Disk) -> None:
     place = disk("16k")
-    words = words_of(tatp, lab, "--rate", "400", "--duration", "20s", "--no-check")
+    words = words_of(tatp, lab, "--duration", "20s", "--no-check", rate=400)
     done = oltp(*words, "--samples", str(place / "samples.parquet"))
     assert done.code == 1, done.out
     assert done.out.startswith("✗ This run is not valid: it was cut short after ")

@@ -59,8 +59,8 @@ def test_more_connections_than_the_server_takes_are_counted_and_given_back(tatp:
 
 
 def test_a_rate_that_cannot_be_held_is_invalid_before_any_figure_and_kept(tatp: Database, lab: Path) -> None:
-    words = words_of(tatp, lab, "--duration", "1s", "--drain", "100ms", "--no-check")
-    done = oltp(*words, "--rate", "100000")
+    words = words_of(tatp, lab, "--duration", "1s", "--drain", "100ms", "--no-check", rate=100_000)
+    done = oltp(*words)
     assert done.code == 1, done.err
     assert re.match(
         r"✗ This run is not valid: it missed its rate: [\d.]+/s were started of 100000.00/s", flat(done.out)
