@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import signal
+import sys
 import threading
 import time
 from types import FrameType, TracebackType
@@ -22,6 +23,9 @@ LAST_S = 2.0
 
 SAME_S = 0.3
 """Time within which a further signal is the first one again: `timeout` and terminals signal a whole group, too."""
+
+AGAIN_S = 0.01
+"""Time after which a signal that was lost is sent again."""
 
 
 class Interrupted(KeyboardInterrupt):
@@ -88,6 +92,23 @@ def install() -> None:
     for number in SIGNALS:
         if signal.getsignal(number) is not signal.SIG_IGN:  # nohup has SIGHUP ignored: leave it so
             signal.signal(number, _come)
+    before = sys.unraisablehook
+
+    def unraisable(ignored: sys.UnraisableHookArgs) -> None:
+        if isinstance(ignored.exc_value, Interrupted):
+            _send_again(ignored.exc_value.exit_code - 128)
+        else:
+            before(ignored)
+
+    sys.unraisablehook = unraisable
+
+
+def _send_again(number: int) -> None:
+    """For a signal that was raised where Python ignores exceptions, as in a finalizer or a library's callback."""
+    _Command.first_s = None
+    again = threading.Timer(AGAIN_S, os.kill, (os.getpid(), number))
+    again.daemon = True
+    again.start()
 
 
 def end_for_good(code: int) -> None:

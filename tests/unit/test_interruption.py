@@ -101,3 +101,24 @@ def test_the_same_signal_sent_to_a_group_as_well_is_one(stuck: subprocess.Popen[
     stuck.send_signal(signal.SIGTERM)
     time.sleep(2.5)
     assert stuck.poll() is None
+
+
+FINALIZER = """
+import os, signal, time
+from tare.interruption import install
+install()
+class Finalized:
+    def __del__(self):
+        os.kill(os.getpid(), signal.SIGINT)
+        time.sleep(0.01)
+Finalized()
+time.sleep(60)
+"""
+
+
+def test_a_signal_that_comes_where_python_ignores_exceptions_is_not_lost() -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", FINALIZER], capture_output=True, text=True, timeout=20, check=False
+    )
+    assert "tare.interruption.Interrupted: SIGINT" in done.stderr.splitlines()[-1]
+    assert "Exception ignored" not in done.stderr
