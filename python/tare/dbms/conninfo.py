@@ -29,7 +29,7 @@ def is_conninfo(text: str) -> bool:
     return not _SCHEME.match(text) and _KEYWORD.search(text) is not None
 
 
-def parsed(text: str) -> dict[str, str]:
+def connection_parameters(text: str) -> dict[str, str]:
     """Parameters of a connection string or URL. Raises UsageError, which repeats nothing of the text."""
     import psycopg
     from psycopg.conninfo import conninfo_to_dict
@@ -49,7 +49,7 @@ def parsed(text: str) -> dict[str, str]:
 
 def url_of(text: str) -> str:
     """The URL of a database, from a connection string; anything else as it is. Raises UsageError."""
-    return as_url(parsed(text)) if is_conninfo(text) else text
+    return as_url(connection_parameters(text)) if is_conninfo(text) else text
 
 
 def as_url(parameters: Mapping[str, str]) -> str:
@@ -73,7 +73,7 @@ def secrets_of(url: str) -> tuple[str, ...]:
     if url.partition("://")[0].lower() not in POSTGRESQL:
         return ()
     try:
-        parameters = parsed(url)
+        parameters = connection_parameters(url)
     except UsageError:
         return ()
     return tuple(parameters[name] for name in SECRETS if parameters.get(name))

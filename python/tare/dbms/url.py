@@ -8,11 +8,19 @@ from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import parse_qsl, quote, unquote, urlsplit
 
-from tare.dbms.conninfo import POSTGRESQL, SECRETS, as_url, is_conninfo, parsed, secrets_of, url_of
+from tare.dbms.conninfo import (
+    POSTGRESQL,
+    SECRETS,
+    as_url,
+    connection_parameters,
+    is_conninfo,
+    secrets_of,
+    url_of,
+)
 from tare.errors import UsageError
 
 HIDDEN = "***"
-UNREADABLE = "(a connection string that cannot be read)"
+UNREADABLE = "(unreadable)"
 DATABASE_OPTIONS = frozenset({"--db", "--lab"})
 
 # Greedy up to the last "@": a password with an unescaped "@" or "/" is hidden too.
@@ -77,7 +85,7 @@ def parse(url: str) -> Url:
 
 def _several_hosts(url: str) -> Url:
     """A URL that only libpq reads. Raises UsageError."""
-    parameters = parsed(url)
+    parameters = connection_parameters(url)
     user, password, host, database = (
         parameters.pop(name, None) for name in ("user", "password", "host", "dbname")
     )
@@ -146,7 +154,7 @@ def _redacted_postgresql(url: str, shown: str) -> str:
 
 
 def _harmless(url: str) -> dict[str, str]:
-    return {name: value for name, value in parsed(url).items() if name not in SECRETS}
+    return {name: value for name, value in connection_parameters(url).items() if name not in SECRETS}
 
 
 def shown_name(text: str) -> str:

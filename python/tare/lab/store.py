@@ -10,7 +10,7 @@ from typing import Any
 
 from sqlalchemy import Connection, Engine, inspect, select, text
 
-from tare.dbms.conninfo import parsed, secrets_of, url_of
+from tare.dbms.conninfo import connection_parameters, secrets_of, url_of
 from tare.dbms.url import file_path, redacted, refuse_unescaped
 from tare.errors import LabError, LabTooNew, NoSuchRun, UsageError
 from tare.lab.engines import WRITES, postgresql_engine, sqlite_engine
@@ -127,7 +127,7 @@ def _reach(where: str, create: bool) -> Lab:
     where = url_of(where)
     if where.startswith(_POSTGRESQL):
         refuse_unescaped(where)
-        parsed(where)
+        connection_parameters(where)
         return Lab(postgresql_engine(where), redacted(where), None, secrets_of(where))
     if "://" in where and not where.startswith("sqlite://"):
         raise UsageError(

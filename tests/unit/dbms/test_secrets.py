@@ -10,7 +10,7 @@ from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 from psycopg.conninfo import conninfo_to_dict
 
-from tare.dbms.conninfo import as_url, is_conninfo, parsed, url_of
+from tare.dbms.conninfo import as_url, connection_parameters, is_conninfo, url_of
 from tare.dbms.registry import find
 from tare.dbms.url import file_path, parse, redacted, redacted_command, scheme_of, shown_name
 from tare.errors import TareError, UsageError
@@ -131,7 +131,7 @@ VALUES = st.text(min_size=1).filter(lambda value: value.isprintable() and "@" no
 
 @given(st.dictionaries(st.sampled_from(["host", "user", "password", "dbname"]), VALUES, min_size=1))
 def test_any_parameters_survive_the_url(parameters: dict[str, str]) -> None:
-    assert parsed(as_url(parameters)) == parameters
+    assert connection_parameters(as_url(parameters)) == parameters
 
 
 def test_a_url_of_several_hosts_is_read() -> None:

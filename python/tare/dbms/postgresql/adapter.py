@@ -9,7 +9,7 @@ import psycopg
 from psycopg.conninfo import make_conninfo
 
 from tare.dbms.base import Adapter
-from tare.dbms.conninfo import parsed, secrets_of
+from tare.dbms.conninfo import connection_parameters, secrets_of
 from tare.dbms.postgresql.session import PostgreSQLSession
 from tare.dbms.url import redacted, refuse_unescaped, scrubbed
 from tare.errors import ConnectionFailed, TareError
@@ -67,7 +67,7 @@ def connection(url: str, timeout_s: float = 10.0) -> psycopg.Connection[tuple[ob
 
 def _parameters(url: str, timeout_s: float) -> dict[str, Any]:
     refuse_unescaped(url)
-    parameters: dict[str, Any] = dict(parsed(url))
+    parameters: dict[str, Any] = dict(connection_parameters(url))
     parameters["connect_timeout"] = max(2, math.ceil(timeout_s))  # libpq's least is 2 s
     parameters.setdefault("application_name", "tare")
     parameters.setdefault("client_encoding", "utf8")

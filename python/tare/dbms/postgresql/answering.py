@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tare.dbms.conninfo import POSTGRESQL, as_url, parsed
+from tare.dbms.conninfo import POSTGRESQL, as_url, connection_parameters
 from tare.dbms.url import scheme_of
 
 _CHOOSING = ("service", "target_session_attrs", "load_balance_hosts")
@@ -14,7 +14,7 @@ def answering(url: str, timeout_s: float = 10.0) -> str:
     Raises UsageError, and ConnectionFailed."""
     if scheme_of(url) not in POSTGRESQL:
         return url
-    parameters = parsed(url)
+    parameters = connection_parameters(url)
     if "," not in parameters.get("host", "") + parameters.get("hostaddr", "") and "service" not in parameters:
         return url
     from tare.dbms.postgresql.adapter import connection
