@@ -13,6 +13,8 @@ ELSEWHERE = {
     "spark",  # tests/spark holds the same answers together, and planning them once takes a minute
     "profile_table1",  # it fetches two servers; test_interleaved_orders.py holds its comparison
     "profile_culprits",  # tests/profile/test_survivors.py profiles the same programs
+    "profile_servers",  # its probes disturb tests beside it; tests/profile watches such servers
+    "interrupted",  # it judges waits for a lock that tests beside it hold; tests/crash interrupts the same commands
 }
 
 
