@@ -140,7 +140,8 @@ def test_the_odd_ones_are_only_text_and_fit_a_phone(which: str, browser: Browser
     page.goto(path.as_uri())
     page.wait_for_selector("html[data-drawn]", state="attached", timeout=120_000)
     assert page.locator("h1 b").count() == 0
-    assert page.locator("script").count() == 3
+    # A page without charts carries no library that draws them.
+    assert page.locator("script").count() == (2 if which in {"nothing", "alike"} else 3)
     assert page.locator(".verdict-box.not").count() == (which in ("hostile", "nothing"))
     assert page.evaluate("() => document.documentElement.scrollWidth <= window.innerWidth")
     assert messages == []
