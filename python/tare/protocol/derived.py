@@ -91,12 +91,13 @@ def _trace(qe: ir.Table) -> dict[str, Any]:
     A lab of an older Tare holds a sentence in place of the facts: then a rejected trace is one that left no residue
     either, and the sentence is only shown."""
     sleep: Any = qe.leader_why.cast("json")["sleep"]
-    sentence = sleep.str.nullif("")
+    cause = _text(sleep["cause"])
+    sentence = cause.isnull().ifelse(_text(sleep), None).nullif("")
     whole = qe.leader_sleep_ns.notnull()
-    rejected = (sleep["cause"].str == Cause.TRACE_REJECTED.value).fill_null(
+    rejected = (cause == Cause.TRACE_REJECTED.value).fill_null(
         sentence.notnull() & qe.leader_residue_ns.isnull()
     )
-    numbers = Columns({name: sleep[name].int for name in ("switch_ins", "slices")})
+    numbers = Columns({name: _text(sleep[name]) for name in ("switch_ins", "slices")})
     return {
         "trace": ibis.cases(
             (whole, Trace.WHOLE.value),
@@ -108,9 +109,14 @@ def _trace(qe: ir.Table) -> dict[str, Any]:
             (whole, None),
             (sentence.notnull(), sentence),
             (rejected, say(WORDS[Cause.TRACE_REJECTED], numbers)),
-            else_=ibis.coalesce(sleep["detail"].str, NO_TRACE),
+            else_=ibis.coalesce(_text(sleep["detail"]), NO_TRACE),
         ),
     }
+
+
+def _text(value: Any) -> Any:
+    """Text or number of a JSON value, NULL if there is none. Engines differ in whether they keep a text's quotes."""
+    return value.cast("string").replace('"', "")
 
 
 def _typed(frames: Frames, who: ir.Table) -> ir.Table:
