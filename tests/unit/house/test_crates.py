@@ -14,7 +14,6 @@ CRATES = Path(__file__).parents[3] / "crates"
 
 KNOWN = {
     ("tare-agent", "later", "patch", "threads"),
-    ("tare-load", "oltp::driver::command", "oltp::driver::run"),
     ("tare-load", "oltp::postgresql::address", "oltp::postgresql::password_file"),
     ("tare-profile", "attach::frames", "attach::stream"),
     ("tare-profile", "image::calls", "image::code"),

@@ -4,6 +4,7 @@
 //! and sends it. Nothing is queued: when the server stalls, every worker is busy, later arrivals start late, and since
 //! response time counts from the intended start, the stall shows in full. Memory does not grow with a run's length.
 
+mod actions;
 mod attempt;
 mod backlog;
 mod cell;
@@ -39,6 +40,7 @@ mod planned;
 #[cfg(test)]
 mod tests;
 
-pub use command::{Actions, serve};
+pub use actions::Actions;
+pub use command::serve;
 pub use databases::Databases;
 pub use record::{End, RECORD_BYTES, Record};

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
+use super::actions::Actions;
 use super::control::Control;
 use super::run::run;
 use super::teller::Teller;
@@ -13,34 +14,9 @@ use super::worker::words;
 use crate::oltp::database::{Problem, Tell};
 use crate::oltp::request::{Action, Request};
 use crate::oltp::told::Told;
-use crate::oltp::{Connection, Failure, Isolation, Workload};
 
 /// No request is longer.
 const LONGEST_LINE: u64 = 1 << 20;
-
-/// What is done to databases, beside sending transactions to them.
-pub trait Actions: Send + Sync {
-    /// A connection to the request's database.
-    fn open(&self, request: &Request, isolation: Isolation) -> Result<Box<dyn Connection>, Failure>;
-
-    /// The workload that the request asks for, as it is loaded there; tells `Found`. Refuses what is not loaded, not
-    /// completely, or not as asked.
-    fn workload(
-        &self,
-        request: &Request,
-        on: &mut dyn Connection,
-        tell: &Tell<'_>,
-    ) -> Result<Arc<dyn Workload>, Problem>;
-
-    /// Makes and fills the tables; tells `Found`, `Loading` and `LoadDone`.
-    fn load(&self, request: &Request, tell: &Tell<'_>) -> Result<(), Problem>;
-
-    /// Holds the conditions against the data; tells `Found`, `Checked` for each and `CheckDone`.
-    fn check(&self, request: &Request, tell: &Tell<'_>) -> Result<(), Problem>;
-
-    /// Drops the tables; tells `Found` and `Dropped`.
-    fn drop_tables(&self, request: &Request, tell: &Tell<'_>) -> Result<(), Problem>;
-}
 
 /// The exit code: 0 when the action's last line was told, 1 when it cannot be done, 2 when the request is at fault.
 ///

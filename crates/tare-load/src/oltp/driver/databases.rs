@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::command::Actions;
+use super::actions::Actions;
 use crate::oltp::database::{self, Problem, Tell};
 use crate::oltp::request::Request;
 use crate::oltp::told::{Loaded, Told};

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex};
 use std::thread::sleep;
 use std::time::Duration;
 
-use super::command::Actions;
+use super::actions::Actions;
 use super::control::Control;
 use super::run::run;
 use crate::oltp::database::{Problem, Tell};

@@ -5,9 +5,9 @@ use std::sync::atomic::AtomicU64;
 use std::thread;
 use std::time::Duration;
 
+use super::actions::Actions;
 use super::backlog::Backlog;
 use super::clock::{self, SECOND};
-use super::command::Actions;
 use super::conduct::{Conducted, Conductor};
 use super::control::{Control, Halt, locked};
 use super::finished::{WarmUp, outcome};
