@@ -32,8 +32,8 @@ def profiled(way: Way, source: Source, seed: int, seconds: float) -> tuple[Measu
         )
     ]
     marks = image.find(MARKER) if source.events else []
-    markers = [(len(functions) + 1, MARKER, image.path, one.address, one.size) for one in marks]
-    targets = [(one.id, one.name, image.path, one.address, one.size) for one in functions] + markers
+    markers = [(len(functions) + 1, MARKER, image.path, one.address, one.size, False) for one in marks]
+    targets = [(one.id, one.name, image.path, one.address, one.size, False) for one in functions] + markers
     probes = [(one.id, "site", False, False) for one in functions] + [
         (one[0], "mark", False, True) for one in markers
     ]

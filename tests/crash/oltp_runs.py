@@ -105,9 +105,16 @@ def load(database: Database) -> Database:
     return database
 
 
-def words_of(database: Database, lab: Path, *more: str, rate: int = 50) -> list[str]:
-    """A run at so many transactions a second, without warm-up."""
-    usual = ["--rate", str(rate), "--warmup", "0", "--connections", str(CONNECTIONS)]
+def words_of(
+    database: Database,
+    lab: Path,
+    *more: str,
+    rate: int = 50,
+    warmup: str = "0",
+    connections: int = CONNECTIONS,
+) -> list[str]:
+    """A run at so many transactions a second, by default without warm-up."""
+    usual = ["--rate", str(rate), "--warmup", warmup, "--connections", str(connections)]
     return ["run", "tatp", "--db", database.url, "--lab", str(lab), *usual, *more]
 
 

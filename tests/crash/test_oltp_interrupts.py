@@ -42,7 +42,7 @@ def test_a_run_that_is_ended_early_tells_and_keeps_what_was_measured(
 
 
 def test_ctrl_c_in_the_warm_up_has_nothing_to_tell(tatp: Database, lab: Path) -> None:
-    with watched(words_of(tatp, lab, "--warmup", "30s", "--no-check")) as run:
+    with watched(words_of(tatp, lab, "--no-check", warmup="30s")) as run:
         run.wait_for("warm-up")
         run.process.send_signal(signal.SIGINT)
         done = run.ended(10)

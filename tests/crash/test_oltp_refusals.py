@@ -50,7 +50,7 @@ def test_data_that_are_not_those_that_were_asked_for_are_not_run_on(empty: Datab
 
 
 def test_more_connections_than_the_server_takes_are_counted_and_given_back(tatp: Database, lab: Path) -> None:
-    done = oltp(*words_of(tatp, lab, "--connections", "400", "--no-check"))
+    done = oltp(*words_of(tatp, lab, "--no-check", connections=400))
     refused(done, 1, "of 400 connections")
     found = re.search(r"of 400 connections (\d+) were opened.*ask for (\d+) or fewer", flat(done.err))
     assert found is not None, done.err
