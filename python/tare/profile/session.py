@@ -31,7 +31,6 @@ from tare.profile.request import Asked
 from tare.profile.transactions import Transactions
 from tare.profile.windows import AFTER_S, LEAST_PAIRS, PROBED, Turn, turns
 from tare.protocol.profile.found import Findings, Overhead
-from tare.protocol.profile.measured import Measure
 from tare.protocol.profile.overhead import Excess, excess, own_ns
 from tare.protocol.profile.overhead import Turn as Measured
 from tare.protocol.profile.refinement import Costs
@@ -52,14 +51,6 @@ GLANCING = 0.1
 
 OTHER_LOAD = 3.0
 """Times as many transactions a second, or as few, as when calls were counted: what was counted says nothing then."""
-
-MOST_AMPLIFIED = 100.0
-"""Times the predicted overhead. Probes within a hot lock were seen to add 25 times what was predicted. Where durations
-grow by more than this, it is for another reason, and to let go of probes would not help."""
-
-MOST_HELD_UP = 10.0
-"""Times the predicted overhead that is expected of the probes that stay. Transactions queue at a hot lock, and a queue
-shrinks by more than its load does: without nine tenths of the probes, the rest seldom cost a tenth of what all did."""
 
 MOST_ANEW = 2
 """Times that refinement begins again: a load that swings is what there is."""
@@ -405,17 +396,18 @@ class Session:
         """Step with the dearest functions let go; None: none is left that is called, or no time."""
         costs = self._costs()
         predicted = costs.predicted(watched)
-        scale = max(1.0, min(excess.added.value / predicted, MOST_HELD_UP)) if predicted > 0 else float("inf")
+        scale = max(1.0, excess.added.value / predicted) if predicted > 0 else float("inf")
         kept = sorted(watched, key=lambda one: (-costs.of(one), one))
         let_go: list[int] = []
-        while kept and (not let_go or costs.predicted(kept) * scale > self._asked.budget):
+        while kept and costs.predicted(kept) * scale > self._asked.budget:
             let_go.append(kept.pop(0))
         if costs.predicted(kept) <= 0:
             let_go, kept = [*let_go, *kept], []
         shed = Shed(number, tuple(let_go), tuple(costs.of(one) for one in let_go), excess, len(kept))
         self.made.shed.append(shed)
-        held_up = excess.added.low * self._held_up / predicted if predicted > 0 else 1.0
-        self._held_up = max(self._held_up, min(held_up, MOST_HELD_UP))
+        self._held_up = max(
+            self._held_up, excess.added.low * self._held_up / predicted if predicted > 0 else 1.0
+        )
         names = tuple(self._name_of(one) for one in let_go)
         self._tell(told.Shed(number, names, len(kept), excess, self._asked.budget))
         if not kept:
@@ -524,9 +516,7 @@ class Session:
         if expected >= FEW and not any(one.transactions for one in seen[-2:]):
             raise Stalled
         if watch and (found := excess(seen, self._asked.budget)) is not None:
-            predicted = self._costs().predicted(watch) / self._held_up
-            if found.measure is Measure.THROUGHPUT or found.added.low <= MOST_AMPLIFIED * predicted:
-                raise OverBudget(found)
+            raise OverBudget(found)
 
     def _is_another(self, now: Pace) -> bool:
         before = self._counted_at

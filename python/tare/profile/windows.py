@@ -11,9 +11,10 @@ from random import Random
 
 PROBED, MARKERS, COUNTING, RESTING, AFTER = "probed", "markers", "counting", "resting", "after"
 
-WINDOW_S = 1.5
-"""Length of a window of either purpose. The mean duration of a load that waits in bursts depends on it: a longer window
-meets a burst more often, and its end cuts fewer of the long transactions."""
+PROBED_S = 1.5
+"""Of a window with all probes: these make the profile, so they are the longer ones."""
+
+MARKERS_S = 0.75
 
 AFTER_S = 1.0
 """The last window, with the markers alone: whether transactions end as before."""
@@ -29,10 +30,10 @@ class Turn:
 
 
 def turns(seconds: float, draw: Random) -> list[Turn]:
-    """Windows of a round that lasts so long: whole pairs, at least two, shorter ones if need be."""
-    pairs = min(MOST_PAIRS, max(LEAST_PAIRS, round(seconds / (2 * WINDOW_S))))
-    lasts = seconds / (2 * pairs)
-    probed, markers = Turn(PROBED, lasts), Turn(MARKERS, lasts)
+    """Of a round that lasts so long: whole pairs, at least two, shorter ones if need be."""
+    pairs = min(MOST_PAIRS, max(LEAST_PAIRS, round(seconds / (PROBED_S + MARKERS_S))))
+    scale = seconds / (pairs * (PROBED_S + MARKERS_S))
+    probed, markers = Turn(PROBED, PROBED_S * scale), Turn(MARKERS, MARKERS_S * scale)
     first = draw.random() < 0.5
     found: list[Turn] = []
     for number in range(pairs):

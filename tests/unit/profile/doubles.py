@@ -120,7 +120,6 @@ class NoReader:
     paces: int = 0
     few_until: float = 0.0  # before it, rounds hold too few transactions
     slowed: Callable[[tuple[int, ...]], float] = lambda watched: 1.0
-    open_loop: bool = False  # transactions that take longer come as often
     stalls_at: float = float("inf")  # after it, no transaction ends
     megabytes: float = 1.0
 
@@ -135,11 +134,7 @@ class NoReader:
             if one.purpose in ("probed", "markers"):
                 seconds = self.recorder.sets[window + 1].at - one.at
                 slowed = self.slowed(one.watched) if one.watched else 1.0
-                count = (
-                    0
-                    if one.at >= self.stalls_at
-                    else round(RATE * seconds / (1.0 if self.open_loop else slowed))
-                )
+                count = 0 if one.at >= self.stalls_at else round(RATE * seconds / slowed)
                 found.append(Turn(one.purpose == "probed", count, MEAN_NS * slowed, seconds))
         return found
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from random import Random
 
 import pytest
 
@@ -15,7 +14,6 @@ from tare.profile.ending import Ending
 from tare.profile.refine import Step
 from tare.profile.request import Asked
 from tare.profile.session import Made, NoTransactions, Session
-from tare.profile.windows import turns
 from tare.protocol.profile.found import Estimate
 from tests.unit.profile.doubles import (
     MEAN_NS,
@@ -64,7 +62,6 @@ def play(
     swings: bool = False,
     few_until: float = 0.0,
     slowed: Callable[[tuple[int, ...]], float] = lambda watched: 1.0,
-    open_loop: bool = False,
     stalls_at: float = float("inf"),
     set_s: float = 0.0,
     interrupt: Callable[[told.Told], bool] = lambda event: False,
@@ -94,7 +91,6 @@ def play(
             swings=swings,
             few_until=few_until,
             slowed=slowed,
-            open_loop=open_loop,
             stalls_at=stalls_at,
         ),
         script,
@@ -123,15 +119,8 @@ def test_windows_with_and_without_probes_take_turns_and_each_pair_is_turned_abou
     windows = [one.purpose for one in play().sets if one.round == 1 and one.purpose in ("probed", "markers")]
     pairs = list(zip(windows[::2], windows[1::2], strict=True))
     assert all(set(pair) == {"probed", "markers"} for pair in pairs)
-    assert len(pairs) > 10
-    alike = [pair == following for pair, following in itertools.pairwise(pairs)]
-    assert sum(alike) <= 1, "but where the time that was left over begins, which draws its order again"
-
-
-def test_windows_with_and_without_probes_are_of_one_length() -> None:
-    order = turns(20.0, Random(1))
-    assert len({one.seconds for one in order}) == 1
-    assert sum(one.seconds for one in order) == pytest.approx(20.0)
+    half = len(pairs) // 2  # the rest are of the time that was left over, which draws its order anew
+    assert all(pair != following for pair, following in itertools.pairwise(pairs[:half]))
 
 
 def test_the_order_of_the_first_pair_is_drawn_from_the_seed() -> None:
@@ -284,12 +273,6 @@ def test_probes_that_cost_more_than_the_budget_are_let_go_after_two_pairs_the_de
     assert sum(one.watched == (2, 3, 4) for one in played.of("probed")) == 2
 
 
-def test_a_wait_that_is_seldom_called_stays_when_what_held_up_the_server_is_let_go() -> None:
-    played = play(step(2, 3), calls={2: 0.8, 3: 40.0}, slowed=lambda watched: 20.0 if 3 in watched else 1.0)
-    assert [one.functions for one in played.made.shed] == [(3,)]
-    assert played.watched()[-1] == (2,)
-
-
 def test_what_is_left_is_a_round_of_its_own_that_is_not_among_the_requested_ones() -> None:
     calls = {2: 0.01, 3: 40.0}
     played = play(step(2, 3), calls=calls, slowed=hot, asked=Asked(duration_s=60.0, rounds=1))
@@ -314,16 +297,6 @@ def test_where_all_probes_are_let_go_the_session_stops_and_says_so() -> None:
     assert played.made.shed[0].left == 0
     assert played.clock.now < 20.0
     assert played.sets[-2].purpose == "after"
-
-
-def test_durations_that_grow_by_far_more_than_probes_can_cost_let_go_of_none() -> None:
-    def bursts(watched: tuple[int, ...]) -> float:
-        return 2.86
-
-    played = play(step(2, 3), calls={2: 0.01, 3: 0.02}, slowed=bursts, open_loop=True)
-    assert not played.made.shed
-    dear = play(step(2, 3), calls={2: 0.01, 3: 40.0}, slowed=bursts, open_loop=True)
-    assert dear.made.shed, "probes that are predicted to cost this much can"
 
 
 def test_the_price_that_an_excess_shows_holds_for_what_is_chosen_next() -> None:
