@@ -128,7 +128,9 @@ def test_without_autocommit_a_transaction_of_mariadb_goes_on_until_its_commit(
     mariadb_server: RunningServer, tmp_path: Path
 ) -> None:
     with load(mariadb_server.url, without_autocommit):
-        found = report(mariadb_server.url, tmp_path, "--functions", "mysql_update", "--no-auto")
+        found = report(
+            mariadb_server.url, tmp_path, "--functions", "mysql_update", "--no-auto", "--budget", "20%"
+        )
     [update] = [one for one in found["nodes"] if one["name"] == "mysql_update"]
     assert update["calls"] == pytest.approx(1.0, rel=0.05), "two in one of two: SET autocommit is one too"
     assert any(one["name"].startswith("[waiting") for one in found["nodes"])
