@@ -42,8 +42,8 @@ def running(*command: str | Path, **more: Any) -> Iterator[int]:
             process.kill()
 
 
-def attach(pid: int, out: Path, *more: str) -> Said:
-    words = ("--pid", str(pid), "--txn", "function:txn", "--duration", "14s", "--out", str(out))
+def attach(pid: int, out: Path, *more: str, duration: str = "14s") -> Said:
+    words = ("--pid", str(pid), "--txn", "function:txn", "--duration", duration, "--out", str(out))
     return tare("profile", "attach", *words, "--json", "-", *more)
 
 
@@ -112,8 +112,8 @@ def test_a_program_that_is_in_memory_alone_is_profiled(tmp_path: Path) -> None:
 
 def test_workers_that_were_forked_are_watched_unless_they_are_not_wanted(tmp_path: Path) -> None:
     with running(built("workers.c", tmp_path)) as pid:
-        watched = attach(pid, tmp_path / "p", "--duration", "6s")
-        alone = attach(pid, tmp_path / "p", "--duration", "3s", "--no-children")
+        watched = attach(pid, tmp_path / "p", duration="6s")
+        alone = attach(pid, tmp_path / "p", "--no-children", duration="3s")
     assert watched.code == 0, watched.err
     assert watched.result["transactions"] > 100
     assert alone.code == 1
