@@ -7,9 +7,10 @@ from collections.abc import Sequence
 from tare.report.experiment import view
 from tare.report.experiment.document import Protocol, Report
 from tare.report.experiment.paper import NOTE
+from tare.report.kit.markdown import plain, table
 from tare.report.numbers import thousands
 from tare.report.page import filters
-from tare.report.page.markdown import conditions, missing, plain, reproduce, table
+from tare.report.page.markdown import conditions, missing, reproduce
 from tare.report.safe import short
 
 MOST_TIMES = 2000  # rows

@@ -114,7 +114,7 @@ def fenced(text: str, language: str = "") -> str:
     fence = "```"
     while fence in text:
         fence += "`"
-    return f"{fence}{language}\n{printable(text).strip()}\n{fence}"
+    return f"{fence}{language}\n{printable(text).rstrip()}\n{fence}"
 
 
 def plain(text: object) -> str:

@@ -1,14 +1,15 @@
-"""Markdown for every report: tables, code, text kept from being markup, and the conditions that end each."""
+"""Markdown of the parts that reports of a lab share: what is missing, the conditions, and how to do it again."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 from tare.report.conditions.document import Reproduction
+from tare.report.kit.markdown import fenced, plain, table
 from tare.report.numbers import thousands
 from tare.report.page import filters
 from tare.report.page.conditions import Conditions, deviations
-from tare.report.safe import printable, short
+from tare.report.safe import short
 
 MOST_MISSING = 500  # rows
 
@@ -61,34 +62,10 @@ def conditions(report: Conditions, of_protocol: Sequence[str]) -> list[str]:
 
 
 def reproduce(commands: Sequence[str], reproduction: Sequence[Reproduction]) -> list[str]:
-    blocks = ["## How to do it again", fenced("\n".join(commands), "")]
+    blocks = ["## How to do it again", fenced("\n".join(commands))]
     for one in reproduction:
         blocks += [
             f"Specification of {plain(one.experiment)}, SHA-256 `{one.hash}`:",
             fenced(one.toml, "toml"),
         ]
     return blocks
-
-
-def fenced(text: str, language: str) -> str:
-    """A code block that no fence within it can end."""
-    fence = "```"
-    while fence in text:
-        fence += "`"
-    return f"{fence}{language}\n{printable(text).rstrip()}\n{fence}"
-
-
-def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    lines = [head, ["---", *("---:" for _ in head[1:])], *rows]
-    return "\n".join(
-        f"| {' | '.join(cell if at == 1 else plain(cell) for cell in line)} |"
-        for at, line in enumerate(lines)
-    )
-
-
-def plain(text: object) -> str:
-    """Kept from being read as markup."""
-    kept = printable(text)
-    for sign in "\\|*_`<>[]":
-        kept = kept.replace(sign, "\\" + sign)
-    return " ".join(kept.split())

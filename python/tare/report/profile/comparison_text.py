@@ -8,7 +8,7 @@ from rich.console import Console
 from rich.text import Text
 
 from tare.report.json import laid_out
-from tare.report.page.markdown import plain, table
+from tare.report.kit.markdown import plain, table
 from tare.report.profile import comparison_view as view
 from tare.report.profile import words
 from tare.report.profile.comparison import Comparison

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from tare.report.kit.markdown import fenced, plain, table
 from tare.report.page.filters import fact
-from tare.report.page.markdown import fenced, plain, table
 from tare.report.profile import text, view, words
 from tare.report.profile.document import ProfileReport
 from tare.report.safe import printable, short

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from tare.report.page.markdown import conditions, missing, plain, reproduce, table
+from tare.report.kit.markdown import plain, table
+from tare.report.page.markdown import conditions, missing, reproduce
 from tare.report.wisconsin import view
 from tare.report.wisconsin.document import WisconsinReport
 from tare.report.words import NOTHING

@@ -19,7 +19,7 @@ from tare.report.conditions.facts import Facts, facts_of
 from tare.report.experiment import html, markdown, schema
 from tare.report.experiment.build import Built, build
 from tare.report.experiment.document import QatC, Report
-from tare.report.page.markdown import fenced
+from tare.report.kit.markdown import fenced
 from tare.report.safe import short
 from tests.unit.report.experiment import sample_outcome
 from tests.unit.report.experiment.sample_lab import make_lab
