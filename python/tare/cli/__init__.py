@@ -38,6 +38,10 @@ def main() -> None:
 
 def _put_back_first() -> None:
     """Puts back the settings that a run left which was killed together with its guardian."""
+    from tare.journals import with_journals
+
+    if not with_journals():
+        return
     from tare.measure.machine.leftovers import put_back_first
     from tare.measure.machine.putback.steps import FAILED
 

@@ -21,20 +21,22 @@ _HINTS = {
 """What to do instead, where that is more than leaving one out."""
 
 
-class Command(TyperCommand):
+class _Guarded:
+    """Command whose options are refused where they are repeated without being repeatable."""
+
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         given = list(args)
-        rest = super().parse_args(ctx, args)
+        rest: list[str] = super().parse_args(ctx, args)  # type: ignore[misc]
         refuse_repeated(self, ctx, given)
         return rest
 
 
-class Group(TyperGroup):
-    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        given = list(args)
-        rest = super().parse_args(ctx, args)
-        refuse_repeated(self, ctx, given)
-        return rest
+class Command(_Guarded, TyperCommand):
+    pass
+
+
+class Group(_Guarded, TyperGroup):
+    pass
 
 
 def refuse_repeated(command: Any, ctx: Any, args: list[str]) -> None:

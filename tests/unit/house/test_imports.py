@@ -20,6 +20,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
         "tare.errors",
         "tare.files",
         "tare.interruption",
+        "tare.journals",
         "tare.meant",
         "tare.published",
     ),

@@ -8,10 +8,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tare.errors import TareError
+from tare.journals import with_journals
 from tare.measure.machine.exclusive import exclusive
 from tare.measure.machine.putback.journal import Run, runs, undo_all
 from tare.measure.machine.putback.steps import Claim, Undone, Unknown
-from tare.measure.machine.settings import journal_directory, journal_places
+from tare.measure.machine.settings import journal_directory
 
 _PATIENCE_S = 0.5
 
@@ -57,11 +58,9 @@ def put_back_first() -> list[Undone]:
     Leaves alone what another version wrote (`tare doctor` names it), and everything where another run has the lock
     for longer than `_PATIENCE_S`: the command may need no settings at all."""
     results = []
-    for directory in journal_places():
-        with suppress(OSError, TareError):
-            if any(directory.glob("run-*.journal")):
-                with exclusive(directory, _PATIENCE_S):
-                    results += _restored(run for run in runs(directory) if not _is_foreign(run))
+    for directory in with_journals():
+        with suppress(OSError, TareError), exclusive(directory, _PATIENCE_S):
+            results += _restored(run for run in runs(directory) if not _is_foreign(run))
     return results
 
 

@@ -19,12 +19,12 @@ import sys
 import time
 import weakref
 from collections.abc import Callable, Iterable
-from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
 
 from tare.errors import PrivilegeMissing, TareError, UsageError
 from tare.interruption import check, deferred
+from tare.journals import places
 from tare.measure.machine.exclusive import exclusive, holder_of
 from tare.measure.machine.putback import tasks
 from tare.measure.machine.putback.journal import Journal, Run, runs, undo_all
@@ -53,23 +53,12 @@ _SPAWN = "import sys; sys.path.append(sys.argv.pop()); from putback.guardian imp
 _open: weakref.WeakSet[MachineSettings] = weakref.WeakSet()
 
 
-def journal_places() -> tuple[Path, ...]:
-    """Directories in which this user's runs may keep their journals, the usual one first.
-
-    Root has one place only, so that all of root's runs meet."""
-    runtime = os.environ.get("XDG_RUNTIME_DIR")
-    bases = [Path("/run")] if os.geteuid() == 0 else [Path(runtime)] if runtime else []
-    with suppress(RuntimeError):  # a user without a home, as containers have them
-        bases.append(Path(os.environ.get("XDG_STATE_HOME") or Path.home() / ".local/state"))
-    return tuple(base / "tare" for base in dict.fromkeys(bases))
-
-
 def journal_directory() -> Path:
     """Where this user's runs keep their journals and see each other; made if it is missing.
 
     Raises TareError."""
     refusals = []
-    for directory in journal_places():
+    for directory in places():
         try:
             directory.mkdir(mode=0o700, parents=True, exist_ok=True)
             if directory.lstat().st_uid == os.geteuid() and os.access(directory, os.W_OK | os.X_OK):
