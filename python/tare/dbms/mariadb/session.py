@@ -73,6 +73,7 @@ class MariaDBSession(Session):
         self._allow_writes = allow_writes
         self._allow_restart = allow_restart
         self._names = (f"tare_{number}" for number in itertools.count(1))
+        self._generation = 0
         self._connect()
         try:
             self._server = self._look(url)
@@ -81,7 +82,6 @@ class MariaDBSession(Session):
             raise
 
     def _connect(self) -> None:
-        self._generation = getattr(self, "_generation", -1) + 1
         self._wire = Wire(self._driver, self._opened, self._password)
         self._leader: Leader | None = None
         if not self._allow_writes:
@@ -105,6 +105,7 @@ class MariaDBSession(Session):
     def reconnect(self) -> None:
         self._wire.close()
         self._connect()
+        self._generation += 1
 
     @property
     def generation(self) -> int:

@@ -95,6 +95,7 @@ class PostgreSQLSession(Session):
         self._allow_restart = allow_restart
         self._names = (f"tare_{number}" for number in itertools.count(1))
         self.last_run = roles.LastRun()
+        self._generation = 0
         self._connect()
         try:
             self._server = self._look(url)
@@ -104,7 +105,6 @@ class PostgreSQLSession(Session):
 
     # Connection ---------------------------------------------------------
     def _connect(self) -> None:
-        self._generation = getattr(self, "_generation", -1) + 1
         self._wire = Wire(self._opened(), self._password)
         self._leader: Leader | None = None
         self._postmaster: int | None = None
@@ -131,6 +131,7 @@ class PostgreSQLSession(Session):
     def reconnect(self) -> None:
         self._wire.close()
         self._connect()
+        self._generation += 1
 
     @property
     def generation(self) -> int:
