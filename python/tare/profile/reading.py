@@ -67,22 +67,22 @@ class Reading:
     def glance(self, since: int) -> Sequence[Turn]:
         """Windows from `since` on that take turns, from the recording's end alone: the window before is read too, since
         transactions that began there end here."""
-        from tare._probe import assemble
-
-        with excerpt(self._path, self._offsets, max(0, since - 1)) as part:
-            found: Assembled = assemble(str(part), json.dumps(self._of.rules))
-        windows = [Window.of(one) for one in json.loads(found.windows)]
-        return turns(pa.table(found.transactions), [one for one in windows if one.number >= since])
+        transactions, windows = self._part(max(0, since - 1))
+        return turns(transactions, [one for one in windows if one.number >= since])
 
     def ended_since(self, window: int) -> int:
         """Transactions that ended in this window or later, from the recording's end alone."""
+        transactions, windows = self._part(window)
+        over = ends(transactions)
+        return sum(ended_in(over, one) for one in windows if one.number >= window and one.purpose == AFTER)
+
+    def _part(self, since: int) -> tuple[pa.Table, list[Window]]:
+        """Transactions and windows of the recording's end, from this window on."""
         from tare._probe import assemble
 
-        with excerpt(self._path, self._offsets, window) as part:
+        with excerpt(self._path, self._offsets, since) as part:
             found: Assembled = assemble(str(part), json.dumps(self._of.rules))
-        windows = [Window.of(one) for one in json.loads(found.windows)]
-        over = ends(pa.table(found.transactions))
-        return sum(ended_in(over, one) for one in windows if one.number >= window and one.purpose == AFTER)
+        return pa.table(found.transactions), [Window.of(one) for one in json.loads(found.windows)]
 
     @property
     def megabytes(self) -> float:
@@ -107,11 +107,15 @@ class Reading:
         over = np.asarray(self._transactions["ended"].to_numpy(), dtype=bool)
         return frozenset(int(one) for one in thread[last[~over[last]]])
 
+    def _of_thread(self, thread: int) -> Ints:
+        """Places of this thread's transactions; of the last `look`."""
+        if not self._transactions.num_rows:
+            return np.zeros(0, dtype=np.int64)
+        return np.flatnonzero(self._transactions["tid"].to_numpy() == thread)
+
     def window_of(self, thread: int) -> Window | None:
         """Window in which this thread's last transaction began; of the last `look`."""
-        if not self._transactions.num_rows:
-            return None
-        own = np.flatnonzero(self._transactions["tid"].to_numpy() == thread)
+        own = self._of_thread(thread)
         if not len(own):
             return None
         last = own[np.argmax(self._transactions["begin_ns"].to_numpy()[own])]
@@ -124,9 +128,7 @@ class Reading:
 
         with suppress(TareError, OSError):
             self.look()
-        if not self._transactions.num_rows:
-            return None
-        own = np.flatnonzero(self._transactions["tid"].to_numpy() == thread)
+        own = self._of_thread(thread)
         if not len(own):
             return None
         with suppress(ProbeError, OSError):

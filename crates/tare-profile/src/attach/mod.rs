@@ -91,7 +91,7 @@ pub struct Attach {
     /// Of them, those whose exits are watched, by return address and where they leave.
     by_return: usize,
     by_exits: usize,
-    /// Of them, those whose first instruction the kernel does not emulate.
+    /// Of them, those where the kernel steps over an instruction, at the entry or where they leave.
     stepped: usize,
     counted: Vec<Counted>,
     /// Of `Tally::Untold`, already told.

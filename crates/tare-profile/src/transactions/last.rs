@@ -2,6 +2,7 @@
 
 use tare_rings::{Kind, Record};
 
+use super::cursor::Cursor;
 use super::stack::MAX_DEPTH;
 use crate::Result;
 use crate::backend::FunctionId;
@@ -21,21 +22,15 @@ pub struct LastCalls {
 /// A thread that ends leaves its calls by cuts, which are its last records: it was in these calls until then.
 pub fn last_calls(recording: &Recording, thread: (i32, i32)) -> Result<Option<LastCalls>> {
     let line = recording.nanoseconds();
-    let mut spans = recording.spans.as_slice();
-    let mut inside = false;
+    let mut windows = Cursor::new(&recording.spans);
     let mut open: Vec<FunctionId> = Vec::new();
     let mut left: Vec<FunctionId> = Vec::new(); // by cuts since the last other record, the innermost first
     let mut seen = None;
     recording.thread(thread, |record: Record| {
-        while spans.first().is_some_and(|span| span.end <= record.time) {
-            spans = &spans[1..];
-            inside = false;
-        }
-        let Some(span) = spans.first().filter(|span| span.begin <= record.time) else { return };
-        if !inside {
-            open.clear(); // exits may have passed unseen since the last window
+        let Some((span, first)) = windows.window(record.time) else { return };
+        if first {
+            open.clear();
             left.clear();
-            inside = true;
         }
         let function = record.subject();
         if record.kind() == Some(Kind::Cut) {

@@ -5,6 +5,7 @@
 //! annotations mark are put together at the end, over threads (`join`). Memory grows with transactions times the paths
 //! they went, not with records.
 
+mod cursor;
 mod join;
 mod labels;
 mod last;

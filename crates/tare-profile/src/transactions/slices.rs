@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, VecDeque};
 
 use tare_rings::{Kind, Record};
 
+use super::cursor::Cursor;
 use super::stack::MAX_DEPTH;
 use crate::Result;
 use crate::backend::FunctionId;
@@ -45,18 +46,12 @@ pub fn slices(recording: &Recording, stretches: &[Stretch], mut keep: impl FnMut
     let line = recording.nanoseconds();
     for (thread, stretches) in wanted {
         let mut calls = Calls::new(thread, apart(stretches), &mut keep);
-        let mut spans = recording.spans.as_slice();
-        let mut inside = false;
+        let mut windows = Cursor::new(&recording.spans);
         let mut now = 0;
         recording.thread(thread, |record: Record| {
-            while spans.first().is_some_and(|span| span.end <= record.time) {
-                spans = &spans[1..];
-                inside = false;
-            }
-            let Some(span) = spans.first().filter(|span| span.begin <= record.time) else { return };
-            if !inside {
-                calls.forget(); // exits may have passed unseen since the last window
-                inside = true;
+            let Some((span, first)) = windows.window(record.time) else { return };
+            if first {
+                calls.forget();
             }
             now = now.max(line.at(record.time));
             let function = record.subject();
