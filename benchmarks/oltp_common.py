@@ -12,7 +12,17 @@ from tare.experiment.target import make_file
 from tare.workload.oltp.child import Driver
 from tare.workload.oltp.conditions import LOOK_S, Conditions, carry_out, check, last_of
 from tare.workload.oltp.measures import Watch
-from tare.workload.oltp.request import Check, Closed, Constant, Isolation, Load, Phase, Request, Run
+from tare.workload.oltp.request import (
+    Check,
+    Closed,
+    Constant,
+    Isolation,
+    Load,
+    Phase,
+    Poisson,
+    Request,
+    Run,
+)
 from tare.workload.oltp.told import Connected, LoadDone, Outcome, Started, Told
 
 CONNECTIONS = 4  # that load: what `tare bench oltp load` takes
@@ -72,8 +82,16 @@ def constant(
     return _run(Constant(), Phase(rate=rate, duration_s=seconds), connections, warmup_s, samples)
 
 
+def poisson(rate: float, connections: int, seconds: float, warmup_s: float, samples: Path | None) -> Run:
+    return _run(Poisson(), Phase(rate=rate, duration_s=seconds), connections, warmup_s, samples)
+
+
 def _run(
-    arrivals: Closed | Constant, phase: Phase, connections: int, warmup_s: float, samples: Path | None
+    arrivals: Closed | Constant | Poisson,
+    phase: Phase,
+    connections: int,
+    warmup_s: float,
+    samples: Path | None,
 ) -> Run:
     return Run(
         connections=connections,

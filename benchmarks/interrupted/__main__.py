@@ -37,7 +37,7 @@ SQL = "SELECT count(*) FROM generate_series(1, 200000)"
 
 
 def commands(url: str, folder: Path) -> dict[str, list[str]]:
-    """One of each kind, seconds long when nothing interrupts it."""
+    """Commands of each kind, seconds long when nothing interrupts them."""
     lab, profiles = str(folder / "lab.db"), str(folder / "profiles")
     tatp = ["bench", "oltp", "run", "tatp", "--db", url, "--lab", lab]
     attach = ["profile", "attach", "--db", url, "--txn", "statement", "--out", profiles]

@@ -1,4 +1,4 @@
-"""One interrupted command: when it is gone, and what it leaves behind."""
+"""Trial of an interrupted command: when it is gone, and what it leaves behind."""
 
 from __future__ import annotations
 
@@ -119,7 +119,7 @@ def interrupt(
 
 
 def left_behind(pid: int, restored: Callable[[], str], own: Collection[int]) -> list[str]:
-    """What is not as before within a few seconds. Ends the processes that are left."""
+    """Names what is not as before within a few seconds. Ends the processes that are left."""
     until = time.monotonic() + _LEFT_S
     while (found := _left(pid, restored, own)) and time.monotonic() < until:
         time.sleep(0.02)
@@ -141,7 +141,7 @@ def _left(pid: int, restored: Callable[[], str], own: Collection[int]) -> list[s
 
 
 def lock_is_free() -> str:
-    """What holds the lock of the machine's settings, if anything does for a second."""
+    """Text for a lock of the machine's settings that is held for a second; empty: it is free."""
     until = time.monotonic() + 1.0
     with (journal_directory() / "lock").open("a") as file:
         while time.monotonic() < until:

@@ -142,7 +142,7 @@ def attach(subject: Subject, seconds: int, budget: str) -> tuple[int | None, dic
 
 
 def pace(ends: Ends, begin: int, end: int) -> Pace:
-    """Of whole seconds."""
+    """Rates of whole seconds."""
     within = ends[(ends >= begin) & (ends < end)]
     seconds = max(1, (end - begin) // SECOND)
     rates = np.histogram(within, bins=seconds, range=(begin, begin + seconds * SECOND))[0].astype(float)
@@ -274,7 +274,7 @@ def merged(before: Sequence[Outcome], now: Sequence[Outcome]) -> list[Outcome]:
 
 
 def outcome_of(kept: dict[str, Any]) -> Outcome:
-    """One that was kept as JSON."""
+    """Result that was kept as JSON."""
     phases = {name: Pace(**kept.pop(name)) for name in ("before", "during", "after")}
     lists = {name: tuple(value) for name, value in kept.items() if isinstance(value, list)}
     return Outcome(**{**kept, **lists, **phases})

@@ -72,7 +72,7 @@ class Tare:
 
 
 def moments(subject: Subject) -> Iterator[Moment]:
-    """Of a server that can be restarted."""
+    """Moments of a server that can be restarted."""
     assert isinstance(subject, Served)
     subject.start()
     try:

@@ -27,9 +27,9 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.common import Figure, arguments, report
-from benchmarks.oltp_common import load, send
+from benchmarks.oltp_common import load, poisson, send
 from benchmarks.page import put
-from benchmarks.profile_table1.schedules import Comparison, compare, read, request, write
+from benchmarks.profile_table1.schedules import CONNECTIONS, Comparison, compare, read, write
 from benchmarks.profile_table1.servers import OLD_MARIADB, OLD_MYSQL, Running, put_first
 from benchmarks.profile_table1.tables import Profile, page
 from tare.workload.oltp.told import Connected, Told
@@ -68,7 +68,7 @@ def profiled(server: Running, choice: Choice, rate: int, seconds: int) -> Profil
     load_before = os.getloadavg()[0]
     load(server.url, WAREHOUSES)
     outcome: list[float] = []
-    asked = request(rate, seconds + OUTSIDE_S, WARMUP_S)
+    asked = poisson(rate, CONNECTIONS, seconds + OUTSIDE_S, WARMUP_S, None)
     driver = threading.Thread(target=lambda: outcome.append(send(server.url, asked, hear).rate))
     driver.start()
     try:

@@ -21,12 +21,11 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks.oltp_common import send
+from benchmarks.oltp_common import poisson, send
 from benchmarks.profile_table1.servers import put_first
 from tare.dbms.mariadb.adapter import MariaDB
 from tare.dbms.mariadb.session import MariaDBSession
 from tare.protocol import signed_ranks
-from tare.workload.oltp.request import Isolation, Phase, Poisson, Run
 from tare.workload.oltp.samples import ENDS, RECORD
 from tare.workload.oltp.told import Started, Told
 
@@ -160,7 +159,9 @@ def compare(url: str, rate: int, blocks: int, window_s: float, warmup_s: float =
                     switches.append(Switch(session, event.at_ns, blocks, window_s))
                     switches[0].start()
 
-            outcome = send(url, request(rate, 4 * blocks * window_s + _TAIL_S, warmup_s, samples), hear)
+            outcome = send(
+                url, poisson(rate, CONNECTIONS, 4 * blocks * window_s + _TAIL_S, warmup_s, samples), hear
+            )
             switches[0].join()
             rows = np.fromfile(samples, RECORD)
     finally:
@@ -168,23 +169,6 @@ def compare(url: str, rate: int, blocks: int, window_s: float, warmup_s: float =
     if switches[0].error is not None:
         raise SystemExit(f"the order of lock waiters could not be switched: {switches[0].error}")
     return Comparison(rate, outcome.rate, window_s, load_before, tuple(arms(rows, switches[0].windows)))
-
-
-def request(rate: float, seconds: float, warmup_s: float, samples: Path | None = None) -> Run:
-    return Run(
-        connections=CONNECTIONS,
-        arrivals=Poisson(),
-        phases=(Phase(rate=rate, duration_s=seconds),),
-        warmup_s=warmup_s,
-        drain_s=10.0,
-        shed_after_s=None,
-        mix={},
-        isolation=Isolation.READ_COMMITTED,
-        tries=3,
-        think=0.0,
-        norm=2.0,
-        samples=str(samples) if samples else None,
-    )
 
 
 def arms(rows: NDArray[np.void], windows: Sequence[Window]) -> Iterator[Arm]:

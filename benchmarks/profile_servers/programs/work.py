@@ -26,7 +26,7 @@ EVERY_S = 0.05
 
 
 class Work:
-    """What all threads count."""
+    """Counts of all threads."""
 
     def __init__(self, ends: Path) -> None:
         self.counts: Counter[str] = Counter()
