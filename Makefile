@@ -3,11 +3,8 @@ SHELL := /bin/bash
 PY := .venv/bin/python
 STAMP := .venv/.tare
 
-# Tests that judge what others would disturb: the machine's settings, its processes, a server with probes on.
-ALONE := tests/crash/test_isolate.py tests/crash/test_machine_settings.py tests/profile tests/unit/probe
-
 .DEFAULT_GOAL := help
-.PHONY: help demo build test lint format bench bench-wisconsin lock clean
+.PHONY: help demo build test lint format bench bench-small bench-wisconsin lock clean
 
 help: ## List the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 17
@@ -17,10 +14,8 @@ demo: build ## Start a throw-away PostgreSQL, load data, weigh three queries
 
 build: $(STAMP)/built ## Install Tare into .venv (BPF tier included where clang and libelf are)
 
-test: $(STAMP)/built-for-tests ## Install what tests need where allowed, then run every test
-	cargo test --release --quiet --workspace $$(scripts/cargo-features)
-	$(PY) -m pytest --numprocesses 3 --dist loadfile --no-loadscope-reorder $(addprefix --ignore=,$(ALONE))
-	$(PY) -m pytest $(ALONE)
+test: $(STAMP)/built-for-tests ## Install what tests need where allowed; lint, every test, each benchmark once
+	@$(PY) -m tests.ci $(STAGES)
 
 lint: $(STAMP)/built-for-tests ## Formatting, clippy, ruff, mypy, stubtest
 	cargo fmt --all --check
@@ -43,6 +38,9 @@ format: $(STAMP)/built-for-tests ## Format Rust and Python
 
 bench: $(STAMP)/built-for-tests ## Run every benchmark of Tare itself and print its figure
 	@$(PY) -m benchmarks.run_all
+
+bench-small: $(STAMP)/built-for-tests ## Run each benchmark once, small, to see that it works
+	@$(PY) -m tests.ci small
 
 bench-wisconsin: $(STAMP)/built-for-tests ## Run the Wisconsin benchmark on four DBMSes; its report: target/wisconsin
 	@$(PY) -m benchmarks.wisconsin

@@ -13,10 +13,17 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 
 from tare.dbms.servers import start_mariadb, start_postgresql
 from tare.errors import ServerFailed
 from tests.servers import fill_server, make_duckdb, make_sqlite
+
+pytest_plugins = ("tests.ci.classes", "tests.ci.journal")
+
+# One profile for CI and by hand: the same examples each time, and no limit on the time of one.
+settings.register_profile("tare", deadline=None, derandomize=True, print_blob=True)
+settings.load_profile("tare")
 
 
 def pytest_configure() -> None:

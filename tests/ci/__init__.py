@@ -1,0 +1,5 @@
+"""The test run of `make test`: stages with limits, classes of tests, and a verdict of at most 20 lines.
+
+python -m tests.ci            every stage
+python -m tests.ci exact      only these stages
+"""

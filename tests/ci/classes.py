@@ -1,0 +1,109 @@
+"""Classes of tests, by path. Loaded by pytest as a plugin.
+
+A test belongs to one class, which says when it runs and what its failure means:
+
+    exact     no server, no probe, no bound on time: a failure is a defect at once
+    server    real servers, processes and signals, beside other tests: a failure is tried again, alone
+    alone     probes, settings of the machine, load runs: one test at a time, a failure is a defect
+
+Two more markers narrow this down:
+
+    clock     the outcome still depends on scheduling (`UNSTEADY` gives the reason): a failure is tried again
+    loss      data, harm, secrets, settings put back: a failure is never tried again
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import PurePosixPath
+
+import pytest
+
+EXACT = (
+    "tests/golden",
+    "tests/unit/benchmarks",
+    "tests/unit/ci",
+    "tests/unit/dbms",
+    "tests/unit/house",
+    "tests/unit/protocol",
+    "tests/unit/report",
+)
+
+ALONE = (
+    "tests/cli/test_bench_oltp.py",
+    "tests/cli/test_bench_oltp_report.py",
+    "tests/crash/test_isolate.py",
+    "tests/crash/test_machine_settings.py",
+    "tests/crash/test_oltp_full_disk.py",
+    "tests/crash/test_oltp_interrupts.py",
+    "tests/crash/test_oltp_refusals.py",
+    "tests/crash/test_oltp_servers.py",
+    "tests/profile",
+    "tests/unit/machine/test_doctor.py",
+    "tests/unit/probe",
+    "tests/unit/profile/test_health.py",
+    "tests/unit/workload/oltp/test_watch.py",
+)
+
+LOSS = (
+    "tests/crash/test_experiment_crashes.py",
+    "tests/crash/test_isolate.py",
+    "tests/crash/test_machine_settings.py",
+    "tests/crash/test_oltp_full_disk.py",
+    "tests/crash/test_wisconsin_load.py",
+    "tests/dbms/test_server_lost.py",
+    "tests/unit/lab",
+    "tests/unit/machine/test_journal.py",
+)
+
+UNSTEADY = {
+    "tests/cli/test_compare.py": "ratios of CPU time, measured on a shared machine",
+    "tests/profile/test_attach.py": "rates and shares of a program that runs beside its own profiler",
+    "tests/profile/test_duckdb.py": "a rate that includes the profiler's own analysis",
+    "tests/profile/test_run.py": "waits that a server shows within a few seconds",
+    "tests/profile/test_survivors.py": "shares of a variance of less than a millisecond",
+    "tests/profile/test_unseen.py": "a search that reaches less on a machine that has less CPU time",
+    "tests/unit/probe/test_exits.py": "upper bounds of milliseconds on a thread's last wait",
+    "tests/unit/probe/test_follow.py": "upper bounds of milliseconds on a process's life",
+    "tests/unit/probe/test_profile_recorder.py": "a program's start within 0.3 s",
+    "tests/unit/probe/test_trace.py": "upper bounds of milliseconds on a sleep",
+    "tests/unit/profile/test_health.py": "a program that starts and works for less than 0.75 s",
+    "tests/unit/workload/oltp/test_watch.py": "readings that are due each second",
+}
+"""Tests whose outcome still depends on scheduling, and by what. This list may only shrink."""
+
+MARKERS = (
+    "exact: no server, no probe, no bound on time; a failure is a defect",
+    "server: real servers and processes, beside other tests; a failure is tried again, alone",
+    "alone: disturbs or is disturbed by other tests; runs by itself",
+    "clock(reason): the outcome still depends on scheduling; a failure is tried again",
+    "loss: data, harm, secrets, settings put back; a failure is never tried again",
+)
+
+
+def class_of(path: PurePosixPath) -> str:
+    """Return the class of the tests in a file, given its path from the project's root."""
+    if lies_in(path, ALONE):
+        return "alone"
+    return "exact" if lies_in(path, EXACT) else "server"
+
+
+def lies_in(path: PurePosixPath, places: Sequence[str]) -> bool:
+    return any(path == PurePosixPath(place) or PurePosixPath(place) in path.parents for place in places)
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    for marker in MARKERS:
+        config.addinivalue_line("markers", marker)
+
+
+@pytest.hookimpl(tryfirst=True)  # before `-m` selects by them
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    for item in items:
+        path = PurePosixPath(item.path.relative_to(config.rootpath).as_posix())
+        item.add_marker(class_of(path))
+        if lies_in(path, LOSS):
+            item.add_marker("loss")
+        reason = next((UNSTEADY[place] for place in UNSTEADY if lies_in(path, (place,))), None)
+        if reason is not None:
+            item.add_marker(pytest.mark.clock(reason))

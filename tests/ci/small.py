@@ -1,0 +1,69 @@
+"""Each benchmark once, small and by itself: it must run, check its answers and print its figures with their bars.
+
+The figures are not judged here: they depend on the machine.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+
+from benchmarks.run_all import NAMES
+
+from tests.ci.journal import write
+from tests.ci.stages import RESULTS, ROOT
+from tests.ci.verdict import Line
+
+LIMIT_S = 300
+ELSEWHERE = {
+    "spark": "tests/spark compares the same answers, and planning them once takes a minute",
+    "profile_table1": "it downloads two servers; test_interleaved_orders.py checks its comparison",
+    "profile_culprits": "tests/profile/test_survivors.py profiles the same programs",
+    "profile_servers": "tests/profile watches such servers",
+    "interrupted": "it takes an hour; tests/crash interrupts the same commands",
+}
+
+
+def run() -> Iterator[Line]:
+    """Run the benchmarks one after the other and return a journal line for each."""
+    for name in NAMES:
+        if name not in ELSEWHERE:
+            began = time.monotonic()
+            error = _error_of(name)
+            seconds = round(time.monotonic() - began, 1)
+            print(f"benchmarks.{name}: {error or 'done'} ({seconds:.0f} s)", flush=True)
+            outcome = "failed" if error else "passed"
+            test = {"id": f"benchmarks.{name}", "when": "call", "class": "small", "outcome": outcome}
+            yield {**test, "error": error, "seconds": seconds}
+
+
+def _error_of(name: str) -> str | None:
+    command = (sys.executable, "-m", f"benchmarks.{name}", "--small")
+    log = RESULTS / f"small-{name}.log"
+    with log.open("w") as output:
+        try:
+            done = subprocess.run(
+                command, cwd=ROOT, stdout=output, stderr=subprocess.STDOUT, timeout=LIMIT_S, check=False
+            )
+        except subprocess.TimeoutExpired:
+            return f"it did not end within {LIMIT_S} s"
+    text = log.read_text(errors="replace")
+    if done.returncode != 0:
+        last = [line for line in text.splitlines() if line.strip()][-1:] or ["no message"]
+        return f"exit code {done.returncode}: {last[0].strip()[:150]}"
+    return None if "bar" in text else "it printed no figure with its bar"
+
+
+def main() -> int:
+    RESULTS.mkdir(parents=True, exist_ok=True)
+    code = 0
+    for line in run():
+        write(line)
+        code |= line["outcome"] == "failed"
+    return code
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,119 @@
+"""Stages of the test run, and how a stage is ended at its limit."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+RESULTS = ROOT / "target" / "ci"
+WHOLE_S = 58 * 60.0
+"""Limit of all stages together: the summary is written before the hour is over."""
+
+GRACE_S = 40.0
+"""Time for pytest to stop its servers after an interrupt, before the stage is killed."""
+
+
+@dataclass(frozen=True)
+class Stage:
+    """A command that belongs to the test run."""
+
+    name: str
+    command: tuple[str, ...]
+    limit_s: float
+
+
+def pytest_stage(name: str, limit_s: float, *arguments: str) -> Stage:
+    return Stage(name, (sys.executable, "-m", "pytest", *arguments), limit_s)
+
+
+POOL = ("--dist", "loadfile", "--no-loadscope-reorder")
+LINT = Stage("lint", ("make", "--no-print-directory", "lint"), 900)
+RUST = Stage(
+    "rust",
+    (
+        "bash",
+        "-c",
+        "cargo test --release --workspace --no-fail-fast $(scripts/cargo-features) -- --format=pretty",
+    ),
+    900,
+)
+EXACT = pytest_stage("exact", 600, "-n", "2", *POOL, "-m", "exact")
+SERVERS = pytest_stage("servers", 1500, "-n", "3", *POOL, "-m", "server")
+SMALL = Stage("small", (sys.executable, "-m", "tests.ci.small"), 900)
+ALONE = pytest_stage("alone", 1800, "-m", "alone")
+
+
+@dataclass(frozen=True)
+class Ending:
+    """How a stage ended."""
+
+    stage: str
+    seconds: float
+    code: int
+    was_cut: bool = False  # at its limit
+
+
+def run(stage: Stage, limit_s: float, environment: Mapping[str, str] | None = None) -> Ending:
+    """Run a stage with its output on the terminal and in `target/ci/STAGE.log`.
+
+    At the limit the stage is interrupted, so that tests stop their servers, and killed after `GRACE_S`.
+    """
+    RESULTS.mkdir(parents=True, exist_ok=True)
+    began = time.monotonic()
+    print(f"\n── {stage.name}", flush=True)
+    with (RESULTS / f"{stage.name}.log").open("wb") as log:
+        # A group of its own: a command's children are ended with it.
+        process = subprocess.Popen(
+            stage.command,
+            cwd=ROOT,
+            env={**os.environ, **(environment or {})},
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            process_group=0,
+        )
+        copier = subprocess.Popen(("tee", log.name), stdin=process.stdout)
+        try:
+            code, was_cut = _wait(process, limit_s)
+        finally:
+            _end(process)
+            _finish(copier)
+    return Ending(stage.name, time.monotonic() - began, code, was_cut)
+
+
+def _wait(process: subprocess.Popen[bytes], limit_s: float) -> tuple[int, bool]:
+    try:
+        return process.wait(limit_s), False
+    except subprocess.TimeoutExpired:
+        process.send_signal(signal.SIGINT)
+    with suppress(subprocess.TimeoutExpired):
+        process.wait(GRACE_S)
+    return process.poll() or 1, True
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    """Kill what is left of the command's group: it would hold the pipe open."""
+    with suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
+
+
+def _finish(copier: subprocess.Popen[bytes]) -> None:
+    try:
+        copier.wait(5)
+    except subprocess.TimeoutExpired:  # a process outside the group holds the pipe
+        copier.kill()
+        copier.wait()
+
+
+def tests_again(number: int, ids: Sequence[str]) -> Stage:
+    """Return a stage that runs these tests again, one at a time."""
+    return pytest_stage(f"again-{number}", 600, "-p", "no:xdist", "--no-header", *ids)

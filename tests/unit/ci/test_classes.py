@@ -1,0 +1,29 @@
+"""Classes of tests: the lists name files that are there, and exceptions only become fewer."""
+
+from __future__ import annotations
+
+from pathlib import PurePosixPath
+
+import pytest
+
+from tests.ci.classes import ALONE, EXACT, LOSS, UNSTEADY, class_of
+from tests.ci.stages import ROOT
+
+
+@pytest.mark.parametrize("place", sorted({*EXACT, *ALONE, *LOSS, *UNSTEADY}))
+def test_a_listed_place_exists(place: str) -> None:
+    assert (ROOT / place).exists()
+
+
+def test_tests_whose_outcome_depends_on_scheduling_only_become_fewer() -> None:
+    assert len(UNSTEADY) <= 12
+
+
+def test_a_test_of_arithmetic_is_never_unsteady() -> None:
+    assert not [place for place in UNSTEADY if class_of(PurePosixPath(place)) == "exact"]
+
+
+def test_a_file_has_the_class_of_its_nearest_place() -> None:
+    assert class_of(PurePosixPath("tests/unit/report/kit/test_blocks.py")) == "exact"
+    assert class_of(PurePosixPath("tests/profile/test_run.py")) == "alone"
+    assert class_of(PurePosixPath("tests/dbms/test_plans.py")) == "server"
