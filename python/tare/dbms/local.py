@@ -4,34 +4,42 @@ from __future__ import annotations
 
 import ipaddress
 import os
+import time
 from contextlib import suppress
 from pathlib import Path
 
 _LISTEN = "0A"  # state of a socket in /proc/net/tcp
 _ACCEPTING = "00010000"  # flags of one in /proc/net/unix
+_ENDED = ("Z", "X")  # states in /proc/PID/stat
+_TRIES = 100
+_PAUSE_S = 0.001
 
 
 def parent_of(pid: int) -> int | None:
-    """ppid, or None if the process is gone. The name may hold spaces and brackets."""
-    try:
-        stat = Path(f"/proc/{pid}/stat").read_text(errors="replace")
-    except OSError:
-        return None
-    return int(stat.rpartition(")")[2].split()[1])
+    """ppid, or None if the process is gone."""
+    stat = _stat(pid)
+    return None if stat is None else int(stat[1])
 
 
 def born_at(pid: int) -> int | None:
     """Start time in ticks since boot: with the pid it names one life of a process."""
-    try:
-        stat = Path(f"/proc/{pid}/stat").read_text(errors="replace")
-    except OSError:
-        return None
-    return int(stat.rpartition(")")[2].split()[19])
+    stat = _stat(pid)
+    return None if stat is None else int(stat[19])
 
 
 def is_alive(pid: int, born: int | None) -> bool:
     """The very process that was born then: ids are used again. A zombie is not alive."""
-    return born is not None and born_at(pid) == born and command_line(pid)[:1] not in ([], [""])
+    stat = _stat(pid)
+    return born is not None and stat is not None and int(stat[19]) == born and stat[0] not in _ENDED
+
+
+def _stat(pid: int) -> list[str] | None:
+    """Fields of /proc/PID/stat from the state on, or None if the process is gone. The name before them may hold spaces
+    and brackets."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text(errors="replace").rpartition(")")[2].split()
+    except OSError:
+        return None
 
 
 def process_of_thread(tid: int) -> int | None:
@@ -51,10 +59,20 @@ def command_name(pid: int) -> str:
 
 
 def command_line(pid: int) -> list[str]:
-    try:
-        raw = Path(f"/proc/{pid}/cmdline").read_bytes()
-    except OSError:
-        return []
+    """Arguments of a process; none if it has ended.
+
+    While a process executes a program the kernel shows no arguments, for some microseconds: then it is asked again.
+    """
+    raw = b""
+    for _ in range(_TRIES):
+        try:
+            raw = Path(f"/proc/{pid}/cmdline").read_bytes()
+        except OSError:
+            return []
+        # A zombie and a thread of the kernel have no arguments and no program.
+        if raw or executable(pid) is None:
+            break
+        time.sleep(_PAUSE_S)
     return [part.decode(errors="replace") for part in raw.rstrip(b"\0").split(b"\0")]
 
 
