@@ -88,10 +88,17 @@ impl Mapping {
         (self.device, self.inode)
     }
 
-    /// A link to the very file, whatever became of its path.
-    #[cfg_attr(not(feature = "bpf"), allow(dead_code))]
-    pub(super) fn link(&self, pid: i32) -> PathBuf {
+    /// A link to the very file, whatever became of its path. It is there as long as the process has the file mapped.
+    pub(crate) fn link(&self, pid: i32) -> PathBuf {
         format!("/proc/{pid}/map_files/{:x}-{:x}", self.start, self.end).into()
+    }
+
+    /// Opens the file that this process has mapped: by the link, or where that cannot be followed (without
+    /// `CAP_CHECKPOINT_RESTORE`) by its path as the process sees it. Fails where the process has ended.
+    #[cfg_attr(not(feature = "bpf"), allow(dead_code))]
+    pub(crate) fn open(&self, pid: i32) -> io::Result<fs::File> {
+        let inside = || format!("/proc/{pid}/root{}", self.path.display());
+        fs::File::open(self.link(pid)).or_else(|_| fs::File::open(inside()))
     }
 
     /// Whether it is the file with this `st_dev` and `st_ino`.

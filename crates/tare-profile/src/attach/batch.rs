@@ -2,49 +2,51 @@
 
 use std::collections::HashMap;
 use std::io;
-use std::path::{Path, PathBuf};
 
-use libbpf_rs::{Link, Object};
+use libbpf_rs::Link;
 use tare_probe::{ProbeError, Result};
 
+use super::object::Object;
 use super::tier::{Purpose, Spot, Tier};
 use super::{PRIVILEGE, refused};
+use crate::maps;
 
 /// The kernel's own, of no published header: it cannot do this with this instruction.
 const ENOTSUPP: i32 = 524;
 
 /// Puts probes into files, and remembers which places were refused.
 pub(super) struct Prober {
-    pub object: Object,
+    pub programs: libbpf_rs::Object,
     pub tier: Tier,
     /// As `Tier::put` takes it.
     pub pid: i32,
-    refused: HashMap<(PathBuf, u64), String>,
+    /// By file and offset in it.
+    refused: HashMap<(maps::File, u64), String>,
 }
 
 impl Prober {
-    pub(super) fn new(object: Object, tier: Tier, pid: i32) -> Self {
-        Self { object, tier, pid, refused: HashMap::new() }
+    pub(super) fn new(programs: libbpf_rs::Object, tier: Tier, pid: i32) -> Self {
+        Self { programs, tier, pid, refused: HashMap::new() }
     }
 
     /// Why a place was refused before.
-    pub(super) fn refused(&self, path: &Path, offset: u64) -> Option<&str> {
-        self.refused.get(&(path.to_owned(), offset)).map(String::as_str)
+    pub(super) fn refused(&self, file: maps::File, offset: u64) -> Option<&str> {
+        self.refused.get(&(file, offset)).map(String::as_str)
     }
 
     /// Probes on all of these places but those that the kernel refuses, which `refused` knows afterwards.
-    pub(super) fn put(&mut self, purpose: Purpose, path: &Path, spots: &[Spot]) -> Result<Vec<Link>> {
+    pub(super) fn put(&mut self, purpose: Purpose, object: &Object, spots: &[Spot]) -> Result<Vec<Link>> {
         let mut spots: Vec<Spot> = spots.to_vec();
         while !spots.is_empty() {
-            match self.tier.put(&mut self.object, purpose, self.pid, path, &spots) {
+            match self.tier.put(&mut self.programs, purpose, self.pid, &object.path(), &spots) {
                 Ok(links) => return Ok(links),
-                Err(e) => self.search(purpose, path, &spots, e)?,
+                Err(e) => self.search(purpose, object, &spots, e)?,
             }
             let before = spots.len();
-            spots.retain(|spot| self.refused(path, spot.offset).is_none());
+            spots.retain(|spot| self.refused(object.id(), spot.offset).is_none());
             if spots.len() == before {
                 return Err(ProbeError::new(
-                    format!("probes on {} are refused together, and set one by one", path.display()),
+                    format!("probes on {} are refused together, and set one by one", object.name.display()),
                     "try again; or watch fewer functions",
                 ));
             }
@@ -53,19 +55,19 @@ impl Prober {
     }
 
     /// Finds those places of a batch that make it fail with `error`.
-    fn search(&mut self, purpose: Purpose, path: &Path, spots: &[Spot], error: io::Error) -> Result<()> {
+    fn search(&mut self, purpose: Purpose, object: &Object, spots: &[Spot], error: io::Error) -> Result<()> {
         if !about_the_place(&error) {
-            let what = format!("the kernel refused {} probes on {}", spots.len(), path.display());
+            let what = format!("the kernel refused {} probes on {}", spots.len(), object.name.display());
             return Err(ProbeError::os(what, &error, next_step(&error)));
         }
         if let [spot] = spots {
-            self.refused.insert((path.to_owned(), spot.offset), words(&error));
+            self.refused.insert((object.id(), spot.offset), words(&error));
             return Ok(());
         }
         let (left, right) = spots.split_at(spots.len() / 2);
         for half in [left, right] {
-            if let Err(e) = self.tier.put(&mut self.object, purpose, self.pid, path, half) {
-                self.search(purpose, path, half, e)?;
+            if let Err(e) = self.tier.put(&mut self.programs, purpose, self.pid, &object.path(), half) {
+                self.search(purpose, object, half, e)?;
             }
         }
         Ok(())

@@ -155,16 +155,16 @@ impl Attach {
         let sizes = [("ends", plan.cpus), ("slots", plan.slots())];
         let mut prober = prober(&roots.pids, follow_children, &sizes, tiers)?;
         let maps = Maps {
-            losses: map(&prober.object, "losses")?,
-            tallies: map(&prober.object, "tallies")?,
-            calls: map(&prober.object, "calls")?,
+            losses: map(&prober.programs, "losses")?,
+            tallies: map(&prober.programs, "tallies")?,
+            calls: map(&prober.programs, "calls")?,
         };
-        let slots = Slots::open(&map(&prober.object, "ends")?, &map(&prober.object, "slots")?, plan)?;
-        let stream = Stream::open(slots, &map(&prober.object, "messages")?)?;
-        let watched = Watched::open(&map(&prober.object, "watched")?)?;
+        let slots = Slots::open(&map(&prober.programs, "ends")?, &map(&prober.programs, "slots")?, plan)?;
+        let stream = Stream::open(slots, &map(&prober.programs, "messages")?)?;
+        let watched = Watched::open(&map(&prober.programs, "watched")?)?;
         let followed: &[&str] = if follow_children { &["on_fork"] } else { &[] };
         let lives = ["on_exec", "on_end"].iter().chain(followed);
-        let lives = lives.map(|name| attach(&mut prober.object, name)).collect::<Result<_>>()?;
+        let lives = lives.map(|name| attach(&mut prober.programs, name)).collect::<Result<_>>()?;
         watched.enlist(&roots.pids, follow_children);
         Ok(Self {
             probes: Vec::new(),
@@ -200,6 +200,12 @@ impl Attach {
         let mut hazards = self.policy.hazards(pids);
         hazards.extend(self.at_exits.then_some(Hazard::Asked));
         hazards
+    }
+
+    /// Processes that are watched now, those named first: they outlive the others, which may end at any time.
+    fn watched_pids(&self) -> Vec<i32> {
+        let others = self.watched.list().into_iter().filter(|pid| !self.roots.pids.contains(pid));
+        self.roots.pids.iter().copied().chain(others).collect()
     }
 
     fn tally(&self, which: Tally) -> u64 {
@@ -248,8 +254,8 @@ fn prober(pids: &[i32], follow_children: bool, sizes: &[(&str, u32)], tiers: &[T
     let trial = Spot { offset, semaphore: 0, cookie: 0 };
     let mut first = None;
     for &tier in tiers {
-        match tier.load(sizes, &program, trial) {
-            Ok(object) => return Ok(Prober::new(object, tier, tier.only(pids, follow_children))),
+        match tier.load(sizes, &object.path(), trial) {
+            Ok(programs) => return Ok(Prober::new(programs, tier, tier.only(pids, follow_children))),
             Err(e) => first = first.or(Some(e)),
         }
     }
@@ -300,13 +306,13 @@ impl Backend for Attach {
             return Err(ProbeError::new("the probes were taken off for good", "open the processes anew"));
         }
         if self.switches.is_none() && probes.iter().any(|probe| probe.cpu) {
-            self.switches = Some(attach(&mut self.prober.object, "on_switch")?);
+            self.switches = Some(attach(&mut self.prober.programs, "on_switch")?);
         }
         let followed = probes.iter().filter(|probe| probe.records_exits(mode));
         self.stream.follow(followed.map(|probe| probe.function).collect());
-        let pids = self.watched.list();
+        let pids = self.watched_pids();
         self.hazards = self.hazards_of(&pids);
-        let known = |path: &std::path::Path, offset| self.prober.refused(path, offset).map(str::to_owned);
+        let known = |file, offset| self.prober.refused(file, offset).map(str::to_owned);
         let mut plan = Plan::make(targets, probes, mode, &pids, &self.hazards, known);
         let mut counted = Vec::new();
         for (number, &function) in plan.counted.iter().enumerate() {
@@ -317,12 +323,12 @@ impl Backend for Attach {
         // Exits first: what cannot be seen to leave is not to be entered.
         batches.sort_by_key(|((_, purpose), _)| *purpose != Purpose::Exit);
         let (mut hopeless, mut at_exits) = (HashSet::new(), HashSet::new());
-        for ((path, purpose), mut placed) in batches {
+        for ((file, purpose), mut placed) in batches {
             placed.retain(|placed| !hopeless.contains(&placed.function));
             let spots: Vec<Spot> = placed.iter().map(|placed| placed.spot).collect();
-            links.extend(self.prober.put(purpose, &path, &spots)?);
+            links.extend(self.prober.put(purpose, &plan.objects[&file], &spots)?);
             for placed in placed {
-                match self.prober.refused(&path, placed.spot.offset) {
+                match self.prober.refused(file, placed.spot.offset) {
                     Some(why) if hopeless.insert(placed.function) => plan.refuse(placed.function, why),
                     Some(_) => {}
                     None if purpose == Purpose::Exit => _ = at_exits.insert(placed.function),
@@ -355,7 +361,7 @@ impl Backend for Attach {
     }
 
     fn stepped(&mut self, targets: &[Target]) -> Vec<FunctionId> {
-        let pids = self.watched.list();
+        let pids = self.watched_pids();
         let hazards = self.hazards_of(&pids);
         let timed = |target: &Target| Probe {
             function: target.id,

@@ -1,7 +1,6 @@
 //! Functions of run-time libraries by which a thread comes to another frame without returning to it.
 
 use std::collections::HashMap;
-use std::fs::File;
 
 use libbpf_rs::Link;
 use object::{Object as _, ObjectSymbol as _};
@@ -33,7 +32,7 @@ impl Moves {
             let Ok(object) = objects::find(&mapping.path, &[pid]) else { continue };
             let spots = self.0.entry(mapping.file()).or_insert_with(|| spots(&object));
             if !spots.is_empty() {
-                links.extend(prober.put(Purpose::Move, &object.path, spots)?);
+                links.extend(prober.put(Purpose::Move, &object, spots)?);
             }
         }
         Ok(links)
@@ -41,7 +40,7 @@ impl Moves {
 }
 
 fn spots(found: &Object) -> Vec<Spot> {
-    let Ok(file) = File::open(&found.path) else { return Vec::new() };
+    let Ok(file) = found.contents() else { return Vec::new() };
     let cache = object::ReadCache::new(file);
     let Ok(elf) = object::File::parse(&cache) else { return Vec::new() };
     let mut spots: Vec<Spot> = Vec::new();

@@ -3,6 +3,7 @@
 use std::cell::OnceCell;
 use std::fs::{self, File};
 use std::ops::Range;
+use std::os::fd::AsRawFd;
 use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
@@ -14,24 +15,50 @@ use crate::agent;
 use crate::image::entry::{SEEN, behind_stack_check, place};
 use crate::maps::{self, Mapping};
 
-/// A file to put probes on.
+/// A file to put probes on. It is held open: the processes that have it mapped may end, and its path may name another
+/// file, before the probes are set.
 #[derive(Debug)]
 pub(super) struct Object {
-    /// A path at which the kernel finds the file that is mapped.
-    pub path: PathBuf,
+    /// Its name for the user.
+    pub name: PathBuf,
     pub segments: Segments,
     file: File,
+    id: maps::File,
     /// Addresses of code that Go compiled, once they are looked up.
     go: OnceCell<Range<u64>>,
 }
 
 impl Object {
-    fn open(path: PathBuf) -> Result<Self> {
-        let segments = Segments::read(&path)?;
-        let file = File::open(&path)
-            .map_err(|e| ProbeError::os(format!("cannot read {}", path.display()), &e, "try again"))?;
-        let found = Self { path, segments, file, go: OnceCell::new() };
-        found.patched_by_the_agent().map_or(Ok(found), Err)
+    /// Opens a file by its path.
+    fn open(path: &Path) -> Result<Self> {
+        let file = File::open(path).map_err(|e| {
+            ProbeError::os(format!("cannot read {}", path.display()), &e, "run as root, or name another file")
+        })?;
+        Self::of(file, path)
+    }
+
+    fn of(file: File, name: &Path) -> Result<Self> {
+        let segments = Segments::read(&file, name)?;
+        let id = identity(&file).map_err(|e| {
+            ProbeError::os(format!("cannot read {}", name.display()), &e, "name another file")
+        })?;
+        let object = Self { name: name.to_owned(), segments, file, id, go: OnceCell::new() };
+        object.patched_by_the_agent().map_or(Ok(object), Err)
+    }
+
+    /// A path at which the kernel finds the file, as long as this object is there.
+    pub(super) fn path(&self) -> PathBuf {
+        format!("/proc/self/fd/{}", self.file.as_raw_fd()).into()
+    }
+
+    /// Which file it is, under whatever name.
+    pub(super) fn id(&self) -> maps::File {
+        self.id
+    }
+
+    /// Reads it as the object file that it is.
+    pub(super) fn contents(&self) -> std::io::Result<File> {
+        self.file.try_clone()
     }
 
     /// A breakpoint comes to every process that maps the file, and one on text that the agent has patched is the end of
@@ -91,6 +118,12 @@ fn go_text(file: &File) -> Range<u64> {
     address("runtime.text").zip(address("runtime.etext")).map_or(0..0, |(from, to)| from..to)
 }
 
+/// The device and inode of an open file.
+fn identity(file: &File) -> std::io::Result<maps::File> {
+    let metadata = file.metadata()?;
+    Ok(((libc::major(metadata.dev()), libc::minor(metadata.dev())), metadata.ino()))
+}
+
 /// The file that `named` is, as these processes run it.
 pub(super) fn find(named: &Path, pids: &[i32]) -> Result<Object> {
     let mut other = None;
@@ -98,7 +131,11 @@ pub(super) fn find(named: &Path, pids: &[i32]) -> Result<Object> {
         // One that has just ended maps nothing.
         let mappings = maps::read(pid).unwrap_or_default();
         match mapped(named, pid, &mappings) {
-            Some(path) => return Object::open(path),
+            // A process that has ended since shows no file: the next one may.
+            Some(mapping) => match open_mapped(named, pid, mapping) {
+                Some(file) => return Object::of(file, named),
+                None => continue,
+            },
             None if mappings.iter().any(|m| m.path == named) => other = Some(pid),
             None => {}
         }
@@ -110,30 +147,40 @@ pub(super) fn find(named: &Path, pids: &[i32]) -> Result<Object> {
         ));
     }
     // A library may be loaded later.
-    Object::open(named.to_owned())
+    Object::open(named)
 }
 
-/// A path to the file if the process has it mapped: by what it is, not by its name.
-fn mapped(named: &Path, pid: i32, mappings: &[Mapping]) -> Option<PathBuf> {
-    let mut inside = PathBuf::from(format!("/proc/{pid}/root"));
-    inside.push(named.strip_prefix("/").unwrap_or(named));
-    for path in [named, &inside] {
-        let Ok(file) = fs::metadata(path) else { continue };
+/// The part of the process's memory that has this file, by what it is, not by its name.
+fn mapped<'a>(named: &Path, pid: i32, mappings: &'a [Mapping]) -> Option<&'a Mapping> {
+    [named.to_owned(), inside(named, pid)].iter().find_map(|path| {
+        let file = fs::metadata(path).ok()?;
         // Some file systems (btrfs) tell another device in maps than to stat; then name and inode have to do.
         let same = |m: &&Mapping| {
             m.is(file.dev(), file.ino()) || m.inode == file.ino() && m.path == named && !m.deleted
         };
-        if let Some(mapping) = mappings.iter().find(same) {
-            let link = mapping.link(pid);
-            // Without CAP_CHECKPOINT_RESTORE the link cannot be followed; the path is the same file then.
-            return Some(if fs::metadata(&link).is_ok() { link } else { path.to_owned() });
-        }
-    }
-    None
+        mappings.iter().find(same)
+    })
+}
+
+/// The file behind a part of the process's memory. Without `CAP_CHECKPOINT_RESTORE` the kernel's link to it cannot be
+/// followed; the path is the same file then.
+fn open_mapped(named: &Path, pid: i32, mapping: &Mapping) -> Option<File> {
+    let paths = [mapping.link(pid), named.to_owned(), inside(named, pid)];
+    let is_it = |file: &File| identity(file).is_ok_and(|(_, inode)| inode == mapping.inode);
+    paths.iter().find_map(|path| File::open(path).ok().filter(is_it))
+}
+
+/// A path as the process sees it, perhaps below another root.
+fn inside(named: &Path, pid: i32) -> PathBuf {
+    Path::new(&format!("/proc/{pid}/root")).join(named.strip_prefix("/").unwrap_or(named))
 }
 
 #[cfg(test)]
 mod tests {
+    use std::process::{Child, Command};
+    use std::thread::sleep;
+    use std::time::Duration;
+
     use super::*;
 
     fn me() -> [i32; 1] {
@@ -145,15 +192,51 @@ mod tests {
         let program = fs::read_link("/proc/self/exe").unwrap();
         let by_name = find(&program, &me()).unwrap();
         let by_link = find(Path::new("/proc/self/exe"), &me()).unwrap();
-        let inode = |path: &Path| fs::metadata(path).unwrap().ino();
-        assert_eq!(inode(&by_name.path), inode(&program));
-        assert_eq!(inode(&by_link.path), inode(&program));
+        let id = identity(&File::open(&program).unwrap()).unwrap();
+        assert_eq!((by_name.id(), by_link.id()), (id, id));
+    }
+
+    /// A process that runs `program`, and its mapping of it: the process is there some time before that.
+    fn sleeping(program: &Path) -> (Child, Mapping) {
+        let child = Command::new(program).arg("60").spawn().unwrap();
+        let mapping = |_| {
+            sleep(Duration::from_millis(1));
+            let mappings = maps::read(child.id().cast_signed()).unwrap();
+            mappings.into_iter().find(|mapping| mapping.executable && mapping.path.ends_with("sleep"))
+        };
+        let mapping = (0..10_000).find_map(mapping).expect("the program is mapped");
+        (child, mapping)
+    }
+
+    #[test]
+    fn a_file_keeps_its_path_for_the_kernel_though_its_process_ends_and_its_name_goes() {
+        let name = std::env::temp_dir().join(format!("tare-object-{}", std::process::id()));
+        std::os::unix::fs::symlink("/bin/sleep", &name).unwrap();
+        let (mut child, _) = sleeping(&name);
+        let found = find(&name, &[child.id().cast_signed()]).unwrap();
+        let id = identity(&File::open(&name).unwrap()).unwrap();
+        fs::remove_file(&name).unwrap();
+        child.kill().unwrap();
+        child.wait().unwrap();
+        assert_eq!(found.name, name);
+        assert_eq!(identity(&File::open(found.path()).unwrap()).unwrap(), id);
+    }
+
+    #[test]
+    fn a_process_that_has_ended_is_passed_over() {
+        let (mut child, mapping) = sleeping(Path::new("/bin/sleep"));
+        let ended = child.id().cast_signed();
+        child.kill().unwrap();
+        child.wait().unwrap();
+        let found = open_mapped(Path::new("/bin/sleep"), ended, &mapping).unwrap();
+        assert_eq!(identity(&found).unwrap().1, fs::metadata("/bin/sleep").unwrap().ino());
+        assert!(find(Path::new("/bin/sleep"), &[ended, std::process::id().cast_signed()]).is_ok());
     }
 
     #[test]
     fn a_file_that_nobody_maps_yet_is_taken_as_it_is() {
         let shell = Path::new("/bin/sh");
-        assert_eq!(find(shell, &me()).unwrap().path, shell);
+        assert_eq!(find(shell, &me()).unwrap().name, shell);
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Which places in which files probes come to, from what is asked for.
 
 use std::collections::HashMap;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use tare_probe::{ProbeError, Result};
 
@@ -11,6 +11,7 @@ use super::policy::spares_returning;
 use super::tier::{Purpose, Spot};
 use crate::backend::{Detail, FunctionId, Hazard, Mode, Probe, Refused, Target};
 use crate::image::exits::{self, Exit, Unreadable};
+use crate::maps;
 
 /// `MAX_COUNTED` of attach_maps.h.
 const MOST_COUNTED: usize = 65_536;
@@ -18,7 +19,9 @@ const MOST_COUNTED: usize = 65_536;
 /// What to put where.
 #[derive(Debug, Default)]
 pub(super) struct Plan {
-    pub batches: HashMap<(PathBuf, Purpose), Vec<Placed>>,
+    pub batches: HashMap<(maps::File, Purpose), Vec<Placed>>,
+    /// The files of the batches, held open until the probes are set.
+    pub objects: HashMap<maps::File, Object>,
     /// Functions that are counted, by the number that their counter has.
     pub counted: Vec<FunctionId>,
     pub refused: Vec<Refused>,
@@ -47,16 +50,16 @@ impl Plan {
         mode: Mode,
         pids: &[i32],
         hazards: &[Hazard],
-        known: impl Fn(&Path, u64) -> Option<String>,
+        known: impl Fn(maps::File, u64) -> Option<String>,
     ) -> Self {
         let targets: HashMap<_, _> = targets.iter().map(|target| (target.id, target)).collect();
         let mut plan = Self::default();
         let mut objects: HashMap<&Path, Result<Object>> = HashMap::new();
-        let mut taken: HashMap<(PathBuf, u64), FunctionId> = HashMap::new();
+        let mut taken: HashMap<(maps::File, u64), FunctionId> = HashMap::new();
         let goroutines = hazards.contains(&Hazard::Go);
         let spared = hazards.iter().all(|hazard| spares_returning(*hazard));
         for probe in probes {
-            let mut place = || -> std::result::Result<(PathBuf, Placed, Vec<Spot>), String> {
+            let mut place = || -> std::result::Result<(maps::File, Placed, Vec<Spot>), String> {
                 let target = targets.get(&probe.function).ok_or("nothing says where it is")?;
                 if let Some(why) = objection(probe) {
                     return Err(why);
@@ -78,10 +81,10 @@ impl Plan {
                     );
                 }
                 let (spot, mut emulated) = spot(target, probe, object, goroutines)?;
-                if let Some(why) = known(&object.path, spot.offset) {
+                if let Some(why) = known(object.id(), spot.offset) {
                     return Err(why);
                 }
-                let other = taken.entry((object.path.clone(), spot.offset)).or_insert(probe.function);
+                let other = taken.entry((object.id(), spot.offset)).or_insert(probe.function);
                 if *other != probe.function {
                     let name = targets.get(other).map_or("another", |target| target.name.as_str());
                     return Err(format!("{name} is at the same address, and has a probe"));
@@ -95,21 +98,22 @@ impl Plan {
                     }
                 }
                 let placed = Placed { function: probe.function, spot, stepped: !emulated };
-                Ok((object.path.clone(), placed, exits))
+                Ok((object.id(), placed, exits))
             };
             match place() {
-                Ok((path, mut placed, exits)) => {
+                Ok((file, mut placed, exits)) => {
                     placed.spot.cookie = cookie(probe, goroutines);
-                    plan.add(path, placed, probe, mode, &exits);
+                    plan.add(file, placed, probe, mode, &exits);
                 }
                 Err(why) => plan.refuse(probe.function, why),
             }
         }
+        plan.objects = objects.into_values().flatten().map(|object| (object.id(), object)).collect();
         plan
     }
 
     /// `exits`: places at which it leaves; none where the return address tells, or nobody asks.
-    fn add(&mut self, path: PathBuf, mut placed: Placed, probe: &Probe, mode: Mode, exits: &[Spot]) {
+    fn add(&mut self, file: maps::File, mut placed: Placed, probe: &Probe, mode: Mode, exits: &[Spot]) {
         let purpose = match mode {
             Mode::Counting if !probe.marks() => Purpose::Count,
             _ if probe.entry_only || !exits.is_empty() => Purpose::Entry,
@@ -124,9 +128,9 @@ impl Plan {
         }
         if !exits.is_empty() {
             let leaves = exits.iter().map(|spot| Placed { spot: *spot, ..placed });
-            self.batches.entry((path.clone(), Purpose::Exit)).or_default().extend(leaves);
+            self.batches.entry((file, Purpose::Exit)).or_default().extend(leaves);
         }
-        self.batches.entry((path, purpose)).or_default().push(placed);
+        self.batches.entry((file, purpose)).or_default().push(placed);
     }
 
     pub(super) fn refuse(&mut self, function: FunctionId, why: impl Into<String>) {

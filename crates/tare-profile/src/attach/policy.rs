@@ -7,7 +7,6 @@
 //! whose return probes are a system call that such a filter forbids.
 
 use std::collections::HashMap;
-use std::fs::File;
 
 use object::{Object as _, ObjectSection as _, ObjectSymbol as _};
 
@@ -94,7 +93,10 @@ impl Policy {
     pub(super) fn hazards(&mut self, pids: &[i32]) -> Vec<Hazard> {
         let mut signs = Vec::new();
         for (pid, mapping) in maps::executable_files(pids) {
-            signs.extend(self.0.entry(mapping.file()).or_insert_with(|| read(pid, &mapping)).iter().copied());
+            let known = self.0.get(&mapping.file()).cloned();
+            let Some(found) = known.or_else(|| read(pid, &mapping)) else { continue };
+            signs.extend_from_slice(&found);
+            self.0.insert(mapping.file(), found);
         }
         if kernel_filters() && pids.iter().any(|pid| filtered(*pid)) {
             signs.push(Sign::Hazard(Hazard::Seccomp));
@@ -121,15 +123,18 @@ fn together(signs: &[Sign]) -> Vec<Hazard> {
     hazards
 }
 
-fn read(pid: i32, mapping: &Mapping) -> Vec<Sign> {
+/// What a file tells of itself. `None`: the process has ended, so that nothing is known of the file.
+fn read(pid: i32, mapping: &Mapping) -> Option<Vec<Sign>> {
     let name = mapping.path.file_name().unwrap_or_default().to_string_lossy();
     if KNOWN.iter().any(|known| name.starts_with(known)) {
-        return Vec::new();
+        return Some(Vec::new());
     }
-    let unknown = vec![Sign::Hazard(Hazard::Unknown)];
-    let inside = format!("/proc/{pid}/root{}", mapping.path.display());
-    let opened = File::open(mapping.link(pid)).or_else(|_| File::open(inside));
-    let Ok(file) = opened else { return unknown };
+    let unknown = Some(vec![Sign::Hazard(Hazard::Unknown)]);
+    let file = match mapping.open(pid) {
+        Ok(file) => file,
+        Err(_) if maps::read(pid).is_ok_and(|mappings| !mappings.is_empty()) => return unknown,
+        Err(_) => return None,
+    };
     let cache = object::ReadCache::new(file);
     let Ok(elf) = object::File::parse(&cache) else { return unknown };
     let mut signs = Vec::new();
@@ -148,7 +153,7 @@ fn read(pid: i32, mapping: &Mapping) -> Vec<Sign> {
     if elf.sections().any(|s| s.name().is_ok_and(|name| name == ".gopclntab" || name == ".go.buildinfo")) {
         signs.push(Sign::Hazard(Hazard::Go));
     }
-    signs
+    Some(signs)
 }
 
 /// A symbol without the version that a library gives it.

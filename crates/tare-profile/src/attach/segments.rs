@@ -30,12 +30,11 @@ const PF_X: u32 = 1;
 const MAGIC: [u8; 6] = [0x7f, b'E', b'L', b'F', 2, 1];
 
 impl Segments {
-    /// Of the file at `path`.
-    pub(super) fn read(path: &Path) -> Result<Self> {
+    /// Reads those of an open file. `path` names it in errors.
+    pub(super) fn read(file: &File, path: &Path) -> Result<Self> {
         let unreadable = |e| {
             ProbeError::os(format!("cannot read {}", path.display()), &e, "run as root, or name another file")
         };
-        let file = File::open(path).map_err(unreadable)?;
         let mut header = [0; HEADER];
         file.read_exact_at(&mut header, 0).map_err(unreadable)?;
         let (size, count) = (number(&header, 54, 2) as usize, number(&header, 56, 2) as usize);
@@ -91,6 +90,10 @@ mod tests {
         Segments { loads: vec![Segment { offset, address, length: 0x500, executable: true }], entry: 0 }
     }
 
+    fn read(path: &str) -> Result<Segments> {
+        Segments::read(&File::open(path).unwrap(), Path::new(path))
+    }
+
     #[test]
     fn an_address_is_found_in_the_segment_that_has_it() {
         let segments = segments(0x1000, 0x40_1000);
@@ -112,13 +115,13 @@ mod tests {
 
     #[test]
     fn this_very_program_is_read() {
-        let segments = Segments::read(Path::new("/proc/self/exe")).unwrap();
+        let segments = read("/proc/self/exe").unwrap();
         assert!(segments.offset_of(segments.entry).is_some(), "{segments:?}");
     }
 
     #[test]
     fn what_is_no_program_is_said_to_be_none() {
-        let error = Segments::read(Path::new("/proc/self/status")).unwrap_err();
+        let error = read("/proc/self/status").unwrap_err();
         assert!(error.what.contains("no 64-bit"), "{error}");
     }
 }

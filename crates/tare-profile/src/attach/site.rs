@@ -1,6 +1,7 @@
 //! Return addresses of watched processes in their files' own terms.
 
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -75,10 +76,14 @@ impl Sites {
         let mappings = maps::read(pid).unwrap_or_default();
         let mut areas = Vec::new();
         for mapping in mappings.iter().filter(|mapping| mapping.executable) {
-            let inside = || format!("/proc/{pid}/root{}", mapping.path.display());
-            let segments = self.files.entry(mapping.file()).or_insert_with(|| {
-                Segments::read(&mapping.link(pid)).or_else(|_| Segments::read(inside().as_ref())).ok()
-            });
+            let segments = match self.files.entry(mapping.file()) {
+                Entry::Occupied(known) => known.into_mut(),
+                Entry::Vacant(place) => {
+                    // What cannot be opened is not known to be unreadable: its process may have ended in between.
+                    let Ok(file) = mapping.open(pid) else { continue };
+                    place.insert(Segments::read(&file, &mapping.path).ok())
+                }
+            };
             let length = mapping.end - mapping.start;
             let bias = segments.as_ref().and_then(|s| s.bias(mapping.start, mapping.offset, length));
             if let Some(bias) = bias {

@@ -20,7 +20,9 @@ static long work(void)
 
 /// In the file.
 fn text(program: &Program, name: &str) -> Vec<u8> {
-    let offset = Segments::read(&program.path).unwrap().offset_of(program.symbols[name].0).unwrap() as usize;
+    let file = std::fs::File::open(&program.path).unwrap();
+    let offset =
+        Segments::read(&file, &program.path).unwrap().offset_of(program.symbols[name].0).unwrap() as usize;
     std::fs::read(&program.path).unwrap()[offset..offset + 16].to_vec()
 }
 

@@ -140,3 +140,11 @@ fn a_watched_process_that_ends_is_noticed() {
     assert_eq!(signs(&only(attach.take().unwrap())), "+1 -1");
     assert_eq!(attach.watched.list(), Vec::<i32>::new());
 }
+
+#[test]
+fn a_named_process_comes_first_whatever_its_number() {
+    let program = Program::start("first", LEAF);
+    let Some(attach) = watch(&[program.pid()], true) else { return };
+    attach.watched.enlist(&[1], false);
+    assert_eq!(attach.watched_pids(), [program.pid(), 1]);
+}
