@@ -125,7 +125,7 @@ def _print_runs(found: list[Listed]) -> None:
             one.arrivals,
             _rate(one),
             NOTHING if one.p99_ns is None else words.duration(one.p99_ns / 1e6),
-            "yes" if one.valid else "NO",
+            "yes" if one.valid else "not judged" if one.not_judged else "NO",
         )
         table.add_row(*(Text(printable(cell)) for cell in cells))
     Console().print(table)

@@ -16,8 +16,9 @@ def document(run: OltpRun, lab_run: int | None) -> dict[str, Any]:
     return {
         "run": lab_run,
         "uuid": run.uuid,
-        "valid": not run.invalid,
+        "valid": run.is_valid,
         "invalid": list(run.invalid),
+        "not_judged": list(run.outcome.not_judged),
         "workload": run.workload,
         "loaded": run.loaded.model_dump(),
         "server": {

@@ -32,6 +32,7 @@ class Listed:
     intended_rate: float | None
     rate: float  # transactions a second
     valid: bool
+    not_judged: bool  # too short to be judged, and nothing speaks against it
     committed: int
     p99_ns: int | None  # of response, over all seconds at once
 
@@ -108,6 +109,7 @@ def listed(lab: Lab) -> list[Listed]:
             intended_rate=row["intended_rate"],
             rate=row["rate"],
             valid=row["valid"],
+            not_judged=bool(row["not_judged"]) and not row["invalid"],
             committed=sums[row["id"]]["committed"],
             p99_ns=rows.quantile(sums[row["id"]], "response", 0.99),
         )

@@ -37,8 +37,9 @@ def run_row(run: OltpRun) -> Row:
         "data_complete": run.loaded.complete,
         "asked": asdict(run.asked),
         "isolation": clean(run.isolation),
-        "valid": not run.invalid,
+        "valid": run.is_valid,
         "invalid": [clean(one) for one in outcome.invalid],
+        "not_judged": [clean(one) for one in outcome.not_judged],
         **{name: getattr(outcome, name) for name in _OF_OUTCOME},
         "warmup": outcome.warmup.model_dump(),
         "own_cpu_ns": outcome.own.cpu_ns,
@@ -165,6 +166,7 @@ def _outcome(row: RowMapping, types: list[OfType]) -> Outcome:
         {
             **{name: row[name] for name in _OF_OUTCOME},
             "invalid": row["invalid"],
+            "not_judged": row["not_judged"] or (),
             "types": types[:-1],
             "all": types[-1],
             "warmup": row["warmup"],

@@ -89,6 +89,7 @@ oltp_run = Table(
     Column("isolation", Text, nullable=False),  # at work, in the DBMS's words
     Column("valid", Boolean, nullable=False),
     Column("invalid", JSON, nullable=False),  # sentences, by the driver; failing conditions are in oltp_check
+    Column("not_judged", JSON),  # sentences; NULL: recorded before a run could be too short to be judged
     Column("started_ns", BigInteger, nullable=False),  # of CLOCK_MONOTONIC
     Column("took_ns", BigInteger, nullable=False),
     Column("intended_rate", Double),  # NULL: closed loop

@@ -40,6 +40,23 @@ def test_an_invalid_run_with_failing_rows_and_words_from_anywhere_is_kept_too(la
     assert found.deviations == ("NUL \N{REPLACEMENT CHARACTER} and half a pair ?",)
 
 
+def test_a_run_too_short_to_be_judged_is_kept_as_neither_valid_nor_invalid(lab: Lab, run: OltpRun) -> None:
+    short = replace(run, outcome=run.outcome.model_copy(update={"not_judged": ("25 are too few",)}))
+    assert load(lab, record(lab, short)).outcome.not_judged == ("25 are too few",)
+    (one,) = listed(lab)
+    assert (one.valid, one.not_judged) == (False, True)
+
+
+def test_a_run_of_the_schema_before_was_judged_whole(
+    where: str, run: OltpRun, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with open_lab(where, create=True) as lab:
+        number = record(lab, run)
+        with lab.writing() as connection:
+            connection.execute(text("UPDATE oltp_run SET not_judged = NULL"))
+        assert load(lab, number).outcome.not_judged == ()
+
+
 def test_a_closed_loop_has_no_rate_and_no_lag(lab: Lab) -> None:
     found = load(lab, record(lab, sample.run(seconds=2, closed=True)))
     assert found.outcome.intended_rate is None
@@ -121,8 +138,8 @@ def test_a_lab_of_the_schema_before_keeps_its_runs_and_takes_transactional_ones(
 
 def test_a_lab_of_a_later_schema_is_refused(lab: Lab) -> None:
     with lab.writing() as connection:
-        connection.execute(text("UPDATE lab_version SET version_num = '0003'"))
-    with pytest.raises(LabTooNew, match="0003"):
+        connection.execute(text("UPDATE lab_version SET version_num = '9999'"))
+    with pytest.raises(LabTooNew, match="9999"):
         open_lab(str(lab.path) if lab.path else lab.where)
 
 

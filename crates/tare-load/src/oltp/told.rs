@@ -210,8 +210,10 @@ pub struct Outcome {
     /// Started before the schedule's end, over its length.
     pub rate: f64,
     /// Why the run is not valid: rate missed by more than 1%, backlog that grew, shed, never started, errors.
-    /// Empty: valid.
+    /// Empty here and in `not_judged`: valid.
     pub invalid: Vec<String>,
+    /// What the run is too short to tell.
+    pub not_judged: Vec<String>,
     /// In numbering order.
     pub types: Vec<OfType>,
     /// All types together, not the sum of their percentiles.

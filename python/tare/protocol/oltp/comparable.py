@@ -18,6 +18,8 @@ def _invalid(a: OltpRun, b: OltpRun) -> Iterator[str]:
     for name, run in (("A", a), ("B", b)):
         for why in run.invalid:
             yield f"run {name} is not valid: {why}"
+        for why in run.outcome.not_judged:
+            yield f"run {name} is too short to be judged: {why}"
 
 
 _SAME: Sequence[tuple[str, Callable[[OltpRun], str]]] = (
@@ -49,6 +51,8 @@ def _held(a: OltpRun, b: OltpRun) -> Iterator[str]:
     """The same rate was asked for and not held alike."""
     if a.asked.closed or b.asked.closed or phases(a.asked) != phases(b.asked):
         return
+    if a.outcome.not_judged or b.outcome.not_judged:
+        return  # an objection already; their rates are not known to 1%
     first, second = a.outcome.rate, b.outcome.rate
     if abs(first - second) > _TOLERANCE * max(first, second):
         yield f"rate held: {first:.4g}/s in A, {second:.4g}/s in B"

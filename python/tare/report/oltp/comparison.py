@@ -30,6 +30,7 @@ class Side(Document):
     rate: float
     intended_rate: float | None
     valid: bool
+    not_judged: bool = Field(description="Whether it is too short to be judged; then it is not invalid.")
     precision: dict[str, Precision]
 
 
@@ -99,7 +100,8 @@ def _side(run: OltpRun, run_id: int) -> Side:
         started_at=run.started_at,
         rate=run.outcome.rate,
         intended_rate=run.outcome.intended_rate,
-        valid=not run.invalid,
+        valid=run.is_valid,
+        not_judged=not run.is_valid and not run.invalid,
         precision={times: figures.precision(precision(run, times)) for times in ("response", "service")},
     )
 

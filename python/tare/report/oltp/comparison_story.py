@@ -146,7 +146,7 @@ def _lacking(found: Comparison) -> Iterator[tuple[str, str]]:
 
 def _side(side: Side) -> str:
     due = f"{words.rate(side.intended_rate)} due, " if side.intended_rate is not None else "closed loop, "
-    valid = "" if side.valid else ", NOT VALID"
+    valid = "" if side.valid else ", not judged" if side.not_judged else ", NOT VALID"
     return (
         f"run {side.run} ({side.uuid[:8]}): {side.workload}, scale {side.scale:g}, {dbms_name(side.dbms)} "
         f"{side.version}, {due}{words.rate(side.rate)} sustained{valid}"

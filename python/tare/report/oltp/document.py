@@ -214,6 +214,9 @@ class OltpReport(Document):
     ended_at: str
     valid: bool
     invalid: list[str] = Field(description="Why it is not.")
+    not_judged: list[str] = Field(
+        description="What the run is too short to tell. With an empty `invalid` it is neither valid nor invalid."
+    )
     headline: list[str] = Field(description="The findings in a few sentences.")
     server: Server
     data: Data

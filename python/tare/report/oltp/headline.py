@@ -24,6 +24,8 @@ def headline(report: OltpReport) -> Iterator[str]:
     """The report's own `headline` is not looked at."""
     if report.invalid:
         yield f"This run is not valid: {joined(report.invalid)}."
+    elif report.not_judged:
+        yield f"This run is too short to be judged: {joined(report.not_judged)}."
     else:
         yield f"Valid: {confirmation(report)}."
     if report.all.response.n:

@@ -68,7 +68,8 @@ def _run(report: OltpReport) -> str:
 def _blocks(built: Built) -> Iterator[Block]:
     report = built.report
     is_open = report.held.intended_rate is not None
-    yield Verdict("", report.headline[0], Tone.GOOD if report.valid else Tone.BAD)
+    tone = Tone.GOOD if report.valid else Tone.BAD if report.invalid else Tone.CAUTION
+    yield Verdict("", report.headline[0], tone)
     for sentence in report.headline[1:]:
         yield Paragraph(sentence)
     yield Paragraph(DIFFERENCE if is_open else CLOSED, Tone.QUIET)

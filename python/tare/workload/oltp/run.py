@@ -100,7 +100,7 @@ class OltpRun:
 
     @property
     def invalid(self) -> tuple[str, ...]:
-        """Why its figures must not be taken for what was asked; empty: valid."""
+        """Reasons why its figures must not be taken for those of the requested load."""
         failing = tuple(
             f"condition {one.name} does not hold {when} the run: {one.failing} failing rows"
             for when, found in (("before", self.before), ("after", self.after))
@@ -110,3 +110,8 @@ class OltpRun:
         unchecked = self.before and not self.after
         why = ("the conditions were not held against the data after the run",) if unchecked else ()
         return (*self.outcome.invalid, *failing, *why)
+
+    @property
+    def is_valid(self) -> bool:
+        """Whether everything was judged and held. A run may be neither valid nor invalid: see `not_judged`."""
+        return not self.invalid and not self.outcome.not_judged

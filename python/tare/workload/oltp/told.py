@@ -191,7 +191,8 @@ class Outcome(_Part):
     took_ns: int  # to the end of the last transaction
     intended_rate: float | None  # transactions a second; None: closed loop
     rate: float  # started over the schedule's length
-    invalid: tuple[str, ...]  # why; empty: valid
+    invalid: tuple[str, ...]  # why the run is not valid
+    not_judged: tuple[str, ...] = ()  # what it is too short to tell; empty, as `invalid`: the run is valid
     types: tuple[OfType, ...]  # in numbering order
     all: OfType
     warmup_ns: int

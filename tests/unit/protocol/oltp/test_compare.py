@@ -139,6 +139,12 @@ def test_what_keeps_runs_apart_is_named(change: dict[str, object], said: str) ->
     assert any(one.startswith(said) for one in objections(a, replace(a, **change)))  # type: ignore[arg-type]
 
 
+def test_a_run_too_short_to_be_judged_is_an_objection_and_its_rate_is_not_held_against_anything() -> None:
+    a = quiet(1)
+    short = replace(a, outcome=a.outcome.model_copy(update={"rate": 1.0, "not_judged": ("25 are too few",)}))
+    assert objections(a, short) == ["run B is too short to be judged: 25 are too few"]
+
+
 def test_connections_scale_mix_and_rate_are_held_against_each_other() -> None:
     a = quiet(1)
     b = replace(

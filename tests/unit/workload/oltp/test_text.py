@@ -30,6 +30,16 @@ def test_an_invalid_run_says_so_before_anything_else() -> None:
     assert told(run).startswith("✓ Valid: ")
 
 
+def test_a_run_that_is_too_short_to_be_judged_is_neither_valid_nor_invalid() -> None:
+    run = sample.run()
+    short = replace(
+        run, outcome=run.outcome.model_copy(update={"not_judged": ("25 transactions are too few",)})
+    )
+    assert told(short).startswith("! This run is too short to be judged: 25 transactions are too few.\n")
+    assert not short.is_valid
+    assert not short.invalid
+
+
 def test_what_a_run_prints_is_what_its_report_prints(tmp_path: Path) -> None:
     run = sample.run()
     with open_lab(str(tmp_path / "lab.db"), create=True) as lab:

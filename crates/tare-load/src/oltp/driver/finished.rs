@@ -7,7 +7,7 @@ use super::conduct::Conducted;
 use super::control::{Halt, locked};
 use super::plan::Plan;
 use super::stretch::Stretch;
-use super::validity::{Facts, reasons};
+use super::validity::{Facts, not_judged, reasons};
 use super::worker::Shared;
 use crate::oltp::told::{Counts, Outcome, Own};
 
@@ -41,6 +41,7 @@ pub(super) fn outcome(
         counts: all.counts,
         intended_rate: plan.schedule.as_ref().map(|_| per_second(all.counts.offered)),
         rate: per_second(tally.in_time()),
+        length,
         grew: plan.schedule.as_ref().and_then(|_| conducted.backlog.grew(plan.connections)),
         shed_after: plan.shed_after,
         drain: plan.drain,
@@ -53,6 +54,7 @@ pub(super) fn outcome(
         intended_rate: facts.intended_rate,
         rate: facts.rate,
         invalid: reasons(&facts),
+        not_judged: not_judged(&facts),
         types,
         all,
         warmup_ns: warm_up.took as u64,
