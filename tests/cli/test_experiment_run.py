@@ -204,7 +204,7 @@ def begun(tmp_path: Path, lab: str, qes: int = 2000, more: str = "") -> subproce
     file = toml(tmp_path, {"lite": 'start = "sqlite"'}, {"join": JOIN, "scan": SCAN}, qes=qes, more=more)
     running = start("experiment", "run", file, "--lab", lab)
     until(lambda: has_qes(lab, 5) or running.poll() is not None, "five QEs")
-    assert running.poll() is None, running.communicate()
+    assert running.poll() is None, running.communicate(timeout=60)
     return running
 
 
@@ -280,7 +280,7 @@ def test_two_runs_do_not_make_their_tables_in_one_database_at_once(tmp_path: Pat
 def test_a_killed_executor_leaves_a_run_that_is_shown_as_stopped(tmp_path: Path, lab: str) -> None:
     running = begun(tmp_path, lab)
     running.kill()
-    running.communicate()
+    running.communicate(timeout=60)
     found = one_status(lab)
     assert found["state"] == "stopped"
     listed = tare("experiment", "list", "--lab", lab, "--json").result["runs"]
@@ -418,7 +418,7 @@ def test_an_executor_that_goes_silent_is_reported_once_by_command_and_webhook_an
     finally:
         for process in (running, watcher):
             process.kill()
-            process.communicate()
+            process.communicate(timeout=60)
     assert watcher.returncode == 130, err
     assert [one["event"] for one in hook.got] == ["silent", "recovered", "paused"]
     assert hook.got[0]["run"] == 1
@@ -432,7 +432,7 @@ def test_an_executor_that_goes_silent_is_reported_once_by_command_and_webhook_an
 def test_watch_once_says_by_its_exit_code_whether_a_run_is_silent(tmp_path: Path, lab: str) -> None:
     running = begun(tmp_path, lab)
     running.kill()
-    running.communicate()
+    running.communicate(timeout=60)
     time.sleep(0.3)
 
     def once(after: str) -> Said:
@@ -448,7 +448,7 @@ def test_the_watcher_takes_its_limit_and_its_command_from_the_specification(tmp_
     told = tmp_path / "told.json"
     running = begun(tmp_path, lab, more=f'[watch]\nsilent_after_s = 0.1\ncommand = "cat > {told}"\n')
     running.kill()
-    running.communicate()
+    running.communicate(timeout=60)
     time.sleep(0.3)
     said = tare("experiment", "watch", "1", "--lab", lab, "--once")
     assert said.code == 1, said.err

@@ -80,7 +80,6 @@ def test_standard_output_that_is_full_is_told(lab: str) -> None:
     with Path("/dev/full").open("w") as full:
         done = subprocess.run(
             [sys.executable, "-m", "tare", "model", "1", "--lab", lab, "--json"],
-            stdout=full, stderr=subprocess.PIPE, text=True, check=False,
-        )  # fmt: skip
+            stdout=full, stderr=subprocess.PIPE, text=True, check=False, timeout=60)  # fmt: skip
     assert done.returncode == 1
     assert "standard output could not be written" in done.stderr

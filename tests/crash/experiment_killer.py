@@ -88,7 +88,7 @@ class Life:
         """False if it had ended already."""
         alive = self.process.poll() is None
         self.process.kill()
-        self.process.communicate()
+        self.process.communicate(timeout=60)
         return alive
 
     def _wait(self, seen: Any) -> bool:

@@ -57,7 +57,7 @@ def first_line(process: subprocess.Popen[str]) -> str:
     assert process.stdout is not None
     line = process.stdout.readline()
     if not line:
-        raise RuntimeError(process.communicate()[1])
+        raise RuntimeError(process.communicate(timeout=60)[1])
     return line.strip()
 
 
@@ -127,7 +127,7 @@ def a_run_to_its_end(*arguments: str) -> dict[str, object]:
 def chosen(hide_interrupts: bool = False) -> dict[str, object]:
     """Isolate chooses the CPU by itself."""
     if hide_interrupts:  # as container runtimes do it
-        subprocess.run(["mount", "--bind", "/dev/null", "/proc/interrupts"], check=True)
+        subprocess.run(["mount", "--bind", "/dev/null", "/proc/interrupts"], check=True, timeout=60)
     run = isolate(which=())
     command = json.loads(first_line(run))
     told = run.communicate("\n", timeout=10)[1]
@@ -142,13 +142,13 @@ def refused(*which: str) -> dict[str, object]:
 
 def without_cpusets() -> dict[str, object]:
     """The same where the cpuset controller is out of reach: by affinity alone."""
-    subprocess.run(["umount", "/sys/fs/cgroup/cpuset"], check=False, stderr=subprocess.DEVNULL)
+    subprocess.run(["umount", "/sys/fs/cgroup/cpuset"], check=False, stderr=subprocess.DEVNULL, timeout=60)
     return a_run_to_its_end()
 
 
 def born_meanwhile_by_affinity() -> dict[str, object]:
     """A shell that was narrowed starts a child, which must not stay narrow."""
-    subprocess.run(["umount", "/sys/fs/cgroup/cpuset"], check=False, stderr=subprocess.DEVNULL)
+    subprocess.run(["umount", "/sys/fs/cgroup/cpuset"], check=False, stderr=subprocess.DEVNULL, timeout=60)
     shell = subprocess.Popen(["sh"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, bufsize=1)
     assert shell.stdin is not None
     assert shell.stdout is not None
@@ -263,7 +263,7 @@ def as_an_ordinary_user() -> dict[str, object]:
     shutil.copytree(
         Path(tare.__file__).parent, home / "tare", ignore=shutil.ignore_patterns("*.so", "__pycache__")
     )
-    subprocess.run(["chown", "-R", "65534:65534", str(home)], check=True)
+    subprocess.run(["chown", "-R", "65534:65534", str(home)], check=True, timeout=60)
     done = subprocess.run(
         ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "/usr/bin/python3", "-c", script],
         env={
@@ -275,6 +275,7 @@ def as_an_ordinary_user() -> dict[str, object]:
         capture_output=True,
         text=True,
         cwd="/",
+        timeout=60,
     )
     shutil.rmtree(home)
     if done.returncode != 0:
@@ -285,7 +286,7 @@ def as_an_ordinary_user() -> dict[str, object]:
 
 def delay_accounting_shared_with_all() -> dict[str, object]:
     """In the machine's own /run: other runs may hold the setting, too."""
-    subprocess.run(["umount", "/run"], check=True)
+    subprocess.run(["umount", "/run"], check=True, timeout=60)
     run = subprocess.Popen(
         [sys.executable, "-c", ISOLATE, "--", "cat", "/proc/sys/kernel/task_delayacct"],
         stdout=subprocess.PIPE,
@@ -317,5 +318,7 @@ SCENES: dict[str, Callable[[], dict[str, object]]] = {
 
 
 if __name__ == "__main__":
-    subprocess.run(["mount", "-t", "tmpfs", "none", "/run"], check=True)  # journals of this scene alone
+    subprocess.run(
+        ["mount", "-t", "tmpfs", "none", "/run"], check=True, timeout=60
+    )  # journals of this scene alone
     print(json.dumps(SCENES[sys.argv[1]]()))

@@ -130,13 +130,14 @@ def tiny_disk(tmp_path: Path) -> Iterator[Path]:
         capture_output=True,
         text=True,
         check=False,
+        timeout=60,
     )
     if mounted.returncode:
         pytest.skip(f"no small disk can be mounted here: {mounted.stderr.strip()}")
     try:
         yield disk
     finally:
-        subprocess.run(["umount", disk], check=True)
+        subprocess.run(["umount", disk], check=True, timeout=60)
 
 
 @pytest.mark.root
@@ -154,6 +155,6 @@ def test_a_full_disk_pauses_the_run_and_nothing_is_torn(tmp_path: Path, tiny_dis
         assert "full" in "".join(crashes.said())
         kept = len(life.acknowledged())
         ballast.unlink()
-        subprocess.run(["mount", "-o", "remount,size=64m", tiny_disk], check=True)
+        subprocess.run(["mount", "-o", "remount,size=64m", tiny_disk], check=True, timeout=60)
         crashes.finish()
         assert crashes.account() > kept >= 5

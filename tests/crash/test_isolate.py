@@ -26,7 +26,7 @@ def _why_not() -> str | None:
         return "nothing can be reserved on one CPU"
     if shutil.which("unshare") is None:
         return "needs unshare (util-linux)"
-    tried = subprocess.run([*NAMESPACES, "true"], capture_output=True, text=True)
+    tried = subprocess.run([*NAMESPACES, "true"], capture_output=True, text=True, timeout=60)
     return None if tried.returncode == 0 else f"no namespaces here: {tried.stderr.strip()}"
 
 

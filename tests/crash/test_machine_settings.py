@@ -80,7 +80,7 @@ def hold(tmp_path: Path) -> Iterator[Hold]:
         )
         assert process.stdout is not None
         said = process.stdout.readline().split()
-        assert said, process.communicate()[1]
+        assert said, process.communicate(timeout=60)[1]
         started.append(Holder(process, said[0], int(said[1])))
         return started[-1]
 
@@ -88,7 +88,7 @@ def hold(tmp_path: Path) -> Iterator[Hold]:
     for holder in started:
         if holder.process.poll() is None:
             holder.process.kill()
-        holder.process.communicate()
+        holder.process.communicate(timeout=60)
 
 
 def value() -> str:
@@ -399,7 +399,7 @@ def test_a_run_does_not_wait_for_a_lock_that_another_keeps(hold: Hold, tmp_path:
         seconds_until(OLD)
     finally:
         blocker.kill()
-        blocker.communicate()
+        blocker.communicate(timeout=60)
 
 
 BLOCK = """

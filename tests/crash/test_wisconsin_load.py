@@ -93,7 +93,7 @@ def test_an_executor_killed_in_mid_load_leaves_no_half_table_in_use(place: Place
                 break
         time.sleep(draw.uniform(0.0, 0.3))
         loader.kill()
-        loader.communicate()
+        loader.communicate(timeout=60)
         session = opened(place.url)
         unfinished += unfinished_among_whole(session)
         session.close()

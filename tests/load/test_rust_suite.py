@@ -21,7 +21,7 @@ def test_connections_actions_and_workloads_hold_on_a_real_server(dbms: str) -> N
     if cargo is None:
         pytest.skip("cargo is not on the PATH: the Rust suite is not run on servers")
     # With the features that the tests were built with already: others would build everything anew.
-    features = subprocess.check_output([ROOT / "scripts" / "cargo-features"], text=True).split()
+    features = subprocess.check_output([ROOT / "scripts" / "cargo-features"], text=True, timeout=60).split()
     command = [cargo, "test", "--release", "--quiet", "--workspace", *features, "--no-fail-fast"]
     with own_server(dbms) as server:
         done = subprocess.run(
@@ -31,5 +31,6 @@ def test_connections_actions_and_workloads_hold_on_a_real_server(dbms: str) -> N
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
+            timeout=170,
         )
     assert done.returncode == 0, done.stdout[-10_000:]

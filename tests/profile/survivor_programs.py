@@ -56,7 +56,7 @@ def _compile(compiler: Sequence[str], source: Path, program: Path) -> Path:
     libraries = LINKED if compiler[0] in ("gcc", "g++") else ()
     unfinished = program.with_suffix(f".{os.getpid()}")
     command = [*compiler, str(unfinished), str(source), *libraries]
-    completed = subprocess.run(command, capture_output=True, text=True, check=False)
+    completed = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
     if completed.returncode:
         raise NotBuilt(f"{compiler[0]} failed on {source.name}: {completed.stderr.strip()[-600:]}")
     return unfinished.replace(program)

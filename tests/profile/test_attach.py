@@ -207,7 +207,7 @@ def program(source: str, tmp_path: Path) -> Iterator[subprocess.Popen[bytes]]:
     if compiler is None:
         pytest.skip("there is no C compiler")
     file = tmp_path / Path(source).stem
-    subprocess.run([compiler, "-O1", "-pthread", "-o", file, PROGRAMS / source], check=True)
+    subprocess.run([compiler, "-O1", "-pthread", "-o", file, PROGRAMS / source], check=True, timeout=60)
     running = subprocess.Popen([file])
     try:
         time.sleep(0.5)
@@ -326,7 +326,7 @@ def test_killed_with_kill_9_the_server_lives_and_its_text_is_as_before(
         run = started(postgresql.url, tmp_path, "--name", "killed")
         after_a_round(tmp_path / "killed")
         run.kill()
-        run.communicate()
+        run.communicate(timeout=60)
         before = ended()
         time.sleep(2)
         assert ended() > before

@@ -92,7 +92,7 @@ def test_an_unmodified_postgresql_is_taken_apart_from_within(version: str, tmp_p
 def test_a_load_is_run_beside_and_ends_with_it(stopped: ServerRecord, tmp_path: Path) -> None:
     pid = tmp_path / "load.pid"
     psql = f"echo $$ > {pid}; while true; do psql -q '{stopped.url}' -c 'SELECT 1' || exit 1; done"
-    if subprocess.run(["which", "psql"], capture_output=True, check=False).returncode:
+    if subprocess.run(["which", "psql"], capture_output=True, check=False, timeout=60).returncode:
         pytest.skip("psql is not installed")
     said = tare(
         *command(stopped, tmp_path / "p", "--duration", "8s", "--no-auto", "--load", psql, "--json", "-"),

@@ -109,7 +109,7 @@ def test_the_tail_calls_and_the_jump_table_are_in_the_code() -> None:
 
     def code(function: str) -> str:
         command = ["objdump", "-d", "--no-show-raw-insn", f"--disassemble={function}", str(program)]
-        return subprocess.run(command, capture_output=True, text=True, check=True).stdout
+        return subprocess.run(command, capture_output=True, text=True, check=True, timeout=60).stdout
 
     jumps = [line.split()[-1] for line in code("route").splitlines() if "\tjmp" in line]
     assert {"<read_row>", "<write_row>"} <= set(jumps)

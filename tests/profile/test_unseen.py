@@ -28,7 +28,7 @@ def built(name: str, folder: Path) -> Path:
     if shutil.which(compiler) is None:
         pytest.skip(f"{compiler} is not installed")
     program = folder / source.stem
-    subprocess.run([compiler, "-O2", "-g", "-o", program, source], check=True)
+    subprocess.run([compiler, "-O2", "-g", "-o", program, source], check=True, timeout=60)
     return program
 
 

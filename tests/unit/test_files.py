@@ -77,8 +77,7 @@ def test_a_file_that_cannot_grow_leaves_the_old_one_whole(tmp_path: Path) -> Non
     target.write_text("old")
     done = subprocess.run(
         [sys.executable, "-c", LIMITED, str(target)], capture_output=True, text=True, check=True,
-        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
-    )  # fmt: skip
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}, timeout=60)  # fmt: skip
     assert "could not be written: File too large" in done.stdout
     assert target.read_text() == "old"
     assert [entry.name for entry in tmp_path.iterdir()] == ["out.csv"]
@@ -89,7 +88,10 @@ def test_a_full_disk_leaves_the_old_file_whole(tmp_path: Path) -> None:
     if os.geteuid() != 0:
         pytest.skip("needs root to mount a small file system")
     mounted = subprocess.run(
-        ["mount", "-t", "tmpfs", "-o", "size=64k", "tmpfs", str(tmp_path)], capture_output=True, text=True
+        ["mount", "-t", "tmpfs", "-o", "size=64k", "tmpfs", str(tmp_path)],
+        capture_output=True,
+        text=True,
+        timeout=60,
     )
     if mounted.returncode:
         pytest.skip(f"a small file system cannot be mounted here: {mounted.stderr.strip()}")
@@ -101,7 +103,7 @@ def test_a_full_disk_leaves_the_old_file_whole(tmp_path: Path) -> None:
         assert target.read_text() == "old"
         assert [entry.name for entry in tmp_path.iterdir()] == ["out.json"]
     finally:
-        subprocess.run(["umount", str(tmp_path)], check=True)
+        subprocess.run(["umount", str(tmp_path)], check=True, timeout=60)
 
 
 @pytest.mark.parametrize(

@@ -75,7 +75,7 @@ def stuck() -> Iterator[subprocess.Popen[str]]:
     process = stubborn(60)
     yield process
     process.kill()
-    process.communicate()
+    process.communicate(timeout=60)
 
 
 def test_the_block_ends_before_the_command_does() -> None:

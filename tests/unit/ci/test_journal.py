@@ -39,10 +39,11 @@ def test_every_ending_is_written_with_or_without_workers(tmp_path: Path, workers
     journal = tmp_path / "journal.jsonl"
     plugins = ("-p", "tests.ci.classes", "-p", "tests.ci.journal")
     options = ("-n", workers, "-o", "timeout=3", "-o", "addopts=", "--rootdir", str(tmp_path))
+    apart = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")}
     subprocess.run(
         [sys.executable, "-m", "pytest", "-q", *plugins, *options, str(tmp_path)],
         cwd=ROOT,
-        env={**os.environ, VARIABLE: str(journal)},
+        env={**apart, VARIABLE: str(journal)},
         capture_output=True,
         timeout=100,
         check=False,

@@ -51,4 +51,4 @@ def test_a_protocol_over_a_lab_does_not_load_pandas(tmp_path: Path) -> None:
         f"run_protocol(open_frames({str(tmp_path / 'lab.db')!r}), 'ttp2')\n"
         "sys.exit('pandas' in sys.modules)\n"
     )
-    subprocess.run([sys.executable, "-W", "ignore", "-c", program], check=True)
+    subprocess.run([sys.executable, "-W", "ignore", "-c", program], check=True, timeout=60)

@@ -62,14 +62,13 @@ def tiny_disk(folder: Path, size: str) -> Iterator[Path]:
     folder.mkdir()
     done = subprocess.run(
         ["mount", "-t", "tmpfs", "-o", f"size={size},mode=0777", "tmpfs", str(folder)],
-        capture_output=True, text=True, check=False,
-    )  # fmt: skip
+        capture_output=True, text=True, check=False, timeout=60)  # fmt: skip
     if done.returncode:
         pytest.skip(f"no tiny disk can be mounted here: {done.stderr.strip()}")
     try:
         yield folder
     finally:
-        subprocess.run(["umount", "--lazy", str(folder)], check=True)
+        subprocess.run(["umount", "--lazy", str(folder)], check=True, timeout=60)
 
 
 def record_until_full(recorder: Recorder, qatc_id: int) -> int:

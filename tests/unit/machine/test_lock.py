@@ -48,7 +48,7 @@ def holder(tmp_path: Path) -> Iterator[subprocess.Popen[str]]:
     assert process.stdout.readline() == "has it\n"
     yield process
     process.kill()
-    process.communicate()
+    process.communicate(timeout=60)
 
 
 def is_free(directory: Path) -> bool:

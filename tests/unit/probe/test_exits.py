@@ -116,7 +116,7 @@ def test_the_start_time_names_the_same_life_as_a_snapshot(listener: ExitListener
 
 
 def test_a_stopped_listener_keeps_its_counts_and_gives_no_records(listener: ExitListener) -> None:
-    subprocess.run(["/bin/true"], check=True)
+    subprocess.run(["/bin/true"], check=True, timeout=60)
     listener.stop()
     listener.stop()
     assert listener.lost() == 0
@@ -125,7 +125,7 @@ def test_a_stopped_listener_keeps_its_counts_and_gives_no_records(listener: Exit
 
 
 def test_a_forked_child_leaves_its_parents_records_alone(listener: ExitListener) -> None:
-    subprocess.run(["/bin/true"], check=True)
+    subprocess.run(["/bin/true"], check=True, timeout=60)
     pid = os.fork()
     if pid == 0:
         try:

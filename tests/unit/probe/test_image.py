@@ -30,7 +30,7 @@ def image(tmp_path_factory: pytest.TempPathFactory) -> Image:
     folder = tmp_path_factory.mktemp("image")
     (folder / "program.c").write_text(SOURCE)
     options = ["-O2", "-w", "-Wl,--build-id", "-o", "program", "program.c"]
-    subprocess.run(["gcc", *options], check=True, cwd=folder)
+    subprocess.run(["gcc", *options], check=True, cwd=folder, timeout=60)
     return Image(folder / "program")
 
 
@@ -113,7 +113,9 @@ def test_what_may_take_long_is_long_or_asks_the_system(image: Image, tmp_path: P
         "__attribute__((noipa)) long counts(const char *text) { return strlen(text) + 1; }\n"
         "int main(int n, char **all) { return waits(n, all[0]) + counts(all[0]); }\n"
     )
-    subprocess.run(["gcc", "-O1", "-fno-builtin", "-o", "waits", source.name], check=True, cwd=tmp_path)
+    subprocess.run(
+        ["gcc", "-O1", "-fno-builtin", "-o", "waits", source.name], check=True, cwd=tmp_path, timeout=60
+    )
     made = Image(tmp_path / "waits")
     assert may_take_long(made, only(made, "waits"))
     assert not may_take_long(made, only(made, "counts"))

@@ -31,7 +31,9 @@ def test_instructions_grow_with_work_and_children_count(counter: Instructions) -
     first = counter.read()
     sum(range(100_000))
     second = counter.read()
-    subprocess.run(["/bin/sh", "-c", "i=0; while [ $i -lt 10000 ]; do i=$((i+1)); done"], check=True)
+    subprocess.run(
+        ["/bin/sh", "-c", "i=0; while [ $i -lt 10000 ]; do i=$((i+1)); done"], check=True, timeout=60
+    )
     assert first < second
     assert counter.read() - second > 1_000_000
     counter.close()

@@ -31,7 +31,7 @@ def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
     compiler = shutil.which("cc") or pytest.skip("needs a C compiler")
     built = tmp_path_factory.mktemp("marked") / "marked"
     options = ["-O1", "-g", "-Wall", "-pthread", f"-I{HERE.parents[2] / 'include'}"]
-    subprocess.run([compiler, *options, str(HERE / "marked.c"), "-o", str(built)], check=True)
+    subprocess.run([compiler, *options, str(HERE / "marked.c"), "-o", str(built)], check=True, timeout=60)
     return built
 
 
@@ -39,7 +39,9 @@ def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def targets(program: Path) -> Targets:
     if shutil.which("nm") is None:
         pytest.skip("needs nm")
-    said = subprocess.run(["nm", "-S", str(program)], check=True, capture_output=True, text=True).stdout
+    said = subprocess.run(
+        ["nm", "-S", str(program)], check=True, capture_output=True, text=True, timeout=60
+    ).stdout
     places = {line.split()[3]: line.split()[:2] for line in said.splitlines() if len(line.split()) == 4}
     numbered = enumerate(["outer", "inner", "tare_mark"], 1)
     return [

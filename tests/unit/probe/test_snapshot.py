@@ -79,7 +79,7 @@ def test_processes_that_vanish_meanwhile_do_no_harm(probe: Probe) -> None:
 
     def churn() -> None:
         while not stop.is_set():
-            subprocess.run(["/bin/true"], check=True)
+            subprocess.run(["/bin/true"], check=True, timeout=60)
 
     thread = threading.Thread(target=churn)
     thread.start()
@@ -128,7 +128,7 @@ def test_a_process_that_ended_or_a_thread_that_is_none_cannot_be_read() -> None:
 def test_the_machine_has_all_its_cpus_and_its_counts_grow() -> None:
     probe = Probe("procfs")
     before = probe.machine()
-    subprocess.run(["/bin/true"], check=True)
+    subprocess.run(["/bin/true"], check=True, timeout=60)
     after = probe.machine()
     assert [cpu.cpu for cpu in after.cpus] == sorted(os.sched_getaffinity(1))
     assert after.total.cpu == -1

@@ -127,7 +127,7 @@ def test_a_direct_read_is_a_childs_own_request_and_it_waits_while_that_is_in_fli
 
 def test_requests_of_processes_that_were_not_chosen_are_somebody_elses(file: Path) -> None:
     recording, begin, end = traced(
-        lambda: subprocess.run([sys.executable, "-c", READ_DIRECT, str(file)], check=True)
+        lambda: subprocess.run([sys.executable, "-c", READ_DIRECT, str(file)], check=True, timeout=60)
     )
     ours = recording.weigh(begin, end, [os.getpid()]).disk
     assert ours.requests == 0
@@ -161,7 +161,7 @@ def test_an_idle_cpu_idles_and_a_busy_one_does_not() -> None:
 
     def disturbed() -> None:
         time.sleep(0.05)
-        subprocess.run(["taskset", "-c", str(cpu), "true"], check=True)
+        subprocess.run(["taskset", "-c", str(cpu), "true"], check=True, timeout=60)
         time.sleep(0.05)
 
     with running(["taskset", "-c", str(cpu), "/bin/sh", "-c", SPIN]) as pid:

@@ -39,7 +39,7 @@ def ended(process: subprocess.Popen[bytes], line: bytes) -> tuple[int, dict[str,
     process.stdin.flush()
     told = process.stdout.readlines()
     code = process.wait(PATIENCE_S)
-    process.communicate()
+    process.communicate(timeout=60)
     return code, json.loads(told[-1])
 
 
