@@ -88,6 +88,11 @@ def class_of(path: PurePosixPath) -> str:
     return "exact" if lies_in(path, EXACT) else "server"
 
 
+def path_of(item: pytest.Item) -> PurePosixPath:
+    """Return the path of a test's file from the project's root."""
+    return PurePosixPath(item.path.relative_to(item.config.rootpath).as_posix())
+
+
 def lies_in(path: PurePosixPath, places: Sequence[str]) -> bool:
     return any(path == PurePosixPath(place) or PurePosixPath(place) in path.parents for place in places)
 
@@ -98,9 +103,9 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 @pytest.hookimpl(tryfirst=True)  # before `-m` selects by them
-def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
-        path = PurePosixPath(item.path.relative_to(config.rootpath).as_posix())
+        path = path_of(item)
         item.add_marker(class_of(path))
         if lies_in(path, LOSS):
             item.add_marker("loss")

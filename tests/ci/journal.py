@@ -53,7 +53,7 @@ def pytest_runtest_makereport(
     if report.failed:
         facts |= asdict(Reading.now().pressure_since(item.stash[_BEGAN]))
         facts["noise"] = call.excinfo is not None and may_be_noise(call.excinfo.value, report.longreprtext)
-    report.facts = facts
+    report.facts = facts  # type: ignore[attr-defined]
     return report
 
 
@@ -73,14 +73,18 @@ def pytest_runtest_logreport(report: pytest.TestReport) -> None:
     if report.failed:
         line["error"] = first_line(report.longreprtext)
     elif report.skipped:
-        line["reason"] = report.wasxfail if hasattr(report, "wasxfail") else _skip_reason(report)
+        line["reason"] = report.wasxfail if hasattr(report, "wasxfail") else skip_reason(report)
     write(line)
 
 
 def pytest_collectreport(report: pytest.CollectReport) -> None:
     if report.failed:
         error = first_line(str(report.longrepr))
-        write({"id": report.nodeid, "when": "collect", "outcome": "failed", "error": error})
+    elif report.skipped and "CI" in os.environ:
+        error = f"the whole file is skipped, where CI must have what it needs: {skip_reason(report)}"
+    else:
+        return
+    write({"id": report.nodeid, "when": "collect", "outcome": "failed", "error": error})
 
 
 def may_be_noise(error: BaseException, text: str) -> bool:
@@ -106,7 +110,8 @@ def _outcome(report: pytest.TestReport) -> str:
     return report.outcome
 
 
-def _skip_reason(report: pytest.TestReport) -> str:
+def skip_reason(report: pytest.TestReport | pytest.CollectReport) -> str:
+    """Return the reason that a skipped test or file gives."""
     longrepr = report.longrepr
     return str(longrepr[2]).removeprefix("Skipped: ") if isinstance(longrepr, tuple) else str(longrepr)
 

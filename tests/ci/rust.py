@@ -38,7 +38,12 @@ def read(text: str) -> Iterator[Line]:
             binary, source = docs["crate"], ""
         elif test := _TEST.match(line):
             name = f"{_short(binary)} {test['name']}"
-            report = {"id": name, "when": "call", "class": "rust", "outcome": _OUTCOMES[test["outcome"]]}
+            report: Line = {
+                "id": name,
+                "when": "call",
+                "class": "rust",
+                "outcome": _OUTCOMES[test["outcome"]],
+            }
             if report["outcome"] == "failed":
                 is_unsteady = any(name.startswith(beginning) for beginning in UNSTEADY)
                 folder = str(_folder(binary, source))

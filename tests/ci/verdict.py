@@ -44,7 +44,7 @@ def read(lines: Iterable[Line]) -> Results:
     classes: dict[str, str] = {}
     failed: dict[str, list[Line]] = {}
     skips: dict[str, str] = {}
-    seconds: Counter[str] = Counter()  # type: ignore[type-arg]
+    seconds: Counter[str] = Counter()
     running: dict[str, None] = {}
     for line in lines:
         test, when = line["id"], line["when"]
@@ -107,7 +107,8 @@ def judge(stages: Mapping[str, Results], again: Sequence[Results], endings: Sequ
 
     A failure that passed in every repetition, and in at least two, is flaky. Any other failure stays.
     """
-    failures, flaky = [], []
+    failures: list[Failure] = []
+    flaky: list[Failure] = []
     for failure in (failure for tests in stages.values() for failure in tests.failures):
         passes = sum(failure.test in _passed(tests) for tests in again)
         is_flaky = failure.may_try_again and len(again) >= 2 and passes == len(again)

@@ -7,10 +7,11 @@ from pathlib import PurePosixPath
 import pytest
 
 from tests.ci.classes import ALONE, EXACT, LOSS, UNSTEADY, class_of
+from tests.ci.skips import EXPECTED
 from tests.ci.stages import ROOT
 
 
-@pytest.mark.parametrize("place", sorted({*EXACT, *ALONE, *LOSS, *UNSTEADY}))
+@pytest.mark.parametrize("place", sorted({*EXACT, *ALONE, *LOSS, *UNSTEADY, *EXPECTED}))
 def test_a_listed_place_exists(place: str) -> None:
     assert (ROOT / place).exists()
 

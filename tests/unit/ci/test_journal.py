@@ -12,7 +12,7 @@ import pytest
 
 from tests.ci.journal import VARIABLE, may_be_noise
 from tests.ci.stages import ROOT
-from tests.ci.verdict import read
+from tests.ci.verdict import Results, read
 
 PLANTED = """
 import os, time
@@ -33,22 +33,28 @@ def test_unclosed(unclosed): pass
 """
 
 
-@pytest.mark.parametrize("workers", ["0", "2"])
-def test_every_ending_is_written_with_or_without_workers(tmp_path: Path, workers: str) -> None:
-    (tmp_path / "test_planted.py").write_text(PLANTED)
+def run(tmp_path: Path, text: str, workers: str = "0", **more: str) -> Results:
+    """Run a file of tests and return what its journal reports."""
+    (tmp_path / "test_planted.py").write_text(text)
     journal = tmp_path / "journal.jsonl"
-    plugins = ("-p", "tests.ci.classes", "-p", "tests.ci.journal")
+    journal.unlink(missing_ok=True)
+    plugins = ("-p", "tests.ci.classes", "-p", "tests.ci.journal", "-p", "tests.ci.skips")
     options = ("-n", workers, "-o", "timeout=3", "-o", "addopts=", "--rootdir", str(tmp_path))
-    apart = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")}
+    apart = {name: value for name, value in os.environ.items() if not name.startswith(("PYTEST_", "CI"))}
     subprocess.run(
         [sys.executable, "-m", "pytest", "-q", *plugins, *options, str(tmp_path)],
         cwd=ROOT,
-        env={**apart, VARIABLE: str(journal)},
+        env={**apart, **more, VARIABLE: str(journal)},
         capture_output=True,
         timeout=100,
         check=False,
     )
-    tests = read(map(json.loads, journal.read_text().splitlines()))
+    return read(map(json.loads, journal.read_text().splitlines()))
+
+
+@pytest.mark.parametrize("workers", ["0", "2"])
+def test_every_ending_is_written_with_or_without_workers(tmp_path: Path, workers: str) -> None:
+    tests = run(tmp_path, PLANTED, workers)
     assert tests.counts == {"passed": 1, "failed": 4, "skipped": 1, "xfailed": 1}
     errors = {one.test.rsplit("::")[-1]: (one.error, one.may_try_again) for one in tests.failures}
     assert errors["test_wrong"] == ("AssertionError: planted", True)
@@ -57,6 +63,19 @@ def test_every_ending_is_written_with_or_without_workers(tmp_path: Path, workers
     assert errors["test_unclosed"] == ("AssertionError: left open", True)
     assert [reason for _, reason in tests.skips] == ["no such server"]
     assert tests.unfinished == ()
+
+
+def test_what_is_absent_in_ci_is_a_failure(tmp_path: Path) -> None:
+    absent = "import pytest\ndef test_absent(): pytest.skip('no such server')\n"
+    (failure,) = run(tmp_path, absent, CI="true").failures
+    assert failure.error == "skipped, where CI must have what the test needs: no such server"
+    assert not failure.may_try_again
+    (failure,) = run(
+        tmp_path, "import pytest\npytest.importorskip('nothing_of_this_name')\n", CI="true"
+    ).failures
+    assert failure.error.startswith(
+        "the whole file is skipped, where CI must have what it needs: could not import"
+    )
 
 
 def test_an_assertion_that_quotes_a_traceback_or_a_panic_is_no_noise() -> None:
