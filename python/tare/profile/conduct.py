@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tare.dbms import local
-from tare.errors import TareError, TooFewTransactions, UsageError, WatchedServerEnded
+from tare.errors import ServerFailed, TareError, TooFewTransactions, UsageError, WatchedServerEnded
 from tare.lab.profile_about import (
     About,
     Failure,
@@ -283,10 +283,21 @@ def _with_children(none: NoTransactions, server: Server) -> NoTransactions:
     )
 
 
+def did_not_run(exit_code: int) -> ServerFailed:
+    """Error of a program that Tare started and that exited by itself before a function was timed."""
+    return ServerFailed(
+        f"the program ended with exit code {exit_code} before it could be profiled",
+        "read what it said above; a server that refuses to run as root needs --user NAME",
+    )
+
+
 def _nothing(made: Made, subject: Subject, failure: Failure | None) -> None:
     """The session ended before its first round."""
     if made.stopped_by is not None:
         raise made.stopped_by
+    code = subject.exit_code()
+    if code is not None and code >= 0:
+        raise did_not_run(code)
     if failure is not None:
         raise WatchedServerEnded(
             f"{subject.shown}: {ended_how(failure)} before a function was timed", "look at the server's log"

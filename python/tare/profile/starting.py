@@ -16,7 +16,7 @@ from tare.dbms import local
 from tare.dbms.known import SERVERS
 from tare.errors import ServerFailed, UsageError
 from tare.profile import launch, told
-from tare.profile.conduct import Opened, Subject, transactions_of
+from tare.profile.conduct import Opened, Subject, did_not_run, transactions_of
 from tare.profile.functions import Functions, Target
 from tare.profile.images import in_our_words
 from tare.profile.load import Load
@@ -126,10 +126,7 @@ def _loaded(path: str, opened: Opened, started: launch.Launched) -> ProfileRecor
         recorder.stop()
         Path(path).unlink(missing_ok=True)
         if started.ended is not None:
-            raise ServerFailed(
-                f"the program ended with exit code {started.ended} before it could be profiled",
-                "read what it said above; a server that refuses to run as root needs --user NAME",
-            )
+            raise did_not_run(started.ended)
         if time.monotonic() > deadline:
             raise ServerFailed(
                 f"the agent's library was not loaded by process {started.pid} within {_LOADED_S:g} s",

@@ -5,11 +5,13 @@ from __future__ import annotations
 import os
 import time
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
-from tare.errors import UsageError
-from tare.profile import launch, told
+from tare.errors import ServerFailed, TareError, UsageError, WatchedServerEnded
+from tare.lab.profile_about import Failure, FailureKind, Probes
+from tare.profile import conduct, launch, told
 from tare.profile.load import Load
 
 WAITING = told.Waiting(2.0)
@@ -87,3 +89,18 @@ def test_only_an_agents_memory_is_ever_removed(tmp_path: Path) -> None:
     launch.forget("")
     assert not mine.exists()
     assert others.exists()
+
+
+@pytest.mark.parametrize(
+    ("code", "error"), [(2, ServerFailed), (-11, WatchedServerEnded), (None, WatchedServerEnded)]
+)
+def test_a_program_that_exits_before_a_function_is_timed_did_not_run_however_late_that_is_seen(
+    code: int | None, error: type[TareError]
+) -> None:
+    made = SimpleNamespace(stopped_by=None, ended="the server ended")
+    subject = SimpleNamespace(exit_code=lambda: code, shown="postgres -D x")
+    failure = Failure(
+        kind=FailureKind.SERVER_ENDED, process=7, process_name="postgres", probes=Probes.MARKERS
+    )
+    with pytest.raises(error, match="exit code 2" if code == 2 else "before a function was timed"):
+        conduct._nothing(made, subject, failure)  # type: ignore[arg-type]
