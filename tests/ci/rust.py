@@ -21,7 +21,6 @@ _BINARY = re.compile(r"^\s*Running (?:unittests )?(?P<source>\S+) \((?P<path>\S+
 _DOCS = re.compile(r"^\s*Doc-tests (?P<crate>\S+)$")
 _TEST = re.compile(r"^test (?P<name>\S.*?)(?: - should panic)? \.\.\. (?P<outcome>ok|FAILED|ignored)")
 _OUTPUT = re.compile(r"^---- (?P<name>\S.*?) stdout ----$")
-_COMPILER = re.compile(r"^error(\[E\d+\])?: ")
 _OUTCOMES = {"ok": "passed", "FAILED": "failed", "ignored": "skipped"}
 
 
@@ -55,10 +54,6 @@ def read(text: str) -> Iterator[Line]:
             errors[f"{_short(binary)} {output['name']}"] = _message(lines)
     for name, report in failed.items():
         yield {**report, "error": errors.get(name, "no message")[:200]}
-
-
-def first_compiler_error(text: str) -> str | None:
-    return next((line for line in text.splitlines() if _COMPILER.match(line)), None)
 
 
 def again(number: int, failed: Sequence[Line]) -> Stage:

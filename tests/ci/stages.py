@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -16,6 +17,9 @@ ROOT = Path(__file__).parents[2]
 RESULTS = ROOT / "target" / "ci"
 WHOLE_S = 58 * 60.0
 """Limit of all stages together: the summary is written before the hour is over."""
+
+_ERROR = re.compile(r"\b[eE]rror\b|^[A-Z]+\d{3} |^Would reformat|^Diff in ")
+"""Errors of compilers and type checkers, findings of ruff and of the formatters."""
 
 GRACE_S = 40.0
 """Time for pytest to stop its servers after an interrupt, before the stage is killed."""
@@ -59,6 +63,7 @@ class Ending:
     seconds: float
     code: int
     was_cut: bool = False  # at its limit
+    error: str = ""  # the first line of its output that reports one
 
 
 def run(stage: Stage, limit_s: float, environment: Mapping[str, str] | None = None) -> Ending:
@@ -86,7 +91,15 @@ def run(stage: Stage, limit_s: float, environment: Mapping[str, str] | None = No
         finally:
             _end(process)
             _finish(copier)
-    return Ending(stage.name, time.monotonic() - began, code, was_cut)
+    seconds = time.monotonic() - began
+    error = "" if code == 0 else first_error((RESULTS / f"{stage.name}.log").read_text(errors="replace"))
+    return Ending(stage.name, seconds, code, was_cut, error)
+
+
+def first_error(output: str) -> str:
+    """Return the first line that reports an error, or else the last line."""
+    lines = [line.strip() for line in output.splitlines() if line.strip()]
+    return next((line for line in lines if _ERROR.search(line)), lines[-1] if lines else "no output")[:200]
 
 
 def _wait(process: subprocess.Popen[bytes], limit_s: float) -> tuple[int, bool]:

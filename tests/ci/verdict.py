@@ -127,5 +127,5 @@ def _broken(ending: Ending, tests: Results) -> str | None:
         running = f" during {', '.join(tests.unfinished[:3])}" if tests.unfinished else ""
         return f"{ending.stage} was ended at its limit, after {ending.seconds:.0f} s{running}"
     if ending.code != 0 and not tests.failures:
-        return f"{ending.stage} failed with exit code {ending.code}; see target/ci/{ending.stage}.log"
+        return f"{ending.stage} failed with exit code {ending.code}: {ending.error}"
     return None

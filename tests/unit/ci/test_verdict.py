@@ -79,8 +79,9 @@ def test_more_flaky_tests_than_are_allowed_make_the_run_red() -> None:
 
 
 def test_a_stage_that_fails_without_a_failed_test_is_red() -> None:
-    assert judge({"lint": Results()}, [], [Ending("lint", 60, 2)]).broken == (
-        "lint failed with exit code 2; see target/ci/lint.log",
+    ending = Ending("lint", 60, 2, error="error: unused variable: `x`")
+    assert judge({"lint": Results()}, [], [ending]).broken == (
+        "lint failed with exit code 2: error: unused variable: `x`",
     )
 
 
