@@ -7,12 +7,12 @@ STAMP := .venv/.tare
 ALONE := tests/crash/test_isolate.py tests/crash/test_machine_settings.py tests/profile tests/unit/probe
 
 .DEFAULT_GOAL := help
-.PHONY: help demo build test lint format bench bench-wisconsin lock clean
+.PHONY: help demo build test lint generated format docs bench bench-wisconsin lock clean
 
 help: ## List the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 17
 
-demo: build ## Start a throw-away PostgreSQL, load data, weigh three queries
+demo: build ## Start a throw-away PostgreSQL, load data, weigh two queries
 	@$(PY) examples/demo.py
 
 build: $(STAMP)/built ## Install Tare into .venv (BPF tier included where clang and libelf are)
@@ -29,17 +29,21 @@ lint: $(STAMP)/built-for-tests ## Formatting, clippy, ruff, mypy, stubtest
 	.venv/bin/ruff check .
 	.venv/bin/mypy
 	$(PY) -m mypy.stubtest tare._probe
-	$(PY) -m tare.report.schema --check schemas/result-v1.json
-	$(PY) -m tare.experiment.schema --check schemas/experiment-v1.json
-	$(PY) -m tare.report.experiment.schema --check schemas/report-v1.json
-	$(PY) -m tare.report.wisconsin.schema --check schemas/wisconsin-v1.json
-	$(PY) -m tare.report.oltp.schema --check schemas/oltp-v1.json
-	$(PY) -m tare.report.profile.schema --check schemas/profile-v1.json
+	$(PY) -m tare.report.schemas --check
+	$(PY) -m tare.workload.oltp.contract --check
+
+generated: $(STAMP)/built-for-tests ## Write again what is generated: counts of transactions, published schemas
+	$(PY) -m tare.report.schemas
+	$(PY) -m tare.workload.oltp.contract
 
 format: $(STAMP)/built-for-tests ## Format Rust and Python
 	cargo fmt --all
 	.venv/bin/ruff format .
 	.venv/bin/ruff check --fix .
+
+docs: $(STAMP)/built-for-tests ## Build the documentation site into target/docs
+	$(PY) -m sphinx --quiet --fail-on-warning --keep-going --doctree-dir target/doctrees docs target/docs
+	@echo "target/docs/index.html"
 
 bench: $(STAMP)/built-for-tests ## Run every benchmark of Tare itself and print its figure
 	@$(PY) -m benchmarks.run_all

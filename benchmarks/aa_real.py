@@ -1,72 +1,93 @@
-"""A/A and A/B on a real query: how often `tare compare` errs on this machine, as it is.
+"""Errors of `tare compare` on this machine, as it is: one query under two names, and the same query with 5% more rows.
 
-One query under two names, and the same query with 5% more rows, each compared many times, runs
-interleaved in random order. `benchmarks/aa.py` does the same with simulated noise of known kinds.
+python -m benchmarks.aa_real [--comparisons 200] [--blocks session|restart|run] [--load PROCESSES]
+
+Each comparison is the whole command, in the blocks named. `--load` adds processes that keep a CPU busy each.
+`benchmarks/aa.py` does the same with simulated noise of known kinds.
 """
 
 from __future__ import annotations
 
-import random
+import json
+import subprocess
+import sys
 from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
 
-from benchmarks.aa import FALSE_POSITIVES, FOUND, SLOWDOWN, compare_often
-from benchmarks.common import Figure, arguments, postgresql, report, rig, weigh_once
-from tare.measure.query import Query
-from tare.measure.rig import Rig
-from tare.protocol.measures import CPU_OF_ALL
+from benchmarks.aa import FALSE_POSITIVES, SLOWDOWN
+from benchmarks.common import Figure, arguments, postgresql, report, tare
+from tare.measure.choices import Blocks
 from tare.protocol.stop import MIN_RUNS
+from tare.report.comparison import TOTAL_CPU
 
 ROWS = 200  # times 1000: some 7 ms, all CPU and hardly any memory
+FOUND = 0.95
 
 
-def query(name: str, rows: int) -> Query:
+@dataclass
+class Counted:
+    """Comparisons that called the two different, those whose 95% interval missed the true ratio, and all."""
+
+    different: int = 0
+    missed: int = 0
+    made: int = 0
+
+    def add(self, url: str, rows: int, blocks: str) -> None:
+        found = json.loads(
+            tare(
+                "compare", query("a", ROWS), query("b", rows), "--db", url, "--blocks", blocks, "--json", "-"
+            )
+        )["comparison"]
+        low, high = found["measures"][TOTAL_CPU]["ratio"]["ci95"]
+        self.made += 1
+        self.different += found["verdict"] == "different"
+        self.missed += not low <= rows / ROWS <= high
+
+    def figure(self, name: str, bar: float, at_most: bool) -> Figure:
+        return Figure(
+            f"{name}, of {self.made} comparisons of {MIN_RUNS} runs each",
+            100 * self.different / self.made,
+            "%",
+            100 * bar,
+            at_most=at_most,
+            spread=f"true ratio outside the 95% interval {100 * self.missed / self.made:.1f}%",
+        )
+
+
+def query(name: str, rows: int) -> str:
     product = f"generate_series(1, 1000) AS a, generate_series(1, {rows}) AS b"
-    return Query(name, f"SELECT sum((a * b) % 7) FROM {product} /* {name} */")
+    return f"SELECT sum((a * b) % 7) FROM {product} /* {name} */"
 
 
-def sampler(tare: Rig, a: Query, b: Query) -> Iterator[tuple[float, float]]:
-    """Pairs of total CPU times, ms; the order within each pair is drawn."""
-    draw = random.Random(len(a.sql))
-    while True:
-        pair = [a, b]
-        draw.shuffle(pair)
-        taken = {one.name: weighed(tare, one) for one in pair}
-        yield taken[a.name], taken[b.name]
-
-
-def weighed(tare: Rig, one: Query) -> float:
-    qe = weigh_once(tare, one)
-    cpu = CPU_OF_ALL.read(qe)
-    assert cpu is not None, qe.error
-    return cpu
+@contextmanager
+def busy(processes: int) -> Iterator[None]:
+    """Block beside which so many processes keep a CPU busy each."""
+    started = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(processes)]
+    try:
+        yield
+    finally:
+        for process in started:
+            process.kill()
+            process.wait()
 
 
 def main() -> None:
-    asked = arguments(__doc__ or "", comparisons=200)
-    comparisons = 4 if asked.small else asked.comparisons
-    figures = []
-    with postgresql() as url, rig(url) as tare:
-        for name, rows, bar in (("A/A called different", ROWS, FALSE_POSITIVES), ("+5% found", None, FOUND)):
-            a, b = query("a", ROWS), query("b", rows or int(SLOWDOWN * ROWS))
-            for _ in range(10):
-                weighed(tare, a), weighed(tare, b)
-            pairs = sampler(tare, a, b)
-            found = compare_often(
-                lambda _, pairs=pairs: pairs, comparisons, SLOWDOWN if rows is None else 1.0
-            )  # type: ignore[misc]
-            figures.append(
-                Figure(
-                    f"{name}, of {comparisons} comparisons of {MIN_RUNS} runs each",
-                    100 * found.tare,
-                    "%",
-                    100 * bar,
-                    at_most=rows is not None,
-                    spread=f"Welch {100 * found.welch:.1f}%, Mann–Whitney {100 * found.mann_whitney:.1f}%, "
-                    f"watching p {100 * found.watched_p:.1f}%; true ratio outside the 95% interval "
-                    f"{100 * found.hidden:.1f}%",
-                )
-            )
-    report(figures, asked.json)
+    asked = arguments(__doc__ or "", comparisons=200, blocks=Blocks.SESSION.value, load=0)
+    comparisons = 2 if asked.small else asked.comparisons
+    same, slower = Counted(), Counted()
+    with postgresql() as url, busy(asked.load):
+        for _ in range(comparisons):
+            same.add(url, ROWS, asked.blocks)
+            slower.add(url, round(SLOWDOWN * ROWS), asked.blocks)
+    where = f"blocks: {asked.blocks}, {asked.load} busy processes beside"
+    report(
+        [
+            same.figure(f"A/A called different ({where})", FALSE_POSITIVES, at_most=True),
+            slower.figure(f"+5% found ({where})", FOUND, at_most=False),
+        ],
+        asked.json,
+    )
 
 
 if __name__ == "__main__":

@@ -39,8 +39,8 @@ def main() -> None:
             specification.write_text(text_of(name, asked.small))
             tare("experiment", "run", specification, "--lab", lab)
         took = time.monotonic() - began
-        listed = json.loads(tare("experiment", "list", "--lab", lab, "--json"))["runs"]
-        runs = [str(run["run"]) for run in listed]
+        listed = json.loads(tare("lab", "list", "--lab", lab, "--json"))["runs"]
+        runs = [str(run["run"]) for run in listed if run["kind"] == "experiment"]
         judged = json.loads(
             tare("protocol", *runs, "--protocol", "all", "--accept", "all", "--lab", lab, "--json")
         )["protocols"]

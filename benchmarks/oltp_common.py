@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -11,6 +11,7 @@ from tare.dbms.servers import start_mariadb, start_postgresql
 from tare.experiment.target import make_file
 from tare.workload.oltp.child import Driver
 from tare.workload.oltp.conditions import LOOK_S, Conditions, carry_out, check, last_of
+from tare.workload.oltp.events import ConnectionsOpened, Event, LoadDone, MeasurementStarted, Outcome
 from tare.workload.oltp.measures import Watch
 from tare.workload.oltp.request import (
     Check,
@@ -23,13 +24,12 @@ from tare.workload.oltp.request import (
     Request,
     Run,
 )
-from tare.workload.oltp.told import Connected, LoadDone, Outcome, Started, Told
 
 CONNECTIONS = 4  # that load: what `tare bench oltp load` takes
 DBMSES = ("postgresql", "mariadb", "sqlite")
 NAMED = 100  # failing rows of a condition, at most
 
-Hear = Callable[[int, Told | None], None]
+Hear = Callable[[int, Event | None], None]
 """Is called with the driver's process id and an event; with None when none has come for LOOK_S."""
 
 
@@ -46,24 +46,31 @@ def empty(dbms: str) -> Iterator[str]:
             yield server.url
 
 
-def load(url: str, warehouses: int) -> LoadDone:
-    events = carry_out(request(url, Load(connections=CONNECTIONS, replace=True), warehouses), lambda _: None)
-    return last_of(events, LoadDone)
+def load(url: str, scale: int, workload: str = "tpcc", options: Mapping[str, str] | None = None) -> LoadDone:
+    """The scale of TPC-C is its warehouses."""
+    asked = request(url, Load(connections=CONNECTIONS, replace=True), scale, workload, options)
+    return last_of(carry_out(asked, lambda _: None), LoadDone)
 
 
 def conditions(url: str) -> Conditions:
     return check(request(url, Check(rows=NAMED)), lambda _: None)
 
 
-def send(url: str, run: Run, hear: Hear = lambda _pid, _event: None) -> Outcome:
+def send(
+    url: str,
+    run: Run,
+    hear: Hear = lambda _pid, _event: None,
+    workload: str = "tpcc",
+    options: Mapping[str, str] | None = None,
+) -> Outcome:
     """A run as a user has it: the server is watched, second by second."""
     with ExitStack() as stack:
-        driver = stack.enter_context(Driver(request(url, run)))
+        driver = stack.enter_context(Driver(request(url, run, None, workload, options)))
         watch = Watch(url, driver.pid)
-        for event in driver.told(LOOK_S):
-            if isinstance(event, Connected):
+        for event in driver.events(LOOK_S):
+            if isinstance(event, ConnectionsOpened):
                 stack.enter_context(watch)
-            elif isinstance(event, Started):
+            elif isinstance(event, MeasurementStarted):
                 watch.started(event.at_ns)
             hear(driver.pid, event)
             if isinstance(event, Outcome):
@@ -109,7 +116,19 @@ def _run(
     )
 
 
-def request(url: str, action: Load | Check | Run, scale: float | None = None) -> Request:
+def request(
+    url: str,
+    action: Load | Check | Run,
+    scale: float | None = None,
+    workload: str = "tpcc",
+    options: Mapping[str, str] | None = None,
+) -> Request:
     return Request(
-        url=url, workload="tpcc", scale=scale, options={}, seed=1, connect_timeout_s=10.0, action=action
+        url=url,
+        workload=workload,
+        scale=scale,
+        options=dict(options or {}),
+        seed=1,
+        connect_timeout_s=10.0,
+        action=action,
     )

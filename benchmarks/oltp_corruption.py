@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 
 from tare.dbms.base import Session
 from tare.dbms.registry import find
-from tare.workload.oltp.told import Checked
+from tare.workload.oltp.events import CheckResult
 
 Keys = frozenset[tuple[int, ...]]
 
@@ -27,7 +27,7 @@ def plant(url: str) -> Mapping[str, Keys]:
     return {name: frozenset(keys) for name, keys in _found(inner).items()}
 
 
-def named(one: Checked, expected: Keys) -> bool:
+def named(one: CheckResult, expected: Keys) -> bool:
     """Whether it names these rows and no others, with more than their keys."""
     length = len(next(iter(expected)))
     keys = {tuple(int(value) for value in row[:length]) for row in one.rows}

@@ -21,8 +21,8 @@ from benchmarks.oltp_common import closed, constant, load, send
 from benchmarks.oltp_peers import PGBENCH_STATEMENTS, Cost, GoTpc, Lag, Pgbench, memory_kb
 from benchmarks.oltp_stall import Seen, Stall
 from tare.dbms.servers import start_postgresql
+from tare.workload.oltp.events import Event, Outcome, Second
 from tare.workload.oltp.request import Run
-from tare.workload.oltp.told import Outcome, Second, Told
 
 CPU_MS, MEMORY_MB, GROWTH_MB = 0.3, 40.0, 1.0
 RATE_OFF, LAG_P50_MS, LAG_P99_MS = 0.05, 0.1, 5.0
@@ -57,7 +57,7 @@ class Memory:
     mb: list[float] = field(default_factory=list)
     peak_mb: float = 0.0  # also while it makes up its result
 
-    def hear(self, pid: int, event: Told | None) -> None:
+    def hear(self, pid: int, event: Event | None) -> None:
         if not isinstance(event, Second):
             return
         self.peak_mb = max(self.peak_mb, memory_kb(pid, "VmHWM") * 1024 / 1e6)
@@ -69,7 +69,7 @@ def main() -> None:
     asked = arguments(__doc__ or "", warehouses=4, seconds=60, rate=500, rounds=1, minutes=0, go_tpc="")
     size = SMALL if asked.small else Size(asked.warehouses, asked.seconds, 5.0, asked.rate, 2.0)
     # go-tpc knows no sockets; the others then go the way that it goes
-    with start_postgresql(version="18", port=_free_port() if asked.go_tpc else None) as server:
+    with start_postgresql(version="18", port=free_port() if asked.go_tpc else None) as server:
         load(server.url, size.warehouses)
         if asked.minutes:
             report(_flat(server.url, size, 60 * asked.minutes), asked.json)
@@ -228,7 +228,7 @@ def _validity(runs: list[Outcome]) -> str:
     return "not valid: " + "; ".join(reasons) if reasons else "valid"
 
 
-def _free_port() -> int:
+def free_port() -> int:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port: int = probe.getsockname()[1]

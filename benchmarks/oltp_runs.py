@@ -7,16 +7,16 @@ from pathlib import Path
 
 from tare.workload.oltp.conditions import carry_out
 from tare.workload.oltp.conduct import Conductor
+from tare.workload.oltp.events import Event
 from tare.workload.oltp.request import Closed, Constant, Isolation, Load, Phase, Poisson, Request, Run
 from tare.workload.oltp.run import OltpRun
-from tare.workload.oltp.told import Told
 
 SEED_OF_DATA = 1
 TRIES = 3
 DRAIN_S = 10.0
 
 
-def unheard(_: Told | None) -> None:
+def unheard(_: Event | None) -> None:
     pass
 
 

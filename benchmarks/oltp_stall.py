@@ -13,8 +13,8 @@ from pathlib import Path
 
 import numpy as np
 
+from tare.workload.oltp.events import Event, MeasurementStarted
 from tare.workload.oltp.samples import RECORD
-from tare.workload.oltp.told import Started, Told
 
 _S = 1e9
 
@@ -41,8 +41,8 @@ class Stall:
         self._thread: threading.Thread | None = None
         self._stopped_ns = self._continued_ns = 0
 
-    def hear(self, _pid: int, event: Told | None) -> None:
-        if isinstance(event, Started):
+    def hear(self, _pid: int, event: Event | None) -> None:
+        if isinstance(event, MeasurementStarted):
             at_ns = event.at_ns + int(self._after_s * _S)
             self._thread = threading.Thread(
                 target=self._stall, args=(at_ns,)

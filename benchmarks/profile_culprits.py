@@ -76,6 +76,7 @@ CASES = (
     Case("prefork.c", "parse"),
     Case("ifunc.c", "memcpy", "sizes"),
     Case("ifunc.c", "copy_row"),
+    Case("vectors.c", "clear_row"),
     Case("tailcalls.c", "write_row"),
     Case("tailcalls.c", "read_row"),
     Case("tailcalls.c", "decode"),
@@ -157,7 +158,7 @@ def measure(case: Case, seconds: int, budget: str, folder: Path) -> Outcome:
     program = build(case.source)
     document, errors = folder / f"{case.name}.json", folder / f"{case.name}.err"
     request = replace(case, duration_s=seconds, rounds=ROUNDS)
-    kept = ("--out", str(folder / "profiles"), "--name", case.name, "--json", str(document))
+    kept = ("--profiles", str(folder / "profiles"), "--name", case.name, "--json", str(document))
     with running(program, case.culprit, folder / f"{case.name}.lines", case.variant) as survivor:
         begin = survivor.now()
         words = (*request.words(survivor.pid), "--budget", budget, *kept)

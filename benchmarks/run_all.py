@@ -7,12 +7,18 @@ import sys
 import time
 
 NAMES = (
+    "startup",
+    "installed_size",
     "snapshot",
     "exits",
+    "ends",
     "interrupted",
     "observer",
+    "live_page",
+    "fleet_kills",
     "noise",
     "parts",
+    "answers",
     "truth",
     "scale",
     "spark",
@@ -20,8 +26,10 @@ NAMES = (
     "wisconsin_data",
     "wisconsin",
     "oltp_driver",
+    "oltp_single",
     "oltp_load",
     "oltp_checks",
+    "oltp_curve",
     "oltp_variance",
     "oltp_age",
     "profile_cost",
@@ -31,8 +39,13 @@ NAMES = (
     "profile_overhead",
     "profile_factors",
     "profile_table1",
+    "graft_off",
+    "os_overhead",
+    "os_tpch",
+    "comparison_simulation",
     "aa",
     "aa_real",
+    "trend",
 )
 
 

@@ -28,12 +28,12 @@ LARGE = (
     "1993",
     "--rows",
     "10000,100000,1000000",
-    "--qes",
+    "--runs",
     "6",
 )
 SMALL = (
     *("--db", "sqlite", "--db", "duckdb", "--generation", "1993", "--rows", "1000"),
-    *("--query", "aggregate", "--qes", "6"),
+    *("--query", "aggregate", "--runs", "6"),
 )
 OUTPUTS = Path("target")
 MINUTES = 15.0

@@ -14,8 +14,8 @@ from pathlib import Path
 
 import pytest
 
-from tare.dbms.servers import start_mariadb, start_postgresql
-from tare.errors import ServerFailed
+from tare.dbms.servers import start_mariadb, start_mysql, start_postgresql
+from tare.errors import ServerMissing
 from tests.servers import fill_server, make_duckdb, make_sqlite
 
 
@@ -69,7 +69,7 @@ def postgresql15_url() -> Iterator[str]:
     """Debian's PostgreSQL 15, with pg_buffercache and without I/O workers."""
     try:
         server = start_postgresql(version="15")
-    except ServerFailed as error:
+    except ServerMissing as error:
         pytest.skip(f"no PostgreSQL 15 here: {error.what}")
     with server:
         fill_server(server.url)
@@ -83,8 +83,23 @@ def mariadb_url() -> Iterator[str]:
     )
     try:
         server = start_mariadb()
-    except ServerFailed as error:
+    except ServerMissing as error:
         pytest.skip(f"no MariaDB here: {error.what}")
+    with server:
+        fill_server(server.url)
+        yield server.url
+
+
+@pytest.fixture(scope="session")
+def mysql_url() -> Iterator[str]:
+    """MySQL 5.6, the oldest server that is tested."""
+    pytest.importorskip(
+        "mariadb", reason="the MariaDB connector is not installed (pip install 'tare-db[mariadb]')"
+    )
+    try:
+        server = start_mysql()
+    except ServerMissing as error:
+        pytest.skip(f"no MySQL here: {error.what}; {error.next_step}")
     with server:
         fill_server(server.url)
         yield server.url

@@ -47,7 +47,7 @@ def main() -> None:
         return lock_is_free()
 
     own = {neighbour.pid for neighbour in neighbours}
-    words = ["isolate", "--no-delay-accounting", "--cpu", str(LAST), "--", "sleep", "1"]
+    words = ["isolate", "--no-machine-settings", "--cpu-list", str(LAST), "--", "sleep", "1"]
     draw = random.Random(seed)
     made: list[End] = []
     while len(made) < count:

@@ -38,15 +38,15 @@ class Moment:
 @dataclass(frozen=True)
 class Attached:
     exit_code: int | None
-    headline: str
+    headline: str  # first sentence of the report, or the error
 
 
 class Tare:
     """`tare profile attach`, started."""
 
     def __init__(self, words: Sequence[str], folder: Path, name: str) -> None:
-        self._document = folder / f"{name}.json"
-        kept = ("--out", str(folder / "profiles"), "--name", name, "--json", str(self._document))
+        self._document, self._errors = folder / f"{name}.json", folder / f"{name}.err"
+        kept = ("--profiles", str(folder / "profiles"), "--name", name, "--json", str(self._document))
         command = [
             sys.executable,
             "-m",
@@ -58,17 +58,17 @@ class Tare:
             f"{SECONDS}s",
             *kept,
         ]
-        with (folder / f"{name}.err").open("wb") as errors:
+        with self._errors.open("wb") as errors:
             self.process = subprocess.Popen(command, stdout=errors, stderr=errors)
 
     def wait(self) -> Attached:
         code = None
         with suppress(subprocess.TimeoutExpired):
             code = self.process.wait(SECONDS + ENDS_WITHIN_S)
-        headline = ""
         if self._document.exists():
-            headline = str(json.loads(self._document.read_text()).get("headline", ""))
-        return Attached(code, headline)
+            return Attached(code, str(json.loads(self._document.read_text())["headline"][0]))
+        said = self._errors.read_text().splitlines()  # where it ended before a function was timed
+        return Attached(code, next((line for line in said if line.startswith("tare:")), ""))
 
 
 def moments(subject: Subject) -> Iterator[Moment]:

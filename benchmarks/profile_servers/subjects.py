@@ -23,8 +23,8 @@ from benchmarks.profile_servers.trouble import MariaDBTrouble, PostgreSQLTrouble
 from tare.dbms.servers import RunningServer, start_mariadb, start_postgresql
 from tare.errors import TareError
 from tare.workload.oltp.child import Driver
+from tare.workload.oltp.events import MeasurementStarted, Outcome
 from tare.workload.oltp.samples import ENDS, RECORD
-from tare.workload.oltp.told import Outcome, Started
 
 Ends = npt.NDArray[np.int64]
 """Instants at which transactions of the load ended, ns of CLOCK_MONOTONIC, in order."""
@@ -74,8 +74,8 @@ class TpccLoad:
 
     def _hear(self) -> None:
         try:
-            for event in self._driver.told():
-                if isinstance(event, Started):
+            for event in self._driver.events():
+                if isinstance(event, MeasurementStarted):
                     self._started.set()
                 elif isinstance(event, Outcome):
                     self.outcome = event

@@ -32,7 +32,7 @@ from benchmarks.page import put
 from benchmarks.profile_table1.schedules import CONNECTIONS, Comparison, compare, read, write
 from benchmarks.profile_table1.servers import OLD_MARIADB, OLD_MYSQL, Running, put_first
 from benchmarks.profile_table1.tables import Profile, page
-from tare.workload.oltp.told import Connected, Told
+from tare.workload.oltp.events import ConnectionsOpened, Event
 
 WAREHOUSES = 1
 WARMUP_S = 5
@@ -79,8 +79,8 @@ def profiled(server: Running, choice: Choice, rate: int, seconds: int) -> Profil
     return Profile(server.name, choice.words, rate, outcome[0], load_before, told)
 
 
-def hear(pid: int, event: Told | None) -> None:
-    if isinstance(event, Connected):
+def hear(pid: int, event: Event | None) -> None:
+    if isinstance(event, ConnectionsOpened):
         put_first(pid)
 
 
@@ -89,7 +89,7 @@ def attach(server: Running, choice: Choice, seconds: int) -> dict[str, Any]:
     with tempfile.TemporaryDirectory(prefix="tare-table1-") as folder:
         file = Path(folder) / "profile.json"
         words = ["--db", server.url, "--server-time", "--duration", f"{seconds}s", *choice.options]
-        words += ["--out", folder, "--name", choice.name, "--json", str(file)]
+        words += ["--profiles", folder, "--name", choice.name, "--json", str(file)]
         done = subprocess.run(
             [sys.executable, "-m", "tare", "profile", "attach", *words],
             stdout=subprocess.PIPE, text=True, check=False,

@@ -26,8 +26,8 @@ from benchmarks.profile_table1.servers import put_first
 from tare.dbms.mariadb.adapter import MariaDB
 from tare.dbms.mariadb.session import MariaDBSession
 from tare.protocol import signed_ranks
+from tare.workload.oltp.events import Event, MeasurementStarted
 from tare.workload.oltp.samples import ENDS, RECORD
-from tare.workload.oltp.told import Started, Told
 
 FCFS, VATS = "fcfs", "vats"
 SETTLE_S = 0.5
@@ -153,8 +153,8 @@ def compare(url: str, rate: int, blocks: int, window_s: float, warmup_s: float =
         with tempfile.TemporaryDirectory(prefix="tare-table1-") as folder:
             samples = Path(folder) / "samples"
 
-            def hear(pid: int, event: Told | None) -> None:
-                if isinstance(event, Started):
+            def hear(pid: int, event: Event | None) -> None:
+                if isinstance(event, MeasurementStarted):
                     put_first(pid)
                     switches.append(Switch(session, event.at_ns, blocks, window_s))
                     switches[0].start()

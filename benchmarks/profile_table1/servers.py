@@ -101,7 +101,7 @@ class System:
             "--no-defaults",
             *(f"--{name}={value}" for name, value in options.items()),
         ]
-        environment = program.environment() | {"LD_LIBRARY_PATH": str(home)}
+        environment = program.base_environment() | {"LD_LIBRARY_PATH": str(home)}
         log = directory / "log"
         statements = [f"CREATE DATABASE mysql;\nCREATE DATABASE {DATABASE};\nUSE mysql;\n"]
         statements += [(home / "share" / file).read_text() for file in self.tables]

@@ -265,6 +265,53 @@ class Tracer:
     def stop(self) -> None:
         """Stops it and forgets what it recorded."""
 
+class OsTracer:
+    """Sums of system calls, waits, page cache, block requests and messages of nodes, kept in the kernel. Raises
+    ProbeError where BPF does not work, and if a process is gone."""
+
+    def __init__(
+        self,
+        processes: Sequence[tuple[int, int]],
+        namespaces: Sequence[tuple[int, int]],
+        level: str,
+    ) -> None:
+        """Pairs of a node's number, from 1, and a process id or the inode number of a network namespace. Children that
+        are forked later belong to their parent's node. `level`: light (no system calls), full, messages."""
+    def add(self, processes: Sequence[tuple[int, int]]) -> None:
+        """Adds processes that were forked while the trace began."""
+    def snapshot(self) -> OsSnapshot:
+        """Accounts for all time up to now."""
+    def messages(self) -> bytes:
+        """Messages since the last call, 56 bytes each: u64 time (CLOCK_MONOTONIC, ns), hash and first 8 bytes of the
+        payload; u32 node, process id, bytes, hashed bytes, source and destination address (IPv4, or the last 32 bits
+        of IPv6, in network order); u16 source and destination port; u32 nothing."""
+    def stop(self) -> None: ...
+
+class OsSnapshot:
+    """All sums of an `OsTracer` since its start."""
+
+    @property
+    def at_ns(self) -> int:
+        """CLOCK_MONOTONIC."""
+    def calls(self) -> list[tuple[int, int, int, int, int, int, list[int]]]:
+        """Node, process id, number of the system call (0xffff: outside calls), count, errors, bytes (sum of positive
+        results), and time of threads there in ns: on a CPU, runnable, asleep, waiting for block I/O, otherwise
+        waiting."""
+    def counts(self) -> list[tuple[int, int, dict[str, int]]]:
+        """Node, process id, and counts by name."""
+    def processes(self) -> list[tuple[int, int, str, str]]:
+        """Node, process id, program, and command line when it ended (empty while it runs)."""
+    def histograms(self) -> list[tuple[int, int, str, list[int]]]:
+        """Node, process id, name, and counts of values by their number of bits."""
+    def activities(self) -> list[tuple[int, int, int]]:
+        """Node, time in which a block request of it was open, and CPU time of its threads in that time, ns."""
+    @property
+    def lost(self) -> dict[str, int]:
+        """Counts of what found no room."""
+    def programs(self) -> list[tuple[str, int, int, int]]:
+        """The tracer's programs: name, runs, their time in ns (both 0 where the kernel does not count them), and how
+        often the kernel passed over it because it was at work on that CPU already."""
+
 def read_process(pid: int, tid: int | None = None) -> Process:
     """One process (or thread) from /proc alone. Raises ProbeError if it is gone."""
 
@@ -294,6 +341,9 @@ def read_lab(path: Path, writable: bool, sql: str, columns: Sequence[tuple[str, 
     of a word, the words: it arrives as its place among them. Raises ValueError for an unknown kind; what SQLite
     refuses comes as the stream's error."""
 
+def oltp_contract() -> str:
+    """JSON with the schemas of the driver's request and events, and the table of counts."""
+
 def oltp_kinds(workload: str) -> list[tuple[str, float, bool]]:
     """The types of a transactional workload, in numbering order: name, percent of the default mix, and whether it
     may change anything. Raises ValueError for a workload that nobody knows."""
@@ -306,7 +356,7 @@ def wisconsin_digest(size: int, tuples: int) -> int:
     """The sum of the checksum over the first `tuples` of a 1993 Wisconsin relation of `size`. Raises ValueError."""
 
 def oltp_driver(input: int, output: int) -> int:
-    """Serves one request of transactional work, a line of JSON from an open file, and tells what happens line by line
+    """Serves one request of transactional work, a line of JSON from an open file, and reports what happens line by line
     to another. The GIL is free meanwhile. Ends the process if either file's other end is closed. Returns the exit
     code."""
 
@@ -365,6 +415,9 @@ class ProfileRecorder:
         usual price."""
     def watching(self) -> tuple[dict[str, int], list[str]]:
         """Functions by the way they are watched, and why not all have return probes."""
+
+    def passed_over(self) -> dict[str, int]:
+        """Calls that were not recorded since it began, by the reason."""
 
     def calls(self) -> dict[int, int]:
         """Entries by function in this window so far, in counting mode."""
@@ -440,6 +493,15 @@ class Usdt:
     address: int  # of its nop
     semaphore: int  # address of its counter; 0: none
     arguments: str  # as SystemTap's notes have them: "8@%rax -4@$3"
+
+def members(path: str | Path, names: Sequence[str]) -> dict[str, tuple[int, int, int]]:
+    """Places of structures' members by DWARF, each named "structure.member" or "structure.member.member": offset in
+    bytes, and the shift and size in bits of a bit-field (size 0: none). "structure" alone has its size as offset.
+    Raises ProbeError: no such member, no DWARF."""
+
+def symbols(path: str | Path, names: Sequence[str]) -> dict[str, tuple[int, bytes]]:
+    """Addresses of functions and variables by their linker names, each with the first 16 bytes there (fewer: a variable
+    without contents in the file). Raises ProbeError: no such symbol."""
 
 @final
 class Image:

@@ -1,4 +1,4 @@
-"""What a group of entry points offers: what is built in, and over it what other packages bring."""
+"""Entry points of a group: the built-in ones, overridden by those of other packages."""
 
 from __future__ import annotations
 

@@ -37,8 +37,12 @@ class BadStatement(UsageError):
     """The SQL is empty, holds several statements, or would change data without leave."""
 
 
-class MissingDriver(UsageError):
-    """The adapter's driver is not installed."""
+class SharedBackends(UsageError):
+    """A pooler gives each transaction of a session another backend."""
+
+
+class MissingPackage(UsageError):
+    """A package that the request needs is not installed."""
 
 
 class ConnectionFailed(TareError):
@@ -81,6 +85,12 @@ class CacheNotCleared(TareError):
 
 class ServerFailed(TareError):
     """A throw-away server did not start or stop."""
+
+
+class ServerMissing(ServerFailed):
+    """No server program of that kind and version is installed."""
+
+    exit_code = 2
 
 
 class PrivilegeMissing(TareError):
@@ -137,6 +147,18 @@ class RunHeld(UsageError):
     """Another executor holds this run."""
 
 
+class Superseded(RunHeld):
+    """The job of this run is another executor's by now, so nothing of it may be written."""
+
+
+class RunStopped(TareError):
+    """The run ends here, as was requested of its executor; it can be resumed."""
+
+
+class RunAborted(TareError):
+    """The run ends here for good, as was requested of its executor."""
+
+
 class NoSuchRun(UsageError):
     """The lab has no such run, or too many fit what was asked."""
 
@@ -178,4 +200,4 @@ class DatabaseInUse(UsageError):
 
 
 class NotEnoughDisk(UsageError):
-    """What was asked for does not fit on the disk that it would go to."""
+    """The data do not fit on the disk."""

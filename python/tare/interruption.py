@@ -1,8 +1,8 @@
 """Ctrl-C, SIGTERM and SIGHUP: raised where nothing is half done; a second one ends the process.
 
-Within `deferred` a signal waits until the block is over. After a second signal the process has `LAST_S` to clean up,
-then it ends wherever it is: guardians put back what it had changed. Standard library only, so that signals are
-handled before anything else is imported.
+Within `deferred` a signal waits until the block is over; within `Interrupts` until the work in hand is done. After a
+second signal the process has `LAST_S` to clean up, then it ends wherever it is: guardians put back what it had
+changed. Standard library only, so that signals are handled before anything else is imported.
 """
 
 from __future__ import annotations
@@ -12,7 +12,13 @@ import signal
 import sys
 import threading
 import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from types import FrameType, TracebackType
+
+TYPE_CHECKING = False  # `typing` would delay the first handler
+if TYPE_CHECKING:
+    from typing import Any
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 INTERRUPTED = 128 + signal.SIGINT
@@ -26,6 +32,9 @@ SAME_S = 0.3
 
 AGAIN_S = 0.01
 """Time after which a signal that was lost is sent again."""
+
+_SLICE_S = 0.05
+"""Longest sleep before a signal that came during it is noticed."""
 
 
 class Interrupted(KeyboardInterrupt):
@@ -134,3 +143,61 @@ def _come(number: int, frame: FrameType | None) -> None:
     else:
         end_for_good(128 + number)
     deliver(Interrupted(number))
+
+
+class Interrupts:
+    """Holds a signal back, within its block, until `check` or `at_once`; a second one ends the work at once.
+
+    Use in the main thread. Without its block it holds nothing back, and `sleep` only sleeps."""
+
+    def __init__(self, on_first: Callable[[], None] | None = None) -> None:
+        """`on_first` is called within the handler of the first signal that is held back."""
+        self._on_first = on_first
+        self._number: int | None = None
+        self._at_once = False
+        self._before: dict[int, Any] = {}
+
+    def __enter__(self) -> Interrupts:
+        for number in SIGNALS:
+            if signal.getsignal(number) is not signal.SIG_IGN:  # nohup has SIGHUP ignored: leave it so
+                self._before[number] = signal.signal(number, self._come)
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        for number, handler in self._before.items():
+            signal.signal(number, handler)
+
+    def check(self) -> None:
+        """Raises Interrupted if a signal has come."""
+        if self._number is not None:
+            raise Interrupted(self._number)
+
+    @contextmanager
+    def at_once(self) -> Iterator[None]:
+        """Block for work that takes long and can be repeated: a signal ends it."""
+        self.check()
+        self._at_once = True
+        try:
+            yield
+        finally:
+            self._at_once = False
+
+    def sleep(self, seconds: float) -> None:
+        """Sleeps. Raises Interrupted if a signal comes."""
+        until = time.monotonic() + seconds
+        while (left := until - time.monotonic()) > 0:
+            self.check()
+            time.sleep(min(left, _SLICE_S))
+        self.check()
+
+    def _come(self, number: int, frame: FrameType | None) -> None:
+        again = self._number is not None
+        self._number = number
+        if again:
+            end_for_good(128 + number)
+        if again or self._at_once:
+            deliver(Interrupted(number))
+        elif self._on_first is not None:
+            self._on_first()

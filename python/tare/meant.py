@@ -1,4 +1,4 @@
-"""What a mistyped name was probably meant to be."""
+"""Suggestions for mistyped names."""
 
 from __future__ import annotations
 
@@ -7,6 +7,6 @@ from difflib import get_close_matches
 
 
 def meant(name: str, known: Iterable[str], otherwise: str) -> str:
-    """The next step after a name that is not among the known ones: the one it is like, or else `otherwise`."""
+    """Next step after an unknown name: the most similar known one, else `otherwise`."""
     close = get_close_matches(name.lower(), list(known), n=1)
     return f"did you mean {close[0]}?" if close else otherwise

@@ -6,6 +6,8 @@ compiling a tiny program; where one fails, everything else is built and stderr s
 
 The agent, a library that a server preloads, is a crate of its own: cargo builds it, and it is put beside the Python
 modules. It exists for x86-64 Linux only; elsewhere the package comes without.
+
+The charts' JavaScript is written from vl-convert, which is 80 times its size, so that only a build needs vl-convert.
 """
 
 from __future__ import annotations
@@ -16,6 +18,7 @@ import platform
 import shutil
 import subprocess
 import sys
+import tarfile
 import tempfile
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -26,6 +29,10 @@ NEXT_STEP = "Debian: apt-get install clang libelf-dev zlib1g-dev pkg-config; the
 
 ROOT = Path(__file__).parents[2]
 AGENT = ROOT / "python" / "tare" / "libtare_agent.so"
+CHARTS = ROOT / "python" / "tare" / "report" / "kit" / "charts.js"
+
+SOURCE_FILES = ("Cargo.lock", "Cargo.toml", "LICENSE", "NOTICE", "README.md", "pyproject.toml")
+SOURCE_FOLDERS = ("crates", "include", "python", "scripts/build")
 
 Settings = Mapping[str, Any] | None
 
@@ -102,16 +109,35 @@ def build_agent() -> None:
         for file in message["filenames"]
         if Path(file).name == AGENT.name
     ]
-    # Renamed into place: a server that runs has the old one mapped, and must keep it as it is.
-    with tempfile.NamedTemporaryFile(dir=AGENT.parent, delete=False) as new:
-        new.write(Path(made[-1]).read_bytes())
-    Path(new.name).chmod(0o755)
-    Path(new.name).replace(AGENT)
+    # A server that runs has the old one mapped, and must keep it as it is.
+    _replace(AGENT, Path(made[-1]).read_bytes(), 0o755)
+
+
+def write_charts() -> None:
+    """Writes Vega, Vega-Lite and Vega-Embed into the package, as one script (NOTICE has their licences)."""
+    try:
+        import vl_convert
+    except ImportError:
+        if CHARTS.exists():
+            return
+        raise SystemExit(
+            "tare: charts.js cannot be written: pip install vl-convert-python, then build again"
+        ) from None
+    _replace(CHARTS, vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;").encode(), 0o644)
+
+
+def _replace(file: Path, content: bytes, mode: int) -> None:
+    """Renames the new file into the place of the old one."""
+    with tempfile.NamedTemporaryFile(dir=file.parent, delete=False) as new:
+        new.write(content)
+    Path(new.name).chmod(mode)
+    Path(new.name).replace(file)
 
 
 def _build(hook: Callable[[], str], settings: Settings) -> str:
     """Runs one of maturin's hooks with the feature in its arguments (unless the caller gives his own)."""
     build_agent()
+    write_charts()
     given = settings is not None and ("build-args" in settings or "maturin.build-args" in settings)
     if given or not with_bpf():
         return hook()
@@ -147,9 +173,30 @@ def build_editable(
 
 
 def build_sdist(sdist_directory: str, config_settings: Settings = None) -> str:
-    import maturin
+    """Packs all that a build needs: maturin's own hook leaves out this backend and the agent's crate."""
+    with tempfile.TemporaryDirectory() as folder:
+        metadata = Path(folder, prepare_metadata_for_build_wheel(folder, config_settings), "METADATA")
+        name = metadata.parent.name.removesuffix(".dist-info")
+        with tarfile.open(
+            Path(sdist_directory, f"{name}.tar.gz"), "w:gz", format=tarfile.PAX_FORMAT
+        ) as archive:
+            archive.add(metadata, f"{name}/PKG-INFO")
+            for file in sources():
+                archive.add(file, f"{name}/{file.relative_to(ROOT)}")
+    return f"{name}.tar.gz"
 
-    return str(maturin.build_sdist(sdist_directory, config_settings))
+
+def sources() -> list[Path]:
+    """Files that a build needs, without what builds and caches leave among them."""
+    found = [ROOT / name for name in SOURCE_FILES]
+    for folder in SOURCE_FOLDERS:
+        found += [file for file in (ROOT / folder).rglob("*") if file.is_file()]
+    made = {CHARTS}
+    return sorted(
+        file
+        for file in found
+        if file not in made and file.suffix not in (".so", ".pyc") and not file.parent.name.startswith(".")
+    )
 
 
 def prepare_metadata_for_build_wheel(metadata_directory: str, config_settings: Settings = None) -> str:

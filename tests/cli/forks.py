@@ -25,7 +25,7 @@ from pathlib import Path
 
 LOADED = (
     *("alembic.command", "duckdb", "ibis.backends.duckdb", "numpy", "psycopg", "pyarrow.parquet"),
-    *("scipy.special", "sqlalchemy.dialects.sqlite", "tare.protocol", "tare.lab"),
+    *("sqlalchemy.dialects.sqlite", "tare.protocol", "tare.lab"),
 )
 # numpy's and pyarrow's libraries start threads when they are loaded, and forks would lack them.
 NO_THREADS = {"OPENBLAS_NUM_THREADS": "1", "JE_ARROW_MALLOC_CONF": "background_thread:false"}

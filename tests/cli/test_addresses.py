@@ -32,8 +32,8 @@ COMMANDS = (
     ("profile", "attach", "--db"),
     ("lab", "list", "--lab"),
     ("experiment", "status", "--lab"),
-    ("protocol", "1", "--lab"),
-    ("report", "1", "--lab"),
+    ("protocol", "e1", "--lab"),
+    ("report", "e1", "--lab"),
 )
 
 
@@ -104,7 +104,7 @@ def test_transactions_are_sent_to_a_server_named_by(
     try:
         run = tare("bench", "oltp", "run", *words, "--rate", "50", "--duration", "1s", **more)
         assert run.code in (0, 1), run.err
-        assert "of the lab" in run.out
+        assert "o1 in the lab" in " ".join(run.out.split())
         assert SECRET not in done.out + done.err + run.out + run.err
         assert SECRET.encode() not in Path(lab).read_bytes()
     finally:

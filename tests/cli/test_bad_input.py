@@ -86,7 +86,9 @@ def test_a_time_out_is_kept_as_a_row(postgresql_url: str) -> None:
 
 def test_an_answer_that_changes_stops_the_run(postgresql_url: str) -> None:
     said = tare("time", "SELECT random()", "--db", postgresql_url, "--runs", "3")
-    assert_says(said, RUN, "hash", "random()")
+    assert_says(said, RUN, "a floating-point value differs", "random()", "--answer any")
+    assert "gave another answer than before" in " ".join(said.out.split())
+    assert "not every run gave the same answer" in " ".join(said.out.split())
 
 
 def test_an_unknown_tier(sqlite_url: str) -> None:

@@ -21,7 +21,7 @@ def lab(tmp_path_factory: pytest.TempPathFactory) -> Path:
     queries = [word for name in ASKED for word in ("--query", name)]
     said = tare(
         "bench", "wisconsin", "--db", "sqlite", "--db", "duckdb", "--generation", "1993", "--rows", "1000",
-        *queries, "--qes", "6",
+        *queries, "--runs", "6",
         "--lab", str(folder / "lab.db"), "--dir", str(folder / "databases"), timeout=600,
     )  # fmt: skip
     assert said.code == 0, said.err
@@ -29,7 +29,7 @@ def lab(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def report(lab: Path, *words: str) -> Said:
-    return tare("bench", "report", "1", "2", "--lab", str(lab), *words, timeout=300)
+    return tare("bench", "report", "e1", "e2", "--lab", str(lab), *words, timeout=300)
 
 
 @pytest.fixture(scope="module")
@@ -76,7 +76,8 @@ def test_one_call_writes_html_markdown_and_json(lab: Path, tmp_path: Path) -> No
     said = report(
         lab, "--html", str(html), "--markdown", str(markdown), "--json", str(as_json), "--title", "T", *OTHERS
     )
-    assert (said.code, said.out, said.err) == (0, "", "")
+    assert (said.code, said.err) == (0, "")
+    assert str(html) in said.out, "the answer is printed, and where the files are"
     assert html.stat().st_size < 1_500_000
     assert "<h1>T</h1>" in html.read_text()
     assert markdown.read_text().startswith("# T\n")
@@ -91,7 +92,7 @@ def test_without_a_file_the_findings_are_printed(lab: Path) -> None:
 
 def test_a_run_of_another_experiment_is_refused_with_what_to_do(tmp_path: Path) -> None:
     other = make_other_lab(tmp_path / "other.db")
-    said = tare("bench", "report", "1", "--lab", str(other))
+    said = tare("bench", "report", "e1", "--lab", str(other))
     assert said.code == 2
     assert "run 1 is of the experiment 'sample', not of the Wisconsin benchmark" in said.err
     assert "tare report" in said.err
@@ -101,6 +102,6 @@ def test_a_run_that_there_is_not_and_a_file_that_cannot_be_are_told_before_any_w
     lab: Path, tmp_path: Path
 ) -> None:
     assert report(lab, "--html", str(tmp_path / "no" / "w.html")).code == 2
-    said = tare("bench", "report", "9", "--lab", str(lab))
+    said = tare("bench", "report", "e9", "--lab", str(lab))
     assert said.code == 2
     assert "9" in said.err

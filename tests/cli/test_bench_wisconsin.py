@@ -40,7 +40,7 @@ def database(folder: Path, *statements: str) -> Path:
         (("--query", "q99"), "has no query or class"),
         (("--rows", "5"), "greater than or equal to 1000"),
         (("--rows", "many"), "not whole numbers"),
-        (("--organisation", "pile"), "take of heap, clustered, nonclustered, hash"),
+        (("--organisation", "pile"), "choose from heap, clustered, nonclustered, hash"),
         (("--generation", "1993", "--organisation", "hash"), "no query of the 1993 benchmark is left"),
     ],
 )
@@ -61,14 +61,14 @@ def test_a_url_with_a_password_is_refused_and_not_shown(tmp_path: Path) -> None:
 
 
 def test_a_query_of_one_generation_asks_for_that_generation_alone(tmp_path: Path) -> None:
-    found = bench(tmp_path / "lab.db", "--db", "sqlite", "--query", "q23", "--qes", "1", "--json")
+    found = bench(tmp_path / "lab.db", "--db", "sqlite", "--query", "q23", "--runs", "1", "--json")
     assert found.code == 0, found.err
     assert [run["experiment"] for run in runs(found)] == ["wisconsin_1993"]
 
 
 def test_a_table_that_is_not_ours_is_left_alone_unless_it_may_be_replaced(tmp_path: Path) -> None:
     file = database(tmp_path, "CREATE TABLE tenktup1 (mine integer)", "INSERT INTO tenktup1 VALUES (7)")
-    asked = ("--db", f"sqlite:///{file}", "--query", "q23", "--qes", "1", "--rows", "1000")
+    asked = ("--db", f"sqlite:///{file}", "--query", "q23", "--runs", "1", "--rows", "1000")
     refused = bench(tmp_path / "lab.db", *asked)
     assert refused.code == RUN
     assert "--replace" in refused.err
@@ -81,7 +81,7 @@ def test_a_table_that_is_not_ours_is_left_alone_unless_it_may_be_replaced(tmp_pa
 @pytest.mark.parametrize("scheme", ["sqlite", "duckdb"])
 def test_a_file_that_is_not_there_yet_is_made(scheme: str, tmp_path: Path) -> None:
     file = tmp_path / "new.db"
-    asked = ("--db", f"{scheme}:///{file}", "--query", "q23", "--qes", "1", "--rows", "1000")
+    asked = ("--db", f"{scheme}:///{file}", "--query", "q23", "--runs", "1", "--rows", "1000")
     found = bench(tmp_path / "lab.db", *asked)
     assert found.code == 0, found.err
     assert file.exists()
@@ -100,7 +100,7 @@ def test_an_interrupted_run_goes_on_and_makes_no_execution_twice(tmp_path: Path)
     lab, events = str(tmp_path / "lab.db"), tmp_path / "events"
     running = start(
         "bench", "wisconsin", "--db", "sqlite", "--generation", "1993", "--rows", "1000", "--query", "update",
-        "--query", "aggregate", "--qes", "3", "--lab", lab, "--progress-json", "-",
+        "--query", "aggregate", "--runs", "3", "--lab", lab, "--progress-json", "-",
     )  # fmt: skip
     assert running.stdout is not None
     for line in running.stdout:
@@ -110,7 +110,7 @@ def test_an_interrupted_run_goes_on_and_makes_no_execution_twice(tmp_path: Path)
             break
     running.communicate(timeout=60)
     assert running.returncode == 130
-    resumed = tare("experiment", "resume", "1", "--lab", lab, "--json", timeout=300)
+    resumed = tare("experiment", "resume", "e1", "--lab", lab, "--json", timeout=300)
     assert resumed.code == 0, resumed.err
     with sqlite3.connect(lab) as connection:
         counted = connection.execute(
@@ -127,7 +127,7 @@ def test_a_wrong_answer_fails_the_run_and_says_what_was_expected(tmp_path: Path)
     file = database(tmp_path)
     running = start(
         "bench", "wisconsin", "--db", f"sqlite:///{file}", "--query", "q2", "--query", "q20", "--rows", "1000",
-        "--qes", "10", "--lab", str(tmp_path / "lab.db"), "--progress-json", "-",
+        "--runs", "10", "--lab", str(tmp_path / "lab.db"), "--progress-json", "-",
     )  # fmt: skip
     assert running.stdout is not None
     for line in running.stdout:
@@ -140,5 +140,5 @@ def test_a_wrong_answer_fails_the_run_and_says_what_was_expected(tmp_path: Path)
     _, err = running.communicate(timeout=120)
     assert running.returncode == RUN
     assert "by its definition" in err
-    status = tare("experiment", "status", "1", "--lab", str(tmp_path / "lab.db"), "--json")
+    status = tare("experiment", "status", "e1", "--lab", str(tmp_path / "lab.db"), "--json")
     assert status.result["runs"][0]["state"] == "failed"

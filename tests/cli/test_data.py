@@ -1,4 +1,4 @@
-"""`tare data wisconsin` as a user meets it."""
+"""`tare data wisconsin` and `tare data tpch` as a user meets them."""
 
 from __future__ import annotations
 
@@ -6,6 +6,10 @@ import signal
 import time
 from pathlib import Path
 
+import pytest
+
+from tare.errors import MissingPackage
+from tare.workload.tpch.data import Format, write_files
 from tests.cli.running import start, tare
 
 
@@ -74,4 +78,28 @@ def test_ctrl_c_leaves_nothing_behind(tmp_path: Path) -> None:
     running.send_signal(signal.SIGINT)
     _, err = running.communicate(timeout=20)
     assert running.returncode == 130, err
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_the_tables_of_tpch_are_written_whole_and_never_over_others(tmp_path: Path) -> None:
+    try:
+        write_files(tmp_path / "trial", 0.001, Format.CSV)
+    except MissingPackage as error:
+        pytest.skip(str(error))
+    words = ("data", "tpch", "--scale", "0.001", "--to", str(tmp_path / "rows"))
+    said = tare(*words, "--json")
+    assert said.code == 0, said.err
+    files = {file["table"]: Path(file["path"]) for file in said.result["files"]}
+    assert len(files) == 8
+    assert files["orders"].read_text().count("\n") == 1 + 1_500
+    again = tare(*words)
+    assert again.code == 2
+    assert "exists already" in again.err
+    assert sorted((tmp_path / "rows").iterdir()) == sorted(files.values())
+
+
+def test_a_scale_of_tpch_out_of_bounds_is_refused(tmp_path: Path) -> None:
+    said = tare("data", "tpch", "--scale", "0", "--to", str(tmp_path))
+    assert said.code == 2
+    assert "0.001" in said.err
     assert list(tmp_path.iterdir()) == []

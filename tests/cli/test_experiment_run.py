@@ -57,7 +57,7 @@ def toml(
 
 
 def one_status(lab: str, run: int = 1) -> dict[str, Any]:
-    said = tare("experiment", "status", str(run), "--lab", lab, "--json")
+    said = tare("experiment", "status", f"e{run}", "--lab", lab, "--json")
     assert said.code == 0, said.err
     (found,) = said.result["runs"]
     return dict(found)
@@ -143,9 +143,14 @@ def test_a_query_that_fails_on_one_dbms_is_listed_as_missing_and_the_run_goes_on
     assert duck["missing"] == []
     assert [one["query"] for one in lite["missing"]] == ["range"]
     assert lite["qes"] == 3 * 2
-    shown = tare("experiment", "status", "2", "--lab", lab)
+    shown = tare("experiment", "status", "e2", "--lab", lab)
     assert "missing on this DBMS (1):" in shown.out
     assert "range:" in shown.out
+    reported = tare("report", "e1", "e2", "--lab", lab, "--json", "-", timeout=300)
+    assert reported.code == 0, reported.err
+    for protocol in reported.result["protocols"]:
+        assert "missing queries" not in (protocol["stopped"] or "")
+        assert "queries that sqlite cannot run have no time on it: range" in protocol["deviations"]
 
 
 def test_a_query_with_another_answer_each_time_fails_its_qatcs_and_the_run_goes_on(
@@ -216,7 +221,7 @@ def test_a_run_that_is_interrupted_pauses_and_resume_repeats_no_qe(
     running.send_signal(number)
     _, err = running.communicate(timeout=30)
     assert running.returncode == code, err
-    assert "resume 1 --lab" in err
+    assert "resume e1 --lab" in err
     assert "Traceback" not in err
     before = qes_of(lab)
     assert 5 <= len(before) < 2 * 3 * 40
@@ -224,7 +229,7 @@ def test_a_run_that_is_interrupted_pauses_and_resume_repeats_no_qe(
     assert (found["state"], found["qes"]) == ("paused", len(before))
     assert found["eta_s"] is None or found["eta_s"] > 0
 
-    said = tare("experiment", "resume", "1", "--lab", lab)
+    said = tare("experiment", "resume", "e1", "--lab", lab)
     assert said.code == 0, said.err
     after = qes_of(lab)
     assert after[: len(before)] == before
@@ -243,7 +248,7 @@ def test_a_second_ctrl_c_does_not_wait_for_the_query_in_hand(tmp_path: Path, lab
     running.send_signal(signal.SIGINT)
     _, err = running.communicate(timeout=15)
     assert running.returncode == 130, err
-    assert "pausing after the query execution in hand" in err
+    assert "pausing after the current execution" in err
     assert one_status(lab)["state"] == "paused"
 
 
@@ -251,7 +256,7 @@ def test_resuming_what_is_done_does_nothing(tmp_path: Path, lab: str) -> None:
     file = toml(tmp_path, {"lite": 'start = "sqlite"'}, {"scan": SCAN})
     assert tare("experiment", "run", file, "--lab", lab).code == 0
     before = qes_of(lab)
-    said = tare("experiment", "resume", "1", "--lab", lab)
+    said = tare("experiment", "resume", "e1", "--lab", lab)
     assert said.code == 0, said.err
     assert "done" in said.out
     assert qes_of(lab) == before
@@ -259,7 +264,7 @@ def test_resuming_what_is_done_does_nothing(tmp_path: Path, lab: str) -> None:
 
 def test_a_second_executor_on_the_same_run_is_refused(tmp_path: Path, lab: str) -> None:
     running = begun(tmp_path, lab)
-    said = tare("experiment", "resume", "1", "--lab", lab)
+    said = tare("experiment", "resume", "e1", "--lab", lab)
     assert said.code == 2, said.err
     assert "held by another executor" in said.err
     assert one_status(lab)["state"] == "running"
@@ -283,10 +288,10 @@ def test_a_killed_executor_leaves_a_run_that_is_shown_as_stopped(tmp_path: Path,
     running.communicate()
     found = one_status(lab)
     assert found["state"] == "stopped"
-    listed = tare("experiment", "list", "--lab", lab, "--json").result["runs"]
-    assert [(one["run"], one["state"], one["dbms"]) for one in listed] == [(1, "stopped", "sqlite")]
-    assert "stopped" in tare("experiment", "list", "--lab", lab).out
-    assert "tare experiment resume 1" in tare("experiment", "status", "1", "--lab", lab).out
+    listed = tare("lab", "list", "--lab", lab, "--json").result["runs"]
+    assert [(one["run"], one["state"], one["dbms"]) for one in listed] == [("e1", "stopped", "sqlite")]
+    assert "stopped" in tare("lab", "list", "--lab", lab).out
+    assert "tare experiment resume e1" in tare("experiment", "status", "e1", "--lab", lab).out
 
 
 def test_the_runs_of_all_dbmss_wait_when_the_first_is_interrupted(tmp_path: Path, lab: str) -> None:
@@ -297,9 +302,9 @@ def test_the_runs_of_all_dbmss_wait_when_the_first_is_interrupted(tmp_path: Path
     running.send_signal(signal.SIGINT)
     _, err = running.communicate(timeout=30)
     assert running.returncode == 130
-    assert "resume 1 2 --lab" in err
+    assert "resume e1 e2 --lab" in err
     assert (one_status(lab, 2)["state"], one_status(lab, 2)["qes"]) == ("paused", 0)
-    said = tare("experiment", "resume", "1", "2", "--lab", lab, "--json")
+    said = tare("experiment", "resume", "e1", "e2", "--lab", lab, "--json")
     assert said.code == 0, said.err
     assert [one["qes"] for one in said.result["runs"]] == [36, 36]
 
@@ -313,7 +318,7 @@ def test_a_server_that_is_not_there_is_said_before_any_run_is_begun(
     assert said.code == 1
     assert "127.0.0.1" in said.err
     assert "Traceback" not in said.err
-    assert tare("experiment", "list", "--lab", lab, "--json").result["runs"] == []
+    assert tare("lab", "list", "--lab", lab, "--json").result["runs"] == []
 
 
 def test_a_dbms_that_the_specification_has_not_is_said_with_those_it_has(tmp_path: Path, lab: str) -> None:
@@ -329,7 +334,7 @@ def test_a_run_that_the_lab_has_not_is_told(tmp_path: Path, lab: str) -> None:
     for command in ("resume", "status", "watch"):
         said = tare("experiment", command, "77", "--lab", lab)
         assert (said.code, "77" in said.err) == (2, True), said.err
-    said = tare("experiment", "status", "1", "--lab", f"{lab}.not")
+    said = tare("experiment", "status", "e1", "--lab", f"{lab}.not")
     assert (said.code, "there is no lab" in said.err) == (1, True), said.err
 
 
@@ -339,7 +344,7 @@ def test_a_resumed_run_must_be_on_the_dbms_that_it_was_begun_on(tmp_path: Path, 
     running.communicate(timeout=30)
     with sqlite3.connect(lab) as connection:
         connection.execute("UPDATE dbms SET version = '1.0'")
-    said = tare("experiment", "resume", "1", "--lab", lab)
+    said = tare("experiment", "resume", "e1", "--lab", lab)
     assert said.code == 1
     assert "begun on sqlite 1.0" in said.err
     assert one_status(lab)["state"] == "paused"
@@ -398,7 +403,7 @@ def test_an_executor_that_goes_silent_is_reported_once_by_command_and_webhook_an
     told = tmp_path / "told"
     running = begun(tmp_path, lab)
     watcher = start(
-        "experiment", "watch", "1", "--lab", lab, "--silent-after", "1",
+        "experiment", "watch", "e1", "--lab", lab, "--silent-after", "1",
         "--command", f'cat >> {told}; echo " $TARE_RUN $TARE_EVENT $TARE_SILENT_FOR" >> {told}',
         "--webhook", f"http://127.0.0.1:{hook.port}/hook",
     )  # fmt: skip
@@ -421,11 +426,11 @@ def test_an_executor_that_goes_silent_is_reported_once_by_command_and_webhook_an
             process.communicate()
     assert watcher.returncode == 130, err
     assert [one["event"] for one in hook.got] == ["silent", "recovered", "paused"]
-    assert hook.got[0]["run"] == 1
-    assert hook.got[0]["silent_for_s"] > 1
+    assert hook.got[0]["run"] == "e1"
+    assert hook.got[0]["silent_for_s"] >= 1
     assert "503" in err
     by_command = [line.rpartition("} ")[2].split() for line in told.read_text().splitlines()]
-    assert [one[:2] for one in by_command] == [["1", "silent"], ["1", "recovered"], ["1", "paused"]]
+    assert [one[:2] for one in by_command] == [["e1", "silent"], ["e1", "recovered"], ["e1", "paused"]]
     assert [json.loads(line)["event"] for line in out.splitlines()] == ["silent", "recovered", "paused"]
 
 
@@ -436,7 +441,7 @@ def test_watch_once_says_by_its_exit_code_whether_a_run_is_silent(tmp_path: Path
     time.sleep(0.3)
 
     def once(after: str) -> Said:
-        return tare("experiment", "watch", "1", "--lab", lab, "--once", "--silent-after", after)
+        return tare("experiment", "watch", "e1", "--lab", lab, "--once", "--silent-after", after)
 
     assert once("600").code == 0
     silent = once("0.1")
@@ -450,7 +455,7 @@ def test_the_watcher_takes_its_limit_and_its_command_from_the_specification(tmp_
     running.kill()
     running.communicate()
     time.sleep(0.3)
-    said = tare("experiment", "watch", "1", "--lab", lab, "--once")
+    said = tare("experiment", "watch", "e1", "--lab", lab, "--once")
     assert said.code == 1, said.err
     assert json.loads(told.read_text())["event"] == "silent"
 
@@ -460,6 +465,6 @@ def test_a_webhook_that_is_no_web_address_is_refused(tmp_path: Path, lab: str) -
         tare("experiment", "run", toml(tmp_path, {"l": 'start = "sqlite"'}, {"s": SCAN}), "--lab", lab).code
         == 0
     )
-    said = tare("experiment", "watch", "1", "--lab", lab, "--webhook", "file:///etc/passwd")
+    said = tare("experiment", "watch", "e1", "--lab", lab, "--webhook", "file:///etc/passwd")
     assert said.code == 2
     assert "http" in said.err

@@ -23,7 +23,7 @@ def forks() -> Forks:
         ["--version"],
         ["lab", "--help"],
         ["no-such-command"],
-        ["experiment", "status", "1", "--lab", "/nonexistent/lab.db"],
+        ["experiment", "status", "e1", "--lab", "/nonexistent/lab.db"],
         ["time", "SELECT 1", "--db", "sqlite:///nonexistent/x.db"],
     ],
 )

@@ -16,16 +16,16 @@ def lab(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 
 def test_the_table_is_shown_pooled_and_for_each_dbms(lab: str) -> None:
-    said = tare("model", "1", "2", "--lab", lab, COLUMNS="80")
+    said = tare("model", "e1", "e2", "--lab", lab, COLUMNS="80")
     assert said.code == 0, said.err
     assert "TTPv2's causal model" in said.out
-    assert "pooled over mariadb, postgresql, each scaled by itself" in said.out
+    assert "Pooled over mariadb, postgresql, each scaled by itself" in said.out
     assert said.out.count("\nXIV") == 3
     assert max(map(len, said.out.splitlines())) <= 80
 
 
 def test_json_is_all_that_is_printed(lab: str) -> None:
-    said = tare("model", "1", "2", "--lab", lab, "--model", "ttp1", "--json")
+    said = tare("model", "e1", "e2", "--lab", lab, "--model", "ttp1", "--json")
     assert said.code == 0, said.err
     assert said.result["model"] == "ttp1"
     assert len(said.result["pooled"]["relationships"]) == 27
@@ -33,13 +33,13 @@ def test_json_is_all_that_is_printed(lab: str) -> None:
 
 
 def test_one_dbms_alone(lab: str) -> None:
-    said = tare("model", "1", "2", "--lab", lab, "--dbms", "mariadb", "--json")
+    said = tare("model", "e1", "e2", "--lab", lab, "--dbms", "mariadb", "--json")
     assert said.result["dbmses"] == ["mariadb"]
 
 
 def test_only_what_the_protocol_retains(lab: str) -> None:
-    every = tare("model", "1", "2", "--lab", lab, "--json").result["qes"]
-    said = tare("model", "1", "2", "--lab", lab, "--json", "--retained", *accepted())
+    every = tare("model", "e1", "e2", "--lab", lab, "--json").result["qes"]
+    said = tare("model", "e1", "e2", "--lab", lab, "--json", "--retained", *accepted())
     assert said.code == 0, said.err
     assert 0 < said.result["qes"] < every
     assert said.result["retained_by"] == "ttp2"
@@ -54,7 +54,7 @@ def accepted() -> tuple[str, ...]:
     ("words", "code", "told"),
     [
         (("1", "--model", "ttp3"), 2, "take one of ttp2, ttp1"),
-        (("1", "2", "--dbms", "oracle"), 2, "leave --dbms out"),
+        (("e1", "e2", "--dbms", "oracle"), 2, "leave --dbms out"),
         (("7",), 2, "has no run '7'"),
         (("1", "--accept", "steal time"), 2, "give --retained too"),
     ],
@@ -67,7 +67,7 @@ def test_a_wrong_request_says_what_to_do(lab: str, words: tuple[str, ...], code:
 
 
 def test_a_lab_that_is_not_there_is_not_made(tmp_path: Path) -> None:
-    said = tare("model", "1", "--lab", str(tmp_path / "none.db"))
+    said = tare("model", "e1", "--lab", str(tmp_path / "none.db"))
     assert said.code == 1
     assert "there is no lab" in said.err
     assert not (tmp_path / "none.db").exists()
@@ -79,7 +79,7 @@ def test_standard_output_that_is_full_is_told(lab: str) -> None:
 
     with Path("/dev/full").open("w") as full:
         done = subprocess.run(
-            [sys.executable, "-m", "tare", "model", "1", "--lab", lab, "--json"],
+            [sys.executable, "-m", "tare", "model", "e1", "--lab", lab, "--json"],
             stdout=full, stderr=subprocess.PIPE, text=True, check=False,
         )  # fmt: skip
     assert done.returncode == 1

@@ -20,9 +20,14 @@ def lab(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 
 def test_the_steps_are_shown_in_eighty_columns(lab: str) -> None:
-    said = tare("protocol", "1", "2", "--lab", lab, *ACCEPTED, COLUMNS="80")
+    said = tare("protocol", "e1", "e2", "--lab", lab, *ACCEPTED, COLUMNS="80")
     assert said.code == 0, said.err
-    for expected in ("ephemeral process", "after step 3-(iv)", "non-varying model measures", "time, ms"):
+    for expected in (
+        "ephemeral process",
+        "after step 3-(iv)",
+        "non-varying model measures",
+        "Times by TTPv2, ms",
+    ):
         assert expected in said.out
     assert max(map(len, said.out.splitlines())) <= 80
 
@@ -30,11 +35,11 @@ def test_the_steps_are_shown_in_eighty_columns(lab: str) -> None:
 def test_all_protocols_stand_side_by_side(lab: str, tmp_path: Path) -> None:
     times, why = tmp_path / "times.csv", tmp_path / "why.parquet"
     said = tare(
-        "protocol", "1", "2", "--lab", lab, "--protocol", "all", "--accept", "all", "--fewer",
+        "protocol", "e1", "e2", "--lab", lab, "--protocol", "all", "--accept", "all", "--fewer",
         "--times", str(times), "--exclusions", str(why),
     )  # fmt: skip
     assert said.code == 0, said.err
-    assert "side by side" in said.out
+    assert "Protocols side by side" in said.out
     assert "relative error, calculated" in said.out
     with times.open() as stream:
         rows = list(csv.DictReader(stream))
@@ -45,7 +50,7 @@ def test_all_protocols_stand_side_by_side(lab: str, tmp_path: Path) -> None:
 
 
 def test_json_is_all_that_is_printed(lab: str) -> None:
-    said = tare("protocol", "1", "--lab", lab, *ACCEPTED, "--protocol", "exact", "--json")
+    said = tare("protocol", "e1", "--lab", lab, *ACCEPTED, "--protocol", "exact", "--json")
     assert said.code == 0, said.err
     (outcome,) = said.result["protocols"]
     assert outcome["protocol"] == "exact"
@@ -54,7 +59,7 @@ def test_json_is_all_that_is_printed(lab: str) -> None:
 
 
 def test_a_violated_experiment_wide_check_stops_and_says_how_to_go_on(lab: str) -> None:
-    said = tare("protocol", "1", "2", "--lab", lab, "--json")
+    said = tare("protocol", "e1", "e2", "--lab", lab, "--json")
     assert said.code == 1
     assert "missing queries" in said.err
     assert "--accept CHECK" in said.err
@@ -64,11 +69,11 @@ def test_a_violated_experiment_wide_check_stops_and_says_how_to_go_on(lab: str) 
 @pytest.mark.parametrize(
     ("words", "told"),
     [
-        (("1", "--protocol", "ttp3"), "give one of ttp1, ttp2, exact"),
+        (("e1", "--protocol", "ttp3"), "give one of ttp1, ttp2, exact"),
         (("7",), "has no run '7'"),
-        (("1", "--accept", "steel time"), "no experiment-wide check has that name"),
-        (("1", "--times", "times.txt"), "name it .csv or .parquet"),
-        (("1", "--times", "/nowhere/times.csv"), "mkdir -p"),
+        (("e1", "--accept", "steel time"), "no experiment-wide check has that name"),
+        (("e1", "--times", "times.txt"), "name it .csv or .parquet"),
+        (("e1", "--times", "/nowhere/times.csv"), "mkdir -p"),
     ],
 )
 def test_bad_requests_are_told_apart(lab: str, words: tuple[str, ...], told: str) -> None:

@@ -20,7 +20,7 @@ def lab(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def report(lab: Path, *words: str) -> Said:
-    return tare("report", "1", "2", "--lab", str(lab), *words, timeout=300)
+    return tare("report", "e1", "e2", "--lab", str(lab), *words, timeout=300)
 
 
 def test_one_call_writes_html_markdown_and_json_that_agree(lab: Path, tmp_path: Path) -> None:
@@ -29,7 +29,8 @@ def test_one_call_writes_html_markdown_and_json_that_agree(lab: Path, tmp_path: 
         lab, "--html", str(html), "--markdown", str(markdown), "--json", str(as_json), "--title", "T", *ACCEPT
     )
     assert said.code == 0, said.err
-    assert (said.out, said.err) == ("", "")
+    assert said.err == ""
+    assert all(str(file) in said.out for file in (html, markdown, as_json))
     found = Report.model_validate_json(as_json.read_text())
     assert found.title == "T"
     assert found.primary == "ttp2"
@@ -55,12 +56,20 @@ def test_a_violated_experiment_wide_check_is_told_with_what_to_do_and_reported_a
     said = report(lab, "--json", "-")
     assert said.code == 0, said.err
     assert (
-        "TTPv2 was stopped: experiment-wide sanity checks are violated: missing queries: 20 of 460"
+        "TTPv2 was stopped: experiment-wide sanity checks are violated: missing queries: 10 of 450"
         in said.err
     )
     assert "--accept" in said.err
     assert "Traceback" not in said.err
     assert all(one["stopped"] and not one["remaining"] for one in json.loads(said.out)["protocols"])
+
+
+def test_every_violation_is_accepted_at_once(lab: Path) -> None:
+    said = report(lab, "--json", "-", "--accept", "all")
+    assert (said.code, said.err) == (0, "")
+    protocols = json.loads(said.out)["protocols"]
+    assert [one["stopped"] for one in protocols] == [None, None, None]
+    assert all("missing queries" in one["accepted"] for one in protocols)
 
 
 def test_what_cannot_be_asked_is_refused_before_any_work(lab: Path, tmp_path: Path) -> None:
@@ -77,7 +86,7 @@ def test_what_cannot_be_asked_is_refused_before_any_work(lab: Path, tmp_path: Pa
 
 
 def test_runs_and_labs_that_are_not_there(lab: Path, tmp_path: Path) -> None:
-    missing = tare("report", "9", "--lab", str(lab))
-    assert (missing.code, "no run '9'" in missing.err) == (2, True), missing.err
-    no_lab = tare("report", "1", "--lab", str(tmp_path / "none.db"))
+    missing = tare("report", "e9", "--lab", str(lab))
+    assert (missing.code, "no run 'e9'" in missing.err) == (2, True), missing.err
+    no_lab = tare("report", "e1", "--lab", str(tmp_path / "none.db"))
     assert (no_lab.code, "there is no lab" in no_lab.err) == (1, True), no_lab.err

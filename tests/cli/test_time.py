@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import re
 import statistics
 from pathlib import Path
 
@@ -77,10 +78,19 @@ def test_answers_agree_across_all_dbms(
 
 
 def test_the_text_names_both_views_and_every_part(postgresql_url: str) -> None:
-    said = tare("time", QUERY, "--db", postgresql_url, "--runs", "6")
+    said = tare("time", QUERY, "--db", postgresql_url, "--runs", "6", "-v")
     assert said.code == 0, said.err
     for word in ("wall", "CPU", "block I/O", "run-queue", "sleep", "steal", "residue", "TTPv2", "ms", "95%"):
         assert word in said.out, word
+
+
+def test_the_short_form_has_twelve_lines_at_most_and_the_sql_once(any_url: str) -> None:
+    said = tare("time", QUERY, "--db", any_url, "--runs", "6", COLUMNS="80")
+    assert said.code == 0, said.err
+    assert len(said.out.splitlines()) <= 12, said.out
+    assert re.match(r"\S [\d.,\u202f]+ .?s of CPU.*\. Wall ", said.out)
+    assert said.out.count("SELECT grp") == 1
+    assert "100 rows, the same in every run" in " ".join(said.out.split())
 
 
 def test_exports_are_written_beside_the_text(sqlite_url: str, tmp_path: Path) -> None:

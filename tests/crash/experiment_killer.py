@@ -120,7 +120,7 @@ class Crashes:
         last = self.last_run()
         if last is None or last[1] is RunState.DONE:
             return self.begin()
-        return self._start("resume", str(last[0]))
+        return self._start("resume", f"e{last[0]}")
 
     def last_run(self) -> tuple[int, RunState] | None:
         if "://" not in self.lab and not Path(self.lab).exists():
@@ -151,7 +151,7 @@ class Crashes:
             row = connection.execute(
                 select(qe, qe.c.qatc_id.label("qatc"), qe.c.run_id.label("run")).where(qe.c.id == qe_id)
             ).one()
-        return {name: row._mapping[name] for name in _KEPT}
+        return {name: row._mapping[name] for name in _KEPT} | {"run": f"e{row.run}"}
 
     def _every_run_is_whole(self, lab: Lab) -> None:
         with lab.reading() as connection:

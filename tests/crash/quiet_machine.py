@@ -41,11 +41,11 @@ LAST = max(os.sched_getaffinity(0))
 def isolate(
     *arguments: str,
     command: tuple[str, ...] = (sys.executable, "-c", WHERE),
-    which: tuple[str, ...] = ("--cpu", str(LAST)),
+    which: tuple[str, ...] = ("--cpu-list", str(LAST)),
 ) -> subprocess.Popen[str]:
     # The kernel has one delay accounting for all namespaces, and our journals are private.
     return subprocess.Popen(
-        [sys.executable, "-c", ISOLATE, "--no-delay-accounting", *which, *arguments, "--", *command],
+        [sys.executable, "-c", ISOLATE, "--no-machine-settings", *which, *arguments, "--", *command],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
@@ -197,6 +197,36 @@ def a_server_taken_in() -> dict[str, object]:
     return {"during": during, "after": [cpus(server.pid), cpus(child)]}
 
 
+def the_server_of_its_command(how: str) -> dict[str, object]:
+    """The command connects to a server: by its --db, or by TARE_DB."""
+    from tare.dbms.servers import start_postgresql
+
+    with start_postgresql() as server:
+        command = [sys.executable, "-c", WHERE]
+        if how == "--db":
+            command += ["--db", server.url]
+        else:
+            os.environ["TARE_DB"] = server.url
+        run = isolate(command=tuple(command))
+        first_line(run)
+        time.sleep(0.5)  # backends of finished connections are gone
+        children = Path(f"/proc/{server.pid}/task/{server.pid}/children").read_text().split()
+        during = [cpus(pid) for pid in (server.pid, *map(int, children))]
+        told = run.communicate("\n", timeout=10)[1]
+        return {
+            "during": sorted({tuple(found) for found in during}), "processes": len(during),
+            "after": cpus(server.pid), "told": told,
+        }  # fmt: skip
+
+
+def a_server_that_is_not_there() -> dict[str, object]:
+    command = (sys.executable, "-c", WHERE, "--db=postgresql://u:secret@127.0.0.1:1/db")
+    run = isolate(command=command)
+    first_line(run)
+    told = run.communicate("\n", timeout=10)[1]
+    return {"exit": run.returncode, "told": told}
+
+
 def daemons_held() -> dict[str, object]:
     directory = Path(tempfile.mkdtemp())
     daemons = {}
@@ -300,13 +330,16 @@ SCENES: dict[str, Callable[[], dict[str, object]]] = {
     "a_run_to_its_end": a_run_to_its_end,
     "chosen": chosen,
     "chosen_without_seeing_interrupts": lambda: chosen(hide_interrupts=True),
-    "an_absent_cpu": lambda: refused("--cpu", "99999"),
-    "cpu_and_cpus": lambda: refused("--cpu", "0", "--cpus", "1"),
+    "an_absent_cpu": lambda: refused("--cpu-list", "99999"),
+    "cpu_and_cpus": lambda: refused("--cpu-list", "0", "--cpus", "1"),
     "without_cpusets": without_cpusets,
     "born_meanwhile_by_affinity": born_meanwhile_by_affinity,
     "killed": killed,
     "killed_with_its_guardian": lambda: killed(both=True),
     "a_server_taken_in": a_server_taken_in,
+    "the_server_of_its_db": lambda: the_server_of_its_command("--db"),
+    "the_server_of_tare_db": lambda: the_server_of_its_command("TARE_DB"),
+    "a_server_that_is_not_there": a_server_that_is_not_there,
     "daemons_held": daemons_held,
     "a_signal_passed_on": a_signal_passed_on,
     "a_command_that_dies_by_a_signal": a_command_that_dies_by_a_signal,

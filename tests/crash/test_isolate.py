@@ -133,6 +133,22 @@ def test_a_running_server_and_its_children_are_taken_in_and_let_go() -> None:
     assert play("a_server_taken_in") == {"during": [[LAST], [LAST]], "after": [EVERY, EVERY]}
 
 
+@pytest.mark.parametrize("scene", ["the_server_of_its_db", "the_server_of_tare_db"])
+def test_the_server_that_its_command_connects_to_is_taken_in_with_its_children(scene: str) -> None:
+    seen = play(scene)
+    assert seen["during"] == [[LAST]]
+    assert seen["processes"] > 1
+    assert seen["after"] == EVERY
+    assert "took in" in seen["told"]
+
+
+def test_a_server_that_cannot_be_found_is_named_and_the_command_still_runs() -> None:
+    seen = play("a_server_that_is_not_there")
+    assert seen["exit"] == 7
+    assert "the server of postgresql://u@127.0.0.1:1/db is not taken in" in seen["told"]
+    assert "secret" not in seen["told"]
+
+
 def test_periodic_daemons_are_held_and_others_never() -> None:
     assert play("daemons_held") == {"during": {"cron": "T", "sshd": "S"}, "after": {"cron": "S", "sshd": "S"}}
 

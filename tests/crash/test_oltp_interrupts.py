@@ -12,7 +12,6 @@ import pytest
 from tare.interruption import INTERRUPTED
 from tests.crash.oltp_runs import (
     CONNECTIONS,
-    SMALL,
     Database,
     flat,
     last_run,
@@ -34,7 +33,7 @@ def test_a_run_that_is_ended_early_tells_and_keeps_what_was_measured(
         done = run.ended(10)
     assert done.code == code, done.err
     assert done.out.startswith("✗ This run is not valid: it was cut short after ")
-    assert "run 1 of the lab" in flat(done.out)
+    assert "o1 in the lab" in flat(done.out)
     kept = last_run(lab)
     assert "it was cut short" in kept.invalid[0]
     assert 50 <= kept.outcome.all.counts.finished < 200
@@ -85,22 +84,3 @@ def test_a_killed_client_leaves_no_session_that_waits_for_a_lock(tatp: Database,
     done = oltp(*words, "--duration", "1s")
     assert done.code == 0, done.out + done.err
     assert last_run(lab).outcome.all.counts.committed == 50
-
-
-def test_a_load_whose_client_is_killed_is_no_data_to_run_on_and_is_cleared_by_the_next(
-    empty: Database, lab: Path
-) -> None:
-    with watched(["load", "tatp", "--db", empty.url, "--scale", "3"]) as run:
-        here = {"postgresql": "current_schema()", "mariadb": "database()"}[empty.dbms]
-        named = f"table_name = 'tare_oltp' AND table_schema = {here}"
-        there = f"SELECT count(*) FROM information_schema.tables WHERE {named}"
-        until_true(lambda: empty.number(there) == 1, 20)
-        time.sleep(0.3)
-        run.process.kill()
-    refused = oltp(*words_of(empty, lab))
-    assert refused.code == 2
-    assert "the load of tatp into this database was interrupted" in refused.err
-    assert "load it again" in refused.err
-    done = oltp("load", "tatp", *SMALL, "--db", empty.url)
-    assert done.code == 0, done.err
-    assert oltp(*words_of(empty, lab, "--duration", "500ms")).code == 0

@@ -151,7 +151,7 @@ def loaded(oltp_server: RunningServer) -> Database:
     [
         (["--mix", "get_subscribr_data=1"], ["get_subscribr_data", "get_subscriber_data, insert_call_forw"]),
         (["--option", "fixed_lines=5"], ["tatp has no option fixed_lines"]),
-        (["--duration", "1 hour"], ["--duration 1 hour: no duration", "500ms, 60s, 2m or 1h"]),
+        (["--duration", "1 hour"], ["--duration 1 hour: not a duration", "250ms, 10s, 2m, 1h"]),
     ],
 )
 def test_what_the_workload_does_not_know_is_named(

@@ -34,13 +34,18 @@ def again(server: RunningServer) -> None:
     start_mariadb(server.directory)
 
 
-def test_a_server_that_comes_back_is_run_on(tatp: Database, lab: Path) -> None:
+def test_a_server_that_comes_back_is_run_on_and_the_first_line_says_that_it_was_away(
+    tatp: Database, lab: Path
+) -> None:
     with watched(words_of(tatp, lab, "--duration", "7s")) as run:
         run.wait_for("measured part")
         time.sleep(0.7)
         again(tatp.server)
         done = run.ended()
-    assert done.code == 0, done.out + done.err
+    assert done.code == 1, done.out + done.err
+    first = flat(done.out.split("\n\n")[0])
+    assert f"the server went away: it ended {CONNECTIONS} connections from " in first
+    assert "the last was open again at " in first
     outcome = last_run(lab).outcome
     counts = outcome.all.counts
     assert 1 <= counts.lost <= CONNECTIONS, "what was under way is lost, once a connection"
@@ -59,7 +64,12 @@ def test_a_stall_shows_in_full_in_the_response_times_of_all_who_came(tatp: Datab
             time.sleep(STALL_S)
         done = run.ended()
     assert done.code == 0, done.out + done.err
-    every = last_run(lab).outcome.all
+    assert "It stood still for " in flat(done.out)
+    outcome = last_run(lab).outcome
+    assert outcome.stalls is not None
+    longest_s = max(stall.to_ns - stall.from_ns for stall in outcome.stalls) / 1e9
+    assert STALL_S - GAP_S < longest_s < STALL_S + 1
+    every = outcome.all
     assert every.counts.committed + every.counts.rolled_back == 250
     assert STALL_S - GAP_S < every.response.max / 1e9 < STALL_S + 1
     came = 50 * STALL_S / 2  # in the stall's first half

@@ -14,6 +14,7 @@ DBMSES = (
     "postgresql",
     "postgresql15",
     pytest.param("mariadb", marks=pytest.mark.mariadb),
+    pytest.param("mysql", marks=pytest.mark.mariadb),
     "sqlite",
     "duckdb",
 )

@@ -13,7 +13,7 @@ import pytest
 
 from tare.dbms.registry import find
 from tare.dbms.servers import start_mariadb, start_postgresql
-from tare.errors import ConnectionFailed, ServerFailed, TareError, UsageError
+from tare.errors import ConnectionFailed, ServerMissing, TareError, UsageError
 
 SECRET = "s3cr3t@/:%"
 IN_URL = "s3cr3t%40%2F%3A%25"
@@ -47,7 +47,7 @@ def guarded(free_port: int) -> Iterator[dict[str, str]]:
         urls["postgresql"] = url.split("@", 1)[1]
         try:
             servers.append(start_mariadb())
-        except ServerFailed:
+        except ServerMissing:
             pass
         else:
             url = servers[1].url

@@ -15,23 +15,36 @@ from typer.testing import CliRunner
 from tare.cli.server import app
 from tare.dbms import local
 from tare.dbms.registry import find
-from tare.dbms.servers import RunningServer, binaries, reach, start_mariadb, start_postgresql, stop
+from tare.dbms.servers import (
+    RunningServer,
+    binaries,
+    reach,
+    start_mariadb,
+    start_mysql,
+    start_postgresql,
+    stop,
+)
 from tare.dbms.servers.owner import Owner
-from tare.errors import ServerFailed
+from tare.errors import ServerFailed, ServerMissing
 
 Start = Callable[..., RunningServer]
 
-STARTS = [start_postgresql, pytest.param(start_mariadb, marks=pytest.mark.mariadb)]
+STARTS = [
+    start_postgresql,
+    pytest.param(start_mariadb, marks=pytest.mark.mariadb),
+    pytest.param(start_mysql, marks=pytest.mark.mariadb),
+]
+FOUND = {start_mariadb: binaries.mariadb, start_mysql: binaries.mysql}
 
 
-@pytest.fixture(params=STARTS, ids=["postgresql", "mariadb"])
+@pytest.fixture(params=STARTS, ids=["postgresql", "mariadb", "mysql"])
 def start(request: pytest.FixtureRequest) -> Start:
     chosen: Start = request.param
-    if chosen is start_mariadb:
+    if chosen in FOUND:
         try:
-            binaries.mariadb()
-        except ServerFailed as error:
-            pytest.skip(f"no MariaDB here: {error.what}")
+            FOUND[chosen]()
+        except ServerMissing as error:
+            pytest.skip(f"{error.what}: {error.next_step}")
     return chosen
 
 
@@ -214,3 +227,28 @@ def test_the_command_starts_a_server_that_outlives_it_and_stops_it() -> None:
     assert stopped.exit_code == 0, stopped.output
     assert "removed" in stopped.output
     assert not Path(said["directory"]).exists()
+
+
+def listed() -> dict[str, dict[str, object]]:
+    shown = CliRunner().invoke(app, ["list", "--json", "-"])
+    assert shown.exit_code == 0
+    return {str(server["directory"]): server for server in json.loads(shown.stdout)["servers"]}
+
+
+def test_a_running_server_is_listed_and_a_stopped_one_shows_its_status(start: Start, tmp_path: Path) -> None:
+    directory = tmp_path / "server"
+    with start(directory) as server:
+        found = listed()[str(directory)]
+        assert (found["running"], found["pid"], found["url"]) == (True, server.pid, server.url)
+        shown = CliRunner().invoke(app, ["status", "--dir", str(directory)])
+        assert shown.exit_code == 0
+        assert f"process {server.pid}" in shown.stdout
+    assert str(directory) not in listed()
+    shown = CliRunner().invoke(app, ["status", "--dir", str(directory), "--json", "-"])
+    assert shown.exit_code == 3
+    assert json.loads(shown.stdout)["running"] is False
+
+
+def test_the_status_of_a_directory_without_a_server_is_refused(tmp_path: Path) -> None:
+    failed = CliRunner().invoke(app, ["status", "--dir", str(tmp_path)])
+    assert isinstance(failed.exception, ServerFailed)

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 
 from tare.dbms.registry import find
 from tare.errors import BadStatement, TareError
+from tare.interruption import Interrupts
 from tare.measure.answer import answer_hash
+from tare.measure.arms import Arm
+from tare.measure.backoff import Patience
 from tare.measure.choices import CacheState
 from tare.measure.phases import Phases
 from tare.measure.query import Query
 from tare.measure.records import QE
-from tare.measure.rig import Rig
+from tare.measure.rig_keeper import RigKeeper
 from tare.measure.weigh import Conditions, Weigher
 
 # Statement, query that shows its effect, what it shows then and in a session of the default.
@@ -29,18 +33,24 @@ TEMPORARY = {
     "sqlite": "CREATE TEMP TABLE mine AS SELECT 3 AS a; INSERT INTO mine VALUES (4)",
     "duckdb": "CREATE TEMP TABLE mine AS SELECT 3 AS a; INSERT INTO mine VALUES (4)",
 }
-SERVERS = ("postgresql", "postgresql15", "mariadb", "sqlite", "duckdb")
+for settings in (SETTINGS, TEMPORARY):
+    settings["mysql"] = settings["mariadb"]
+SERVERS = ("postgresql", "postgresql15", "mariadb", "mysql", "sqlite", "duckdb")
 
 
 class Silent:
-    def phase(self, query: Query, what: str) -> None: ...
+    def say(self, what: str) -> None: ...
     def done(self, query: Query, qe: QE) -> None: ...
 
 
-def weigh(url: str, sql: str, phases: Phases, cache: CacheState, *, writes: bool = False) -> list[QE]:
+def weigh(url: str, sql: str, phases: Phases, cache: CacheState, *, writes: bool = False) -> Sequence[QE]:
     conditions = Conditions(runs=2, cache=cache, phases=phases, warmup=1)
-    with Rig(lambda: find(url).connect(url, allow_writes=writes, allow_restart=True)) as rig:
-        weigher = Weigher(rig, [Query("q", sql)], conditions, lambda qes: False, Silent())
+    observer = Silent()
+    patience = Patience(Interrupts(), observer.say)
+    with RigKeeper(lambda: find(url).connect(url, allow_writes=writes, allow_restart=True), patience) as rigs:
+        weigher = Weigher(
+            [Arm("A", rigs)], [Query("q", sql)], conditions, lambda qes: False, observer, patience
+        )
         weigher.check()
         weigher.one_after_another()
         return weigher.qes

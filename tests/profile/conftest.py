@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import pytest
 
 from tare.dbms.servers import RunningServer, start_mariadb, start_postgresql
-from tare.errors import ServerFailed
+from tare.errors import ServerMissing
 from tare.profile.backends import tried
 from tests.profile.servers import fill
 
@@ -36,7 +36,7 @@ def postgresql15() -> Iterator[RunningServer]:
     """Debian's, which names no static function."""
     try:
         server = start_postgresql(version="15")
-    except ServerFailed as error:
+    except ServerMissing as error:
         pytest.skip(f"no PostgreSQL 15 here: {error.what}")
     with server:
         fill(server.url)
@@ -48,7 +48,7 @@ def mariadb_server() -> Iterator[RunningServer]:
     pytest.importorskip("mariadb", reason="the MariaDB connector is not installed")
     try:
         server = start_mariadb()
-    except ServerFailed as error:
+    except ServerMissing as error:
         pytest.skip(f"no MariaDB here: {error.what}")
     with server:
         fill(server.url)

@@ -185,13 +185,19 @@ class Survivor:
         return statistics.median(rates)
 
     def during(self, windows: Sequence[tuple[int, int]]) -> Truth:
-        """Truth of the lines whose time lies within one of these windows, CLOCK_MONOTONIC in ns."""
-        within = [
+        """Truth of the stretches between two lines that lie within one of these windows, CLOCK_MONOTONIC in ns."""
+        within = self.truth_within(windows)
+        assert within is not None, "no stretch between two lines lies within a window"
+        return within
+
+    def around(self, windows: Sequence[tuple[int, int]]) -> Truth:
+        """Truth of the stretches that touch one of these windows."""
+        touching = [
             later.since(earlier)
             for earlier, later in pairwise(self.lines())
-            if any(begin <= earlier.at_ns and later.at_ns <= end for begin, end in windows)
+            if any(earlier.at_ns < end and begin < later.at_ns for begin, end in windows)
         ]
-        return reduce(Truth.plus, within)
+        return reduce(Truth.plus, touching)
 
     def standstill_s(self, begin: Truth) -> float:
         """Longest time since `begin` in which no transaction ended."""

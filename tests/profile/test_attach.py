@@ -30,12 +30,12 @@ SHORT = ("--duration", "10s", "--rounds", "2")
 
 
 def attach(url: str, out: Path, *more: str, timeout: float = 120) -> Said:
-    return tare("profile", "attach", "--db", url, "--out", str(out), *more, timeout=timeout)
+    return tare("profile", "attach", "--db", url, "--profiles", str(out), *more, timeout=timeout)
 
 
 def started(url: str, out: Path, *more: str) -> subprocess.Popen[str]:
     """A run that soon has a first round, and others to come."""
-    words = ("profile", "attach", "--db", url, "--out", str(out), "--duration", "24s")
+    words = ("profile", "attach", "--db", url, "--profiles", str(out), "--duration", "24s")
     return start(*words, *more)
 
 
@@ -107,12 +107,14 @@ def test_waiting_for_a_row_is_found_where_rows_are_fought_over(
     }
     assert max(own, key=lambda name: own[name]) == "ProcSleep"
     assert any(one["name"].startswith("[waiting") for one in found["nodes"])
-    served = tare("profile", "show", "rows", "--server-time", "--out", str(tmp_path), "--json", "-").result
+    served = tare(
+        "profile", "show", "rows", "--server-time", "--profiles", str(tmp_path), "--json", "-"
+    ).result
     assert served["server_time"]
     assert served["durations"]["mean_ns"] < found["durations"]["mean_ns"]
     assert abs(served["equation"]["own_sum"] - 1) < 1e-9
     assert not any(one["name"].startswith("[waiting") for one in served["nodes"])
-    same = ("rows", "rows", "--server-time", "--out", str(tmp_path), "--json", "-")
+    same = ("rows", "rows", "--server-time", "--profiles", str(tmp_path), "--json", "-")
     assert tare("profile", "diff", *same).result["server_time"]
 
 
@@ -218,7 +220,7 @@ def program(source: str, tmp_path: Path) -> Iterator[subprocess.Popen[bytes]]:
 
 
 def attach_to(pid: int, out: Path, *more: str) -> subprocess.Popen[str]:
-    words = ("profile", "attach", "--pid", str(pid), "--txn", "function:transaction", "--out", str(out))
+    words = ("profile", "attach", "--pid", str(pid), "--txn", "function:transaction", "--profiles", str(out))
     return start(*words, "--json", "-", *more)
 
 
@@ -269,6 +271,25 @@ def test_a_program_that_hangs_or_dies_under_probes_is_the_headline(ends: str, tm
         )
 
 
+@pytest.mark.parametrize("after_s", [0.5, 1.0, 1.5, 2.0, 3.0])
+def test_a_program_that_dies_at_any_moment_gives_the_exit_code_of_an_ended_server(
+    after_s: float, tmp_path: Path
+) -> None:
+    """Before a function is timed, while one is timed for the first time, and later."""
+    with program("fragile.c", tmp_path) as server:
+        words = ("--functions", "within", "--duration", "8s", "--budget", "90%", "--name", "dies")
+        run = attach_to(server.pid, tmp_path, *words)
+        until = time.monotonic() + 20
+        while not (tmp_path / "dies").exists() and time.monotonic() < until:
+            time.sleep(0.01)
+        time.sleep(after_s)
+        server.kill()
+        server.wait()
+        out, err = run.communicate(timeout=60)
+    assert run.returncode == SERVER_ENDED, err
+    assert " ended" in (json.loads(out)["headline"][0] if out else err)
+
+
 def test_named_functions_are_watched_in_one_round(tmp_path: Path) -> None:
     with program("fragile.c", tmp_path) as server:
         run = attach_to(
@@ -306,7 +327,7 @@ def test_a_run_can_be_gone_on_from_while_its_server_runs(postgresql: RunningServ
             "refine",
             "first",
             "PortalRun",
-            "--out",
+            "--profiles",
             str(tmp_path),
             "--duration",
             "10s",
@@ -330,6 +351,6 @@ def test_killed_with_kill_9_the_server_lives_and_its_text_is_as_before(
         before = ended()
         time.sleep(2)
         assert ended() > before
-    said = tare("profile", "show", "killed", "--out", str(tmp_path), "--json", "-")
+    said = tare("profile", "show", "killed", "--profiles", str(tmp_path), "--json", "-")
     assert said.code == 0, said.err
     assert said.result["transactions"] > 0, "what was recorded until then can be analysed"

@@ -37,6 +37,11 @@ CASES = (
     Case("tailcalls.c", "write_row", functions=("decode", "scan", "route", "read_row", "write_row")),
     Case("prefork.c", "fetch", functions=("parse", "execute", "fetch")),
     Case("ifunc.c", "memcpy", "sizes", duration_s=16, rounds=4),
+    Case(
+        "vectors.c",
+        "clear_row",
+        functions=("parse", "clear_row", "bits", "memset@libc.so.6", "strlen@libc.so.6"),
+    ),
     Case("pointers.c", "culprit", duration_s=24, rounds=6),
     Case("plugin.c", "plugin_step", "before", duration_s=12, rounds=3),
     Case("plugin.c", "plugin_step", "during", duration_s=16, rounds=4),
@@ -69,7 +74,7 @@ def test_a_program_lives_goes_on_as_fast_and_its_culprit_has_its_own_share(
         time.sleep(WARM_UP_S)
         before = program.throughput(LOOK_S)
         begin = program.now()
-        words = ("--budget", "60%", "--json", "-", "--out", str(tmp_path / "profiles"))
+        words = ("--budget", "60%", "--json", "-", "--profiles", str(tmp_path / "profiles"))
         said = tare("profile", "attach", *case.words(program.pid), *words)
         assert program.is_alive, f"exit code {program.process.poll()} while it was watched; tare: {said.err}"
         standstill = program.standstill_s(begin)
@@ -84,12 +89,16 @@ def test_a_program_lives_goes_on_as_fast_and_its_culprit_has_its_own_share(
     assert said.code == 0, said.err
     report = said.result
     assert report["transactions"] > 100
-    truth = program.during(probed_windows(tmp_path / "profiles" / report["run"]))
+    windows = probed_windows(tmp_path / "profiles" / report["run"])
     share = reported_share(report, case.culprit)
     if not (case.functions or TIMED):
         return
     assert share is not None, f"{case.culprit} is not in the tree: {report['ended']}"
-    assert share == pytest.approx(truth.share(case.culprit), abs=SHARE_OFF)
+    # A window begins and ends between two lines: a machine that stands still there is in the window, or is not.
+    low, high = sorted(
+        truth.share(case.culprit) for truth in (program.during(windows), program.around(windows))
+    )
+    assert low - SHARE_OFF <= share <= high + SHARE_OFF
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)

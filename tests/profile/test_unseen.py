@@ -43,7 +43,7 @@ def running(*command: str | Path, **more: Any) -> Iterator[int]:
 
 
 def attach(pid: int, out: Path, *more: str, duration: str = "14s") -> Said:
-    words = ("--pid", str(pid), "--txn", "function:txn", "--duration", duration, "--out", str(out))
+    words = ("--pid", str(pid), "--txn", "function:txn", "--duration", duration, "--profiles", str(out))
     return tare("profile", "attach", *words, "--json", "-", *more)
 
 

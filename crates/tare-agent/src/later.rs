@@ -4,16 +4,16 @@
 //! a server that only computes. While other threads run, code cannot be changed: before a process starts its second one it
 //! writes all detours, for good.
 
-use std::ffi::c_void;
+use std::ffi::{c_int, c_void};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU8, Ordering};
-use std::{process, ptr};
+use std::{mem, process, ptr};
 
 use tare_rings::{Refusal, Shared};
 
 use crate::displace::{JUMP, reach};
+use crate::near::{PAGE, protect};
 use crate::objects::Mapped;
-use crate::patch::{PAGE, protect};
 use crate::runtime;
 use crate::threads::{self, Signals};
 
@@ -163,7 +163,7 @@ extern "C" fn apply() {
 }
 
 /// All, for good: the process is about to have a second thread.
-pub(crate) fn complete() {
+fn complete() {
     let Ok(mut later) = LATER.try_lock() else { return };
     let Some(Later { shared, mut codes }) = later.take() else { return };
     runtime::set_apply(None);
@@ -171,4 +171,32 @@ pub(crate) fn complete() {
     if threads::running() != Some(1) || codes.iter_mut().any(|code| code.change(|_| true).is_err()) {
         shared.header().threaded.store(process::id(), Ordering::Relaxed);
     }
+}
+
+type Create = unsafe extern "C" fn(
+    *mut libc::pthread_t,
+    *const libc::pthread_attr_t,
+    extern "C" fn(*mut c_void) -> *mut c_void,
+    *mut c_void,
+) -> c_int;
+
+/// Stands before the threads library's: the process is about to have a second thread.
+///
+/// # Safety
+/// As the function of that name.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn pthread_create(
+    thread: *mut libc::pthread_t,
+    attributes: *const libc::pthread_attr_t,
+    start: extern "C" fn(*mut c_void) -> *mut c_void,
+    argument: *mut c_void,
+) -> c_int {
+    complete();
+    // SAFETY: looks a name up.
+    let real = unsafe { libc::dlsym(libc::RTLD_NEXT, c"pthread_create".as_ptr()) };
+    if real.is_null() {
+        return libc::EAGAIN;
+    }
+    // SAFETY: the function of that name, called as we are.
+    unsafe { mem::transmute::<*mut c_void, Create>(real)(thread, attributes, start, argument) }
 }

@@ -1,7 +1,11 @@
-//! Memory near code: a jump of 5 bytes reaches 2 GiB.
+//! Memory near code (a jump of 5 bytes reaches 2 GiB), and the protection of pages.
 
+use std::ffi::c_void;
 use std::fs;
 
+use tare_rings::Refusal;
+
+pub(crate) const PAGE: usize = 4096;
 const REACH: usize = 0x7fff_0000;
 /// Room left between a zone and its neighbours.
 const GUARD: usize = 1 << 20;
@@ -22,6 +26,15 @@ pub(crate) fn reserve(begin: usize, end: usize, length: usize) -> Option<usize> 
         .collect();
     taken.sort_unstable();
     candidates(&taken, begin, end, length).into_iter().find(|at| map(*at, length))
+}
+
+pub(crate) fn protect(at: usize, length: usize, protection: i32) -> Result<(), Refusal> {
+    // SAFETY: whole pages: of a zone of ours, or of code that stays readable and executable throughout.
+    if unsafe { libc::mprotect(at as *mut c_void, length, protection) } == 0 {
+        Ok(())
+    } else {
+        Err(Refusal::Protected)
+    }
 }
 
 /// Places to try: the nearest below first.
@@ -55,7 +68,7 @@ fn map(at: usize, length: usize) -> bool {
     // SAFETY: new memory, and none if something is there already.
     let got = unsafe {
         libc::mmap(
-            at as *mut libc::c_void,
+            at as *mut c_void,
             length,
             libc::PROT_NONE,
             libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE | libc::MAP_FIXED_NOREPLACE,

@@ -10,13 +10,12 @@ use tare_rings::{Refusal, Shared, shared};
 use crate::displace::Displaced;
 use crate::hooks::{self, Hook};
 use crate::later::{self, Detour};
-use crate::near;
+use crate::near::{self, PAGE, protect};
 use crate::objects::{self, Mapped};
 use crate::runtime;
 use crate::stub::{ALIGNMENT, MOST, Zone};
 use crate::sweep::Sweep;
 
-pub(crate) const PAGE: usize = 4096;
 const PATCHED: u32 = 1;
 const POINTERS: usize = 64;
 const HUGE_PAGE: usize = 2 << 20;
@@ -204,13 +203,4 @@ fn map_switches(shared: &Shared, at: usize) -> Result<(), Refusal> {
     }
     runtime::set_switches(got.cast());
     Ok(())
-}
-
-pub(crate) fn protect(at: usize, length: usize, protection: i32) -> Result<(), Refusal> {
-    // SAFETY: whole pages: of a zone of ours, or of code that stays readable and executable throughout.
-    if unsafe { libc::mprotect(at as *mut c_void, length, protection) } == 0 {
-        Ok(())
-    } else {
-        Err(Refusal::Protected)
-    }
 }

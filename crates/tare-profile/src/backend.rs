@@ -222,6 +222,25 @@ impl Hazard {
     }
 }
 
+/// Why a call of a watched function is not recorded.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PassedOver {
+    /// Too many watched functions are open beneath it.
+    Deep,
+    /// Its stack is another than its caller's, where return probes would end the process.
+    OtherStack,
+}
+
+impl PassedOver {
+    /// As files and reports have it.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Deep => "deep",
+            Self::OtherStack => "other stack",
+        }
+    }
+}
+
 /// How functions are watched now, both ends of their calls.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Watching {
@@ -252,6 +271,11 @@ pub trait Backend: Send {
     /// How the functions of the last `set` are watched.
     fn watching(&self) -> Watching {
         Watching::default()
+    }
+
+    /// Calls that were not recorded, from the beginning on.
+    fn passed_over(&self) -> Vec<(PassedOver, u64)> {
+        Vec::new()
     }
 
     /// What was recorded since the last call. Called every few ms by one thread.

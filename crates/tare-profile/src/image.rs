@@ -4,6 +4,7 @@
 //! that the compiler moved out of it, `inferred` names functions that have no symbol, `links` follows calls by the
 //! linker's tables, `indirect` those by resolvers, and `heights` measures the graph that this makes.
 
+mod assemble;
 mod calls;
 mod code;
 mod cycles;
@@ -22,6 +23,7 @@ mod graph;
 mod heights;
 mod indirect;
 mod inferred;
+pub mod layout;
 mod links;
 mod lookup;
 mod no_return;

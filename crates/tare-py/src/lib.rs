@@ -8,16 +8,14 @@ mod instructions;
 mod lab;
 mod machine;
 mod oltp;
-mod oltp_kinds;
+mod os_tracer;
 mod page_cache;
 mod probe;
 mod process;
-mod profile_agent;
 mod profile_assemble;
-mod profile_attach;
+mod profile_backend;
 mod profile_image;
 mod profile_recorder;
-mod profile_xray;
 mod snapshot;
 mod stream;
 mod timeline;
@@ -41,9 +39,9 @@ mod _probe {
     #[pymodule_export]
     use super::machine::{CpuTicks, Machine};
     #[pymodule_export]
-    use super::oltp::oltp_driver;
+    use super::oltp::{oltp_contract, oltp_driver, oltp_kinds};
     #[pymodule_export]
-    use super::oltp_kinds::oltp_kinds;
+    use super::os_tracer::{OsSnapshot, OsTracer};
     #[pymodule_export]
     use super::page_cache::{Residency, evict, residency};
     #[pymodule_export]
@@ -51,11 +49,11 @@ mod _probe {
     #[pymodule_export]
     use super::process::{Process, read_process};
     #[pymodule_export]
-    use super::profile_agent::prepare_agent;
-    #[pymodule_export]
     use super::profile_assemble::{Assembled, ProfileColumns, assemble, last_calls, slices};
     #[pymodule_export]
-    use super::profile_image::{Function, Image, Usdt};
+    use super::profile_backend::prepare_agent;
+    #[pymodule_export]
+    use super::profile_image::{Function, Image, Usdt, members, symbols};
     #[pymodule_export]
     use super::profile_recorder::ProfileRecorder;
     #[pymodule_export]

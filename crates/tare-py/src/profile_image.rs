@@ -221,6 +221,30 @@ impl Image {
     }
 }
 
+/// Addresses of symbols, each with the first bytes there.
+#[pyfunction]
+pub(crate) fn symbols(
+    py: Python<'_>,
+    path: PathBuf,
+    names: Vec<String>,
+) -> PyResult<BTreeMap<String, (u64, Vec<u8>)>> {
+    py.detach(|| tare_profile::image::layout::symbols(&path, &names))
+        .map(|found| found.into_iter().map(|(name, symbol)| (name, (symbol.address, symbol.bytes))).collect())
+        .map_err(raise)
+}
+
+/// Places of structures' members: (offset in bytes, shift and size in bits).
+#[pyfunction]
+pub(crate) fn members(
+    py: Python<'_>,
+    path: PathBuf,
+    names: Vec<String>,
+) -> PyResult<BTreeMap<String, (u64, u64, u64)>> {
+    py.detach(|| tare_profile::image::layout::members(&path, &names))
+        .map(|found| found.into_iter().map(|(name, at)| (name, (at.offset, at.shift, at.bits))).collect())
+        .map_err(raise)
+}
+
 impl From<&tare_profile::image::Function> for Function {
     fn from(function: &tare_profile::image::Function) -> Self {
         Self {

@@ -10,10 +10,7 @@ use tare_profile::recording::Recorder;
 
 use crate::error::raise;
 use crate::held::Held;
-use crate::{profile_agent, profile_attach, profile_xray};
-
-/// Number, name, object, address, size, whether it only returns.
-pub(crate) type TargetTuple = (u32, String, PathBuf, u64, u64, bool);
+use crate::profile_backend::{self, TargetTuple, target};
 
 /// A recording under way. See `python/tare/_probe.pyi`.
 #[pyclass(module = "tare._probe", frozen)]
@@ -55,24 +52,22 @@ impl ProfileRecorder {
         follow_children: bool,
         at_exits: bool,
     ) -> PyResult<Self> {
-        Self::start(py, path, || profile_attach::open(&pids, follow_children, at_exits))
+        Self::start(py, path, || profile_backend::attach(&pids, follow_children, at_exits))
     }
 
     #[staticmethod]
     fn agent(py: Python<'_>, path: PathBuf, folder: PathBuf) -> PyResult<Self> {
-        Self::start(py, path, || profile_agent::open(&folder))
+        Self::start(py, path, || profile_backend::agent(&folder))
     }
 
     #[staticmethod]
     fn xray(py: Python<'_>, path: PathBuf, folder: PathBuf) -> PyResult<Self> {
-        Self::start(py, path, || profile_xray::open(&folder))
+        Self::start(py, path, || profile_backend::xray(&folder))
     }
 
     #[staticmethod]
     fn annotation(py: Python<'_>, path: PathBuf, folder: PathBuf) -> PyResult<Self> {
-        Self::start(py, path, || {
-            Ok(Box::new(tare_profile::annotation::Annotation::over(profile_agent::open(&folder)?)))
-        })
+        Self::start(py, path, || profile_backend::annotation(&folder))
     }
 
     fn set(
@@ -109,6 +104,12 @@ impl ProfileRecorder {
         Ok((ways, watching.hazards.into_iter().map(Hazard::word).collect()))
     }
 
+    /// Calls that were not recorded, by the reason.
+    fn passed_over(&self, py: Python<'_>) -> PyResult<BTreeMap<&'static str, u64>> {
+        let calls = self.with(py, |recorder| Ok(recorder.passed_over()))?;
+        Ok(calls.into_iter().map(|(why, calls)| (why.word(), calls)).collect())
+    }
+
     fn calls(&self, py: Python<'_>) -> PyResult<BTreeMap<u32, u64>> {
         Ok(self.with(py, |recorder| recorder.calls())?.into_iter().collect())
     }
@@ -120,10 +121,6 @@ impl ProfileRecorder {
     fn stop(&self, py: Python<'_>) -> PyResult<()> {
         self.with(py, Recorder::stop)
     }
-}
-
-pub(crate) fn target((id, name, object, address, size, only_returns): TargetTuple) -> Target {
-    Target { id, name, object, address, size, semaphore: 0, only_returns }
 }
 
 fn probe((function, detail, cpu, entry_only): (u32, String, bool, bool)) -> tare_profile::Result<Probe> {

@@ -20,11 +20,7 @@ impl Tracer {
     /// Says why this build cannot.
     #[cfg(not(feature = "bpf"))]
     pub fn start(_processes: &[i32]) -> Result<Self> {
-        Err(tare_probe::ProbeError::new(
-            "this build has no BPF programs, so nothing can be traced",
-            "install clang and the headers of libelf and zlib (Debian: clang libelf-dev zlib1g-dev), then \
-             install the package again",
-        ))
+        Err(crate::no_programs())
     }
 
     /// Stops, and puts together what was recorded.

@@ -6,34 +6,51 @@ import os
 import sys
 from typing import NoReturn, TextIO, cast
 
+from tare.cli.encoding import accept_any_locale
 from tare.interruption import exit_code_of, install
 
 
 def main() -> None:
     """The entry point of `tare`: 0 done, 1 the run failed, 2 the request was at fault, 130 Ctrl-C."""
     try:
+        accept_any_locale()
         install()
         _put_back_first()
-        from tare.cli.app import app
+        _put_back_tuned()
         from tare.cli.printing import Output
-        from tare.errors import TareError
     except KeyboardInterrupt as interrupt:
         _interrupted(interrupt)
     sys.stdout = cast(TextIO, Output(sys.stdout))
     try:
         try:
-            app(standalone_mode=True)
+            _run()
         finally:
             sys.stdout.flush()
-    except TareError as error:
-        print(f"tare: {error}", file=sys.stderr)
-        sys.exit(error.exit_code)
     except KeyboardInterrupt as interrupt:
         _interrupted(interrupt)
     except BrokenPipeError:
         # Whoever read our output has gone; what is left of it has nowhere to go.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(1)
+    except Exception as error:
+        from tare.errors import TareError
+
+        if not isinstance(error, TareError):
+            raise
+        print(f"tare: {error}", file=sys.stderr)
+        sys.exit(error.exit_code)
+
+
+def _run() -> None:
+    """Run the command. The version is printed without loading what reads options."""
+    if sys.argv[1:] == ["--version"]:
+        from tare.version import VERSION
+
+        print(f"tare {VERSION}")
+        return
+    from tare.cli.app import app
+
+    app(standalone_mode=True)
 
 
 def _put_back_first() -> None:
@@ -53,6 +70,28 @@ def _put_back_first() -> None:
         )
     if any(undone.how == FAILED for undone in results):
         print("  next: tare doctor --restore", file=sys.stderr)
+
+
+def _put_back_tuned() -> None:
+    """Put back the server settings that a killed tuning run left. A server that does not answer is named each time."""
+    from tare.journals import has_tuning_journals
+
+    if sys.argv[1:3] == ["tune", "restore"] or not has_tuning_journals():
+        return
+    from tare.errors import TareError
+    from tare.tune.journal import restore
+
+    try:
+        for restored in restore():
+            how = "put back" if restored.failure is None else f"not put back: {restored.failure}"
+            print(
+                f"tare: left by a killed tuning run on {restored.url}: {restored.what}: {how}",
+                file=sys.stderr,
+            )
+            if restored.failure is not None:
+                print("  next: start that server, then: tare tune restore", file=sys.stderr)
+    except TareError as error:
+        print(f"tare: {error}", file=sys.stderr)
 
 
 def _interrupted(interrupt: KeyboardInterrupt) -> NoReturn:

@@ -8,39 +8,57 @@ from typing import Annotated, Any
 
 import typer
 
-from tare.cli import (
-    bench,
-    compare,
-    data,
-    doctor,
-    experiment,
-    isolate,
-    lab,
-    model,
-    profile,
-    protocol,
-    report,
-    server,
-    time,
-)
 from tare.cli.command import Commands, Group
+from tare.cli.later import CommandsLater, Source
 from tare.interruption import exit_code_of
+from tare.version import VERSION
+
+COMMANDS = {
+    "time": Source("tare.cli.time", "time"),
+    "compare": Source("tare.cli.compare", "compare"),
+    "doctor": Source("tare.cli.doctor", "doctor"),
+    "isolate": Source("tare.cli.isolate", "isolate", {"allow_interspersed_args": False}),
+    "model": Source("tare.cli.model", "model"),
+    "protocol": Source("tare.cli.protocol", "protocol"),
+    "report": Source("tare.cli.report", "report"),
+    "trend": Source("tare.cli.trend", "trend"),
+    "bench": Source("tare.cli.bench"),
+    "profile": Source("tare.cli.profile"),
+    "tune": Source("tare.cli.tune"),
+    "server": Source("tare.cli.server"),
+    "graft": Source("tare.cli.graft"),
+    "cluster": Source("tare.cli.cluster"),
+    "os": Source("tare.cli.os_trace"),
+    "experiment": Source("tare.cli.experiment"),
+    "executor": Source("tare.cli.executor"),
+    "observe": Source("tare.cli.observe", "observe"),
+    "lab": Source("tare.cli.lab"),
+    "data": Source("tare.cli.data"),
+}
 
 
 class _Root(Group):
-    """Typer alone would end on Ctrl-C without a word."""
+    """Group of all commands that reports Ctrl-C; Typer alone would end without a message."""
+
+    commands: CommandsLater
+
+    def __init__(self, **more: Any) -> None:
+        super().__init__(**{**more, "commands": CommandsLater(COMMANDS)})
+
+    def texts(self) -> dict[str, str | None]:
+        return self.commands.texts()
 
     def make_context(self, *arguments: Any, **more: Any) -> Any:
-        with _interrupts_told():
+        with _interrupts_reported():
             return super().make_context(*arguments, **more)
 
     def invoke(self, ctx: Any) -> Any:
-        with _interrupts_told():
+        with _interrupts_reported():
             return super().invoke(ctx)
 
 
 @contextmanager
-def _interrupts_told() -> Iterator[None]:
+def _interrupts_reported() -> Iterator[None]:
     try:
         yield
     except KeyboardInterrupt as interrupt:
@@ -53,38 +71,25 @@ app = Commands(
     name="tare",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
+    add_completion=False,
     context_settings={"help_option_names": ["-h", "--help"]},
-    help="A metrology laboratory for database systems: what a query really costs, apart from the noise.",
+    help="A metrology laboratory for database systems: measure what a query really costs, apart from the noise.\n\n"
+    "Each command has a short help (-h) and a full one (--help). docs/commands.md describes durations, ids of runs, "
+    "output files and exit codes.\n\n"
+    'Example: tare time "SELECT count(*) FROM t" --db sqlite:///f.db',
 )
 
 
 def _version(asked: bool) -> None:
     if asked:
-        from importlib.metadata import version
-
-        print(f"tare {version('tare-db')}")
+        print(f"tare {VERSION}")
         raise typer.Exit
 
 
 @app.callback()
 def root(
     version: Annotated[
-        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version and leave.")
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version and exit.")
     ] = False,
 ) -> None:
     """The options of `tare` itself."""
-
-
-app.command()(time.time)
-app.command()(compare.compare)
-app.command()(doctor.doctor)
-app.command(context_settings={"allow_interspersed_args": False})(isolate.isolate)
-app.command()(model.model)
-app.command()(protocol.protocol)
-app.command()(report.report)
-app.add_typer(bench.app, name="bench")
-app.add_typer(profile.app, name="profile")
-app.add_typer(server.app, name="server")
-app.add_typer(experiment.app, name="experiment")
-app.add_typer(lab.app, name="lab")
-app.add_typer(data.app, name="data")

@@ -1,41 +1,14 @@
-"""`tare bench oltp report`, `compare` and `runs`: what transactional runs in a lab have to say."""
+"""Reports of transactional runs in a lab, for `tare report` and `tare compare`."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
-
-import typer
-
-from tare.cli import options
-
-if TYPE_CHECKING:
-    from tare.lab.oltp import Listed
-
-Run = Annotated[
-    str,
-    typer.Argument(
-        metavar="RUN", help="A transactional run of the lab: its number, or the beginning of its id."
-    ),
-]
-A = Annotated[str, typer.Argument(metavar="RUN_A", help="The one above the line: the original.")]
-B = Annotated[str, typer.Argument(metavar="RUN_B", help="The one below it: the modified.")]
+from collections.abc import Sequence
 
 
 def report(
-    run: Run,
-    lab: options.Lab = "lab.db",
-    html: options.Html = None,
-    markdown: options.Words = None,
-    json: options.Numbers = None,
-    title: options.Title = None,
+    run: str, lab: str, html: str | None, markdown: str | None, json: str | None, title: str | None
 ) -> None:
-    """Report a run: validity first, latency over time, distributions, each type, the server, the conditions.
-
-    Without --html, --markdown or --json the findings are printed.
-
-    Exit codes: 0 done, also for a run that is not valid, which the report says; 1 the lab or a file failed; 2 the
-    request was at fault.
-    """
+    """Report a run: validity first, latency over time, distributions, each type, the server, the conditions."""
     from tare.cli import destinations
     from tare.report.kit.deliver import deliver
     from tare.report.oltp.make import make
@@ -47,22 +20,40 @@ def report(
     deliver(story(built), built.report, given)
 
 
+def merge(runs: Sequence[str], lab: str, html: str | None, markdown: str | None, json: str | None) -> int:
+    """Merge the runs of several clients, keep the result and report it. Returns the exit code."""
+    from tare.cli import destinations
+    from tare.lab import oltp
+    from tare.lab.store import open_lab
+    from tare.protocol.oltp.merge import merge_clients
+    from tare.report.kit.deliver import deliver
+    from tare.report.oltp.make import make
+    from tare.report.oltp.story import story
+
+    given = {"html": html, "markdown": markdown, "json": json}
+    destinations.check(given)
+    with open_lab(lab) as store:
+        ids = [oltp.find(store, asked) for asked in runs]
+        merged = merge_clients({f"o{run_id}": oltp.load(store, run_id) for run_id in ids})
+        number = oltp.record(store, merged)
+    built = make(lab, f"o{number}")
+    deliver(story(built), built.report, given)
+    return 1 if merged.invalid else 0
+
+
 def compare(
-    run_a: A,
-    run_b: B,
-    lab: options.Lab = "lab.db",
-    html: options.Html = None,
-    markdown: options.Words = None,
-    json: options.Numbers = None,
-    title: options.Title = None,
+    run_a: str,
+    run_b: str,
+    lab: str,
+    html: str | None,
+    markdown: str | None,
+    json: str | None,
+    title: str | None,
 ) -> None:
-    """Hold one run over another: ratios of means, variances, standard deviations and 99th percentiles, by type.
+    """Compare two runs: ratios of means, variances, standard deviations and 99th percentiles, by type.
 
-    Each ratio has its 95% interval, by batches of the runs' seconds; where none can be given, no ratio is printed.
-    What keeps the runs from being compared (another scale, mix, rate, machine, a run that is not valid) is said first.
-
-    Exit codes: 0 done; 1 the lab or a file failed; 2 the request was at fault.
-    """
+    Each ratio has a 95% interval, from batches of the runs' seconds; a ratio without an interval is not printed.
+    Differences that make the runs incomparable (scale, mix, rate, machine, an invalid run) come first."""
     from tare.cli import destinations
     from tare.report.kit.deliver import deliver
     from tare.report.oltp.comparison_story import story
@@ -74,66 +65,17 @@ def compare(
     deliver(story(found), found, given)
 
 
-def runs(lab: options.Lab = "lab.db", as_json: options.AsJson = False) -> None:
-    """List the transactional runs of a lab, oldest first.
+def compare_groups(
+    runs: Sequence[str], lab: str, html: str | None, markdown: str | None, json: str | None, title: str | None
+) -> None:
+    """Compare any number of runs, grouped where their settings are equal: ratios of the first group over each other
+    one, with 95% intervals over runs."""
+    from tare.cli import destinations
+    from tare.report.kit.deliver import deliver
+    from tare.report.oltp.groups_story import story
+    from tare.report.oltp.make import make_groups
 
-    Exit code: 0 done, 1 the lab cannot be read.
-    """
-    from tare.lab.oltp import listed
-    from tare.lab.store import open_lab
-
-    with open_lab(lab) as opened:
-        found = listed(opened)
-    if as_json:
-        _print_json(opened.where, found)
-    elif not found:
-        typer.echo(f"the lab {opened.where} has no transactional runs")
-    else:
-        _print_runs(found)
-
-
-def _print_json(where: str, found: list[Listed]) -> None:
-    import json
-    from dataclasses import asdict
-
-    typer.echo(json.dumps({"lab": where, "runs": [asdict(one) for one in found]}))
-
-
-def _print_runs(found: list[Listed]) -> None:
-    from rich.console import Console
-    from rich.table import Table
-    from rich.text import Text
-
-    from tare.report.oltp import words
-    from tare.report.safe import printable
-    from tare.report.words import NOTHING
-
-    right = ("run", "rate", "p99")
-    table = Table(box=None, pad_edge=False, collapse_padding=True)
-    for heading in ("run", "workload", "DBMS", "begun (UTC)", "arrivals", "rate", "p99", "valid"):
-        table.add_column(
-            heading,
-            justify="right" if heading in right else "left",
-            no_wrap=heading in ("run", "begun (UTC)"),
-        )
-    for one in found:
-        cells = (
-            str(one.id),
-            f"{one.workload} {one.scale:g}",
-            f"{one.dbms} {one.version.partition('-')[0]}",
-            one.started_at[:16].replace("T", " "),
-            one.arrivals,
-            _rate(one),
-            NOTHING if one.p99_ns is None else words.duration(one.p99_ns / 1e6),
-            "yes" if one.valid else "NO",
-        )
-        table.add_row(*(Text(printable(cell)) for cell in cells))
-    Console().print(table)
-
-
-def _rate(of: Listed) -> str:
-    """That was held, and the one that was due where they differ."""
-    from tare.report.oltp import words
-
-    held, due = words.rate(of.rate), None if of.intended_rate is None else words.rate(of.intended_rate)
-    return held if due in (None, held) else f"{held} of {due}"
+    given = {"html": html, "markdown": markdown, "json": json}
+    destinations.check(given)
+    found = make_groups(lab, runs, title=title)
+    deliver(story(found), found, given)

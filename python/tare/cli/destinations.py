@@ -1,8 +1,10 @@
-"""Files that a command was asked to write: looked at before the work, so that none fails for a typing error."""
+"""Files that a command writes: checked before the work, so that none fails for a typing error."""
 
 from __future__ import annotations
 
+import json
 import os
+import sys
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -22,7 +24,7 @@ def check(given: Mapping[str, str | None]) -> None:
     for file in files:
         if not file.parent.is_dir():
             raise UsageError(
-                f"{file}: the folder {file.parent} is not there", f"make it first: mkdir -p {file.parent}"
+                f"{file}: the folder {file.parent} does not exist", f"make it first: mkdir -p {file.parent}"
             )
         if file.is_dir():
             raise UsageError(f"{file} is a folder", "name a file")
@@ -34,6 +36,26 @@ def check(given: Mapping[str, str | None]) -> None:
     replaced = [file.resolve() for file in files if not special(file)]
     if len(set(replaced)) < len(replaced):
         raise UsageError("two results cannot go to one file", "give each a file of its own")
+
+
+def write_json(document: object, target: str | None, *, indent: int | None = 2) -> bool:
+    """Write a document: as `write_text`."""
+    if target is None:
+        return True
+    return write_text(json.dumps(document, indent=indent, ensure_ascii=False, allow_nan=False) + "\n", target)
+
+
+def write_text(text: str, target: str) -> bool:
+    """Write to a file, or to standard output for "-". Return whether standard output is still free for other text.
+
+    Raises ExportFailed."""
+    from tare.files import write
+
+    if target != "-":
+        write(Path(target), text)
+        return True
+    sys.stdout.write(text)
+    return False
 
 
 def special(file: Path) -> bool:

@@ -1,53 +1,52 @@
-"""`tare doctor`: what this machine and this user allow, what disturbs, and what to do about it."""
+"""`tare doctor`: checks what can be measured on this machine, and what disturbs it."""
 
 from __future__ import annotations
 
-import json
 from typing import Annotated
 
 import typer
 
+from tare.cli import destinations, options
+
 
 def doctor(
-    as_json: Annotated[bool, typer.Option("--json", help="Print the findings as JSON.")] = False,
     put_back: Annotated[
         bool, typer.Option("--restore", help="Put back the settings that a crashed run left.")
     ] = False,
-    sample: Annotated[float, typer.Option(help="How many seconds to watch who runs.", min=0.1)] = 1.0,
+    sample: Annotated[
+        float, options.duration("--sample", "Watch which processes run for this long.", least=0.1)
+    ] = 1.0,
+    json: options.Json = None,
 ) -> None:
-    """Say what can be measured here, what disturbs, and what to do about each.
+    """Check what can be measured here, find what disturbs, and say what to do about it.
 
-    The exit code is 1 only if nothing can be measured or a setting could not be put back.
+    The exit code is 1 only if nothing can be measured, or a setting could not be put back.
+
+    Example: tare doctor --sample 10s
     """
     from tare.measure.machine.doctor.examine import can_measure, examine
 
+    destinations.check({"json": json})
     if put_back:
-        raise typer.Exit(_restore(as_json))
+        raise typer.Exit(_restore(json))
     findings = examine(sample)
     able = can_measure(findings)
-    if as_json:
-        print(
-            json.dumps(
-                {"can_measure": able, "findings": [finding.as_json() for finding in findings]}, indent=2
-            )
-        )
-    else:
+    document = {"can_measure": able, "findings": [finding.as_json() for finding in findings]}
+    if destinations.write_json(document, json):
         from tare.cli.doctor_show import show
 
         show(findings, able)
     raise typer.Exit(0 if able else 1)
 
 
-def _restore(as_json: bool) -> int:
+def _restore(json: str | None) -> int:
     from tare.measure.machine.leftovers import restore
     from tare.measure.machine.putback.steps import FAILED
 
     undone = restore()
-    if as_json:
-        print(json.dumps({"restored": [vars(one) for one in undone]}, indent=2))
-    else:
-        for one in undone:
-            print(f"{one.how}: {one.what} {one.detail}".rstrip())
+    if destinations.write_json({"restored": [vars(step) for step in undone]}, json):
+        for step in undone:
+            print(f"{step.how}: {step.what} {step.detail}".rstrip())
         if not undone:
-            print("nothing was left by a crashed run")
-    return 1 if any(one.how == FAILED for one in undone) else 0
+            print("no crashed run left a setting changed")
+    return 1 if any(step.how == FAILED for step in undone) else 0

@@ -1,21 +1,22 @@
-"""`tare experiment`: the group, and what needs no DBMS: a new specification, and a look at one."""
+"""`tare experiment`: the group, and commands that need no DBMS: print a specification, check one."""
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from tare.cli import experiment_run, experiment_status, experiment_watch
-from tare.cli.command import Commands
+from tare.cli import destinations, experiment_run, experiment_status, experiment_watch, options
+from tare.cli.command import Commands, needs
 
 if TYPE_CHECKING:
     from tare.experiment.specification import Specification
 
 app = Commands(
-    help="Experiments: many queries at many cardinalities, from a specification.", no_args_is_help=True
+    help="Run experiments: many queries at many cardinalities, as a specification describes them.\n\n"
+    "Example: tare experiment run e.toml --lab lab.db",
+    no_args_is_help=True,
 )
 
 SpecificationFile = Annotated[Path, typer.Argument(metavar="FILE", help="The specification, in TOML.")]
@@ -24,57 +25,60 @@ SpecificationFile = Annotated[Path, typer.Argument(metavar="FILE", help="The spe
 @app.command()
 def new(
     scenario: Annotated[
-        str, typer.Argument(metavar="SCENARIO", help="onepass, exhaustive, or one that a package brings.")
+        str, typer.Argument(metavar="SCENARIO", help="onepass, exhaustive, or the scenario of a package.")
     ] = "onepass",
-    as_json: Annotated[bool, typer.Option("--json", help="Print it as JSON, without its comments.")] = False,
+    json: Annotated[
+        str | None, options.output("--json", "Write the specification as JSON, without comments.")
+    ] = None,
 ) -> None:
-    """Print a commented specification to start from: tare experiment new onepass > e.toml
+    """Print a commented specification to start from. Send it to a file, then change it.
 
-    Exit code 2: there is no such scenario.
+    Example: tare experiment new onepass
     """
     from tare.experiment.read import read_specification
     from tare.experiment.scenario.registry import find
     from tare.experiment.template import template
 
+    destinations.check({"json": json})
     text = template(find(scenario))
-    if as_json:
-        typer.echo(read_specification(text)[0].model_dump_json(indent=2))
-    else:
+    if destinations.write_json(read_specification(text)[0].model_dump(mode="json"), json):
         typer.echo(text, nl=False)
 
 
 @app.command()
+@needs("duckdb")
 def check(
     file: SpecificationFile,
-    as_json: Annotated[
-        bool, typer.Option("--json", help="Print the outlook, or the mistakes, as JSON.")
-    ] = False,
     queries: Annotated[bool, typer.Option("--queries", help="Print every query's SQL too.")] = False,
+    json: Annotated[
+        str | None, options.output("--json", "Write the preview, or the mistakes, as JSON.")
+    ] = None,
 ) -> None:
-    """Say what an experiment will do, or every mistake in it with its line.
+    """Print what an experiment will do, or every mistake in it with its line.
 
-    Exit codes: 0 it can be run, 2 it has mistakes (or cannot be read).
+    Example: tare experiment check e.toml --queries
     """
     from tare.errors import SpecificationMistake
-    from tare.experiment.outlook import outlook
+    from tare.experiment.preview import preview
     from tare.experiment.read import read_specification, warnings
 
+    destinations.check({"json": json})
     try:
         specification, text = read_specification(file)
     except SpecificationMistake as mistake:
-        if not as_json:
+        if json is None:
             raise
-        shown = _as_json(mistake.mistakes) or [{"line": 1, "column": 1, "text": mistake.what}]
-        typer.echo(json.dumps({"ok": False, "mistakes": shown}, indent=2, ensure_ascii=False))
+        mistakes = _as_json(mistake.mistakes) or [{"line": 1, "column": 1, "text": mistake.what}]
+        if destinations.write_json({"ok": False, "mistakes": mistakes}, json):
+            raise
         raise typer.Exit(mistake.exit_code) from None
     odd = warnings(specification, text)
-    if as_json:
-        found = {"ok": True, "warnings": _as_json(odd), **outlook(specification)}
-        typer.echo(json.dumps(found, indent=2, ensure_ascii=False))
+    document = {"ok": True, "warnings": _as_json(odd), **preview(specification)}
+    if not destinations.write_json(document, json):
         return
-    _show(specification, outlook(specification), queries)
-    for line, column, said in odd:
-        typer.echo(f"{file}, line {line}, column {column}: warning: {said}", err=True)
+    _show(specification, preview(specification), queries)
+    for line, column, warning in odd:
+        typer.echo(f"{file}, line {line}, column {column}: warning: {warning}", err=True)
 
 
 def _as_json(placed: Any) -> list[dict[str, Any]]:
@@ -138,8 +142,39 @@ def _show(specification: Specification, seen: dict[str, Any], queries: bool) -> 
             typer.echo(f"\n-- {name}\n{sql};")
 
 
+@app.command()
+@needs("report")
+def submit(
+    specification: SpecificationFile,
+    lab: options.Lab = "lab.db",
+    machines: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME[,...]",
+            help="Executors by name; each measures the whole experiment. Default: any one of them.",
+        ),
+    ] = None,
+    dbms: Annotated[
+        list[str] | None,
+        typer.Option("--dbms", metavar="NAME", help="Only this DBMS of the specification. Repeatable."),
+    ] = None,
+    json: options.Json = None,
+) -> None:
+    """Add an experiment to a shared lab, for executors on other machines: a job for each DBMS.
+
+    The lab is a PostgreSQL database. `tare executor run` on a machine claims jobs; `tare executor list` shows them.
+
+    Example: tare experiment submit e.toml --lab postgresql://lab/tare --machines m1,m2
+    """
+    from tare.cli.executor import submitted
+
+    destinations.check({"json": json})
+    jobs = submitted(specification, lab, machines, dbms)
+    if destinations.write_json({"jobs": jobs}, json):
+        typer.echo(f"submitted: {', '.join(f'job {one}' for one in jobs)}")
+
+
 app.command()(experiment_run.run)
 app.command()(experiment_run.resume)
 app.command()(experiment_status.status)
-app.command("list")(experiment_status.list_)
 app.command()(experiment_watch.watch)

@@ -1,77 +1,81 @@
-"""`tare experiment run` and `resume`: a specification's runs, one for each DBMS, made one after the other."""
+"""`tare experiment run` and `resume`: the runs of a specification, one for each DBMS, in turn."""
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from tare.cli import options
+from tare.cli.command import needs
 
-Dir = Annotated[
-    Path | None,
-    typer.Option(
-        "--dir",
-        metavar="DIR",
-        help="Where DBMSs that Tare starts keep their data; by default beside the lab. They stay for `resume`.",
-    ),
-]
 Events = Annotated[
     str | None,
-    typer.Option(
-        "--progress-json", metavar="FILE|-", help="Write events as JSON lines; a QE's once it is durable."
-    ),
+    options.output("--progress-json", "Write events as JSON lines, each execution's once it is durable."),
 ]
-AsJson = Annotated[bool, typer.Option("--json", help="Print how the runs stand at the end as JSON.")]
+Web = Annotated[
+    bool, typer.Option("--web", help="Show the run in a browser meanwhile, with buttons: see `tare observe`.")
+]
+State = Annotated[str | None, options.output("--json", "Write the state of the runs at the end as JSON.")]
 
 
+@needs("report")
 def run(
-    specification: Annotated[Path, typer.Argument(metavar="E.TOML", help="The experiment's specification.")],
+    specification: Annotated[
+        Path, typer.Argument(metavar="FILE", help="The experiment's specification, in TOML.")
+    ],
     lab: options.Lab = "lab.db",
     dbms: Annotated[
         list[str] | None,
         typer.Option("--dbms", metavar="NAME", help="Only this DBMS of the specification. Repeatable."),
     ] = None,
-    dir_: Dir = None,
+    dir_: options.Dir = None,
     progress_json: Events = None,
-    json: AsJson = False,
+    json: State = None,
     allow_restart: options.AllowRestart = False,
     connect_timeout: options.ConnectTimeout = 10.0,
     tier: options.TierFlag = None,
     machine_settings: options.Settings = True,
+    web: Web = False,
 ) -> None:
-    """Run an experiment: one run for each DBMS of the specification, every query execution kept in the lab.
+    """Run an experiment: one run for each DBMS of the specification. The lab keeps every execution of a query.
 
-    Ctrl-C pauses after the query execution in hand (a second Ctrl-C at once), and `tare experiment resume` goes on
-    where it was. A server or a lab that goes away is waited for: ten tries with doubling pauses, then the run
-    pauses. To keep everybody else off its CPUs: tare isolate -- tare experiment run E.TOML
+    Ctrl-C pauses after the current execution (a second Ctrl-C at once); `tare experiment resume` continues there.
+    When a server or the lab goes away, Tare tries ten times with doubling pauses, then pauses the run. To keep other
+    processes off its CPUs: tare isolate -- tare experiment run FILE
 
-    Exit code: 0 done, 1 a run paused or failed, 2 the request was at fault, 130 Ctrl-C, 143 SIGTERM.
+    Example: tare experiment run e.toml --lab lab.db
     """
     from tare.cli.experiment_session import Session
+    from tare.cli.observe import beside
 
     session = Session(lab, dir_, progress_json, json, allow_restart, connect_timeout, tier, machine_settings)
-    raise typer.Exit(session.run(specification, dbms))
+    with beside(lab) if web else nullcontext():
+        raise typer.Exit(session.run(specification, dbms))
 
 
+@needs("report")
 def resume(
     runs: options.Runs,
     lab: options.Lab = "lab.db",
-    dir_: Dir = None,
+    dir_: options.Dir = None,
     progress_json: Events = None,
-    json: AsJson = False,
+    json: State = None,
     allow_restart: options.AllowRestart = False,
     connect_timeout: options.ConnectTimeout = 10.0,
     tier: options.TierFlag = None,
     machine_settings: options.Settings = True,
+    web: Web = False,
 ) -> None:
-    """Go on with runs that were paused, or whose executor was killed: no finished query execution is lost or made
-    again.
+    """Continue runs that were paused, or whose executor was killed. No finished execution is lost or repeated.
 
-    Exit code: 0 done, 1 a run paused or failed, 2 the request was at fault, 130 Ctrl-C, 143 SIGTERM.
+    Example: tare experiment resume e3 --lab lab.db
     """
     from tare.cli.experiment_session import Session
+    from tare.cli.observe import beside
 
     session = Session(lab, dir_, progress_json, json, allow_restart, connect_timeout, tier, machine_settings)
-    raise typer.Exit(session.resume(runs))
+    with beside(lab) if web else nullcontext():
+        raise typer.Exit(session.resume(runs))

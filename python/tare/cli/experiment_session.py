@@ -1,8 +1,7 @@
-"""What `run` and `resume` share: the lab, the machine's settings, the runs in turn, and how they ended."""
+"""The session of `run` and `resume`: the lab, the machine's settings, the runs in turn, and their states at the end."""
 
 from __future__ import annotations
 
-import json
 import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
@@ -13,34 +12,34 @@ from typing import TextIO
 
 import typer
 
+from tare.cli import destinations
 from tare.cli.experiment_show import as_json, lines, observing
 from tare.dbms.registry import find
 from tare.dbms.url import redacted
 from tare.errors import LabError, TareError, UsageError
-from tare.experiment.conduct import Conductor, End, begin, meet
-from tare.experiment.interrupts import Interrupted, Interrupts
-from tare.experiment.read import read_specification
-from tare.experiment.recorded import specification_of
+from tare.experiment.conduct import Conductor, End, begin, reach_dbms
+from tare.experiment.read import read_specification, specification_of
 from tare.experiment.specification import Specification
+from tare.experiment.specified_work import work_of
 from tare.experiment.status import status
-from tare.experiment.target import Target, home, target_of
-from tare.experiment.works import work_of
+from tare.experiment.target import Target, chosen_dbms, home, target_of
+from tare.interruption import Interrupted, Interrupts
 from tare.lab.progress import progress, run_facts
 from tare.lab.recorder import Recorder
 from tare.lab.store import Lab, find_runs, open_lab
 from tare.measure.choices import Tier
-from tare.measure.machine.settings import MachineSettings, delay_accounting_on
+from tare.measure.machine.settings import MachineSettings, try_delay_accounting
 from tare.protocol.warmup import steady
 
 
 @dataclass(frozen=True)
 class Session:
-    """One call of `run` or `resume`, as it was asked for."""
+    """A call of `run` or `resume`, with its options."""
 
     lab: str
     dir: Path | None
     progress_json: str | None
-    json: bool
+    json: str | None
     allow_restart: bool
     connect_timeout_s: float
     tier: Tier | None
@@ -61,22 +60,22 @@ class Session:
         `first` is called with each DBMS before anything is begun. Raises what is wrong until then."""
         chosen = [(spec, text, target) for spec, text in asked for target in self._targets(spec, names)]
         for _, _, target in chosen:
-            if target.starts is None:
-                find(target.url)  # an unknown scheme is said before anything is touched
+            # An unknown scheme and a driver that is not installed are reported before anything is touched.
+            find(target.url if target.starts is None else f"{target.starts}://").need_driver()
         with self._set_up(create=True) as (lab, interrupts, events), ExitStack() as stack:
-            with interrupts.at_once():  # every DBMS is met before the first of them is weighed for hours
+            with interrupts.at_once():  # every DBMS is reached before the first of them is weighed for hours
                 if len(chosen) == 1:  # it need not be started twice
                     stack.enter_context(chosen[0][2])
                 if first is not None:
                     for specification, _, target in chosen:
                         first(specification, target)
-                met = [meet(target, self.tier) for _, _, target in chosen]
+                reached = [reach_dbms(target, self.tier) for _, _, target in chosen]
             recorder = Recorder(lab)
             turns: list[tuple[Conductor, int, Target]] = []
             runs: list[tuple[int, Specification]] = []
             conductors = {text: self._conductor(lab, spec, interrupts, events) for spec, text in asked}
             queries = {text: conductor.work.queries() for text, conductor in conductors.items()}
-            for (specification, text, target), one in zip(chosen, met, strict=True):
+            for (specification, text, target), one in zip(chosen, reached, strict=True):
                 run_id = begin(recorder, specification, text, one, queries[text])
                 turns.append((conductors[text], run_id, target))
                 runs.append((run_id, specification))
@@ -98,23 +97,17 @@ class Session:
     # Inside --------------------------------------------------------------------------
     @contextmanager
     def _set_up(self, *, create: bool) -> Iterator[tuple[Lab, Interrupts, TextIO | None]]:
+        destinations.check({"json": self.json, "progress-json": self.progress_json})
         with ExitStack() as stack:
             lab = stack.enter_context(open_lab(self.lab, create=create))
             settings = stack.enter_context(MachineSettings())
             if self.machine_settings:
-                with suppress(TareError):  # the run's deviations then say that it is off
-                    delay_accounting_on(settings)
+                try_delay_accounting(settings)  # the run's deviations say if it is off
             events = stack.enter_context(_opened(self.progress_json)) if self.progress_json else None
             interrupts = stack.enter_context(Interrupts(_say_pausing))
             yield lab, interrupts, events
 
     def _targets(self, specification: Specification, names: Sequence[str] | None) -> list[Target]:
-        known = {spec.name: spec for spec in specification.dbms}
-        unknown = [name for name in names or () if name not in known]
-        if unknown:
-            raise UsageError(
-                f"the specification has no DBMS {unknown[0]}", f"it has {', '.join(known)}: give one of them"
-            )
         place = (self.dir.absolute() if self.dir else home(self.lab)) / specification.name
         return [
             Target(
@@ -123,8 +116,7 @@ class Session:
                 connect_timeout_s=self.connect_timeout_s,
                 allow_restart=self.allow_restart,
             )
-            for name, spec in known.items()
-            if not names or name in names
+            for spec in chosen_dbms(specification, names)
         ]
 
     def _conductor(
@@ -150,20 +142,19 @@ class Session:
             for end in ends:
                 if end.stopped_by is not None:
                     print(f"tare: {end.stopped_by}", file=sys.stderr)
-            print(f"go on with: tare experiment resume {_ids(runs)} --lab {shown}", file=sys.stderr)
+            print(f"continue with: tare experiment resume {_ids(runs)} --lab {shown}", file=sys.stderr)
         else:
-            if self.json:
-                print(json.dumps({"lab": lab.where, "runs": [as_json(one) for one in found]}, indent=2))
-            else:
-                for one in found:
-                    typer.echo("\n".join(lines(one, shown)))
+            document = {"lab": lab.where, "runs": [as_json(state) for state in found]}
+            if destinations.write_json(document, self.json):
+                for state in found:
+                    typer.echo("\n".join(lines(state, shown)))
             for error in stopped:
                 if isinstance(error, TareError):
                     print(f"tare: {error}", file=sys.stderr)
         signals = [error.exit_code for error in stopped if isinstance(error, Interrupted)]
         if signals:
             print(
-                f"tare: paused; go on with: tare experiment resume {_ids(runs)} --lab {shown}",
+                f"tare: paused; continue with: tare experiment resume {_ids(runs)} --lab {shown}",
                 file=sys.stderr,
             )
             return signals[0]
@@ -181,7 +172,7 @@ def _in_turn(turns: Sequence[tuple[Conductor, int, Target]]) -> list[End]:
 
 
 def _ids(runs: Sequence[tuple[int, Specification]]) -> str:
-    return " ".join(str(run_id) for run_id, _ in runs)
+    return " ".join(f"e{run_id}" for run_id, _ in runs)
 
 
 @contextmanager
@@ -200,4 +191,4 @@ def _opened(target: str) -> Iterator[TextIO]:
 def _say_pausing() -> None:
     """From a signal's handler: no buffer that the interrupted code may hold is touched."""
     with suppress(OSError):
-        os.write(2, b"\ntare: pausing after the query execution in hand; once more to pause at once\n")
+        os.write(2, b"\ntare: pausing after the current execution; press again to pause at once\n")

@@ -1,4 +1,4 @@
-"""What `tare experiment` shows: a bar and events while a run is made, and how runs stand."""
+"""Output of `tare experiment`: a bar and events while a run is made, and the state of runs."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from tare.cli.run_json import run_json
 from tare.dbms.url import redacted
-from tare.experiment.observer import Observer
 from tare.experiment.scenario.base import Range
 from tare.experiment.status import RunStatus
-from tare.experiment.walk import QatC, QueryWalk, tally
+from tare.experiment.walk import Observer, QatC, QueryWalk, tally
 from tare.lab.progress import RunFacts
 from tare.measure.records import QE
+from tare.report.words import ago, duration
 
 
 class Bar:
-    """Over the Q@Cs that the scenario may visit. Rich's own refresh thread is off: it would wake up while a
-    query is being weighed. Nothing is drawn where standard error is no terminal."""
+    """Progress over the Q@Cs that the scenario may visit. Rich's own refresh thread is off: it would wake up while a
+    query is being weighed. Nothing is drawn where standard error is not a terminal."""
 
     def __init__(self, run_id: int, dbms: str, walks: Sequence[QueryWalk], cardinalities: Range) -> None:
         self._each = len(cardinalities.cardinalities)  # visits of one walk, at most
@@ -30,7 +30,7 @@ class Bar:
         counted = tally(walks, cardinalities)
         self._qes, self._planned = counted.qes, counted.planned
         self._progress = Progress(
-            TextColumn(f"run {run_id} ({dbms})"),
+            TextColumn(f"run e{run_id} ({dbms})"),
             BarColumn(bar_width=24),
             MofNCompleteColumn(),
             TextColumn("Q@Cs · {task.fields[qes]:,} QEs"),
@@ -69,7 +69,7 @@ class Bar:
 
 
 class Events:
-    """One JSON object a line, each after what it tells of is durable."""
+    """Events as JSON lines, each written once the lab has it."""
 
     def __init__(self, run_id: int, out: TextIO) -> None:
         self._run_id = run_id
@@ -111,7 +111,7 @@ class Events:
         )
 
     def _write(self, event: dict[str, Any]) -> None:
-        self._out.write(json.dumps({"run": self._run_id, **event}) + "\n")
+        self._out.write(json.dumps({"run": f"e{self._run_id}", **event}) + "\n")
         self._out.flush()
 
 
@@ -151,7 +151,7 @@ def as_json(status: RunStatus) -> dict[str, Any]:
             run,
             state=status.shown_state,
             said=run.said,
-            executor=run.executor if status.held else None,
+            executor=run.executor if status.is_held else None,
         ),
         "qatcs": {
             "planned": tally.planned,
@@ -174,7 +174,7 @@ def as_json(status: RunStatus) -> dict[str, Any]:
 
 def lines(status: RunStatus, lab: str) -> Iterator[str]:
     run, tally = status.run, status.tally
-    yield f"run {run.id} · {run.experiment} ({run.scenario}) on {run.dbms} {run.dbms_version}: {_state(status)}"
+    yield f"run e{run.id} · {run.experiment} ({run.scenario}) on {run.dbms} {run.dbms_version}: {_state(status)}"
     yield (
         f"  Q@Cs: {tally.visited:,} of {tally.planned:,} visited: {tally.timed:,} timed, {tally.same_plan:,} with "
         f"the same plan, {tally.failed:,} failed; {tally.qes:,} QEs"
@@ -185,34 +185,22 @@ def lines(status: RunStatus, lab: str) -> Iterator[str]:
     if status.failures:
         yield f"  failed Q@Cs ({len(status.failures)}):"
         yield from (f"    {one.query} at {one.cardinality:,}: {_first(one.why)}" for one in status.failures)
-    if status.shown_state in ("paused", "stopped"):
-        yield f"  go on with: tare experiment resume {run.id} --lab {redacted(lab)}"
+    if status.shown_state == "paused" and status.is_held:
+        yield f"  its executor waits: resume it with tare observe --allow-control --lab {redacted(lab)}"
+    elif status.shown_state in ("paused", "stopped"):
+        yield f"  continue with: tare experiment resume e{run.id} --lab {redacted(lab)}"
 
 
 def _state(status: RunStatus) -> str:
     run, state = status.run, status.shown_state
     if state == "paused":
-        return f"paused — {_first(run.said or 'no reason is known')}"
+        return f"paused — {_first(run.said or 'no reason is recorded')}"
     if state == "stopped":
-        return f"stopped — its executor is gone, last heard {_ago(status.silent_s)}"
+        return f"stopped — its executor is gone, last heard from {ago(status.silent_s)}"
     if state == "done":
         return "done"
-    eta = "" if status.eta_s is None else f", about {duration(status.eta_s)} to go"
-    return f"running ({run.executor}), last heard {_ago(status.silent_s)}{eta}"
-
-
-def _ago(seconds: float | None) -> str:
-    return "never" if seconds is None else f"{duration(seconds)} ago"
-
-
-def duration(seconds: float) -> str:
-    """Two units at most: 3 h 20 min, 45 s."""
-    whole = max(0, round(seconds))
-    for size, unit, small, part in ((86_400, "d", 3600, "h"), (3600, "h", 60, "min"), (60, "min", 1, "s")):
-        if whole >= size:
-            rest = whole % size // small
-            return f"{whole // size} {unit}" + (f" {rest} {part}" if rest else "")
-    return f"{whole} s"
+    eta = "" if status.eta_s is None else f", about {duration(status.eta_s)} remaining"
+    return f"running ({run.executor}), last heard from {ago(status.silent_s)}{eta}"
 
 
 def _first(text: str) -> str:

@@ -1,4 +1,4 @@
-"""`tare experiment watch`: tells when an executor goes silent, and when it is heard again."""
+"""`tare experiment watch`: reports when an executor goes silent, and when it is heard from again."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from tare.cli import options
+from tare.cli.command import needs
 
 if TYPE_CHECKING:
     from tare.experiment.watcher import Notice
@@ -14,16 +15,16 @@ if TYPE_CHECKING:
 LEAST_S, MOST_S = 0.1, 30.0  # between two looks: a tenth of the limit, within these
 
 
+@needs("report")
 def watch(
     runs: options.Runs,
     lab: options.Lab = "lab.db",
     silent_after: Annotated[
         float | None,
-        typer.Option(
-            min=0.1,
-            max=1e7,
-            metavar="SECONDS",
-            help="Silent for longer is told. By default the specification's, else 300.",
+        options.duration(
+            "--silent-after",
+            "Report an executor that has been silent for this long. Default: from the specification, else 300s.",
+            least=0.1,
         ),
     ] = None,
     command: Annotated[
@@ -37,17 +38,17 @@ def watch(
         str | None, typer.Option(metavar="URL", help="Web address to POST the JSON to.")
     ] = None,
     once: Annotated[
-        bool, typer.Option("--once", help="Look once and leave: exit code 1 if a run is silent.")
+        bool, typer.Option("--once", help="Look once and end: exit code 1 if a run is silent.")
     ] = False,
 ) -> None:
-    """Watch runs from another process, or machine, and tell when an executor goes silent or its run pauses, and
-    when it goes on. Told once each, as a JSON line on standard output, and by --command and --webhook (by default
-    those of the specification). Ends when every run is done.
+    """Watch runs from another process or machine, and report when an executor goes silent or its run pauses, and
+    when it continues.
 
-    Heart-beats come with every query execution: let --silent-after be longer than the longest one.
+    Each report is a JSON line on standard output, and goes to --command and --webhook (by default those of the
+    specification). The command ends when every run is done. Heart-beats come with every execution: --silent-after must
+    be longer than the longest one.
 
-    Exit code: 0 all runs are done (--once: none is silent), 1 a run is silent or the lab cannot be read, 2 the
-    request was at fault, 130 Ctrl-C.
+    Example: tare experiment watch e3 --silent-after 10m --webhook https://example.org/hook
     """
     import sys
     from functools import partial
@@ -55,7 +56,7 @@ def watch(
 
     from tare.errors import LabLost
     from tare.experiment.alarm import Bell, Channel, check_webhook, post, run_command
-    from tare.experiment.recorded import specification_of
+    from tare.experiment.read import specification_of
     from tare.experiment.specification import WatchSpec
     from tare.experiment.watcher import Watch
     from tare.lab.progress import run_facts
@@ -87,7 +88,7 @@ def watch(
                 if lost == MAX_TRIES or once:
                     raise
             if once:
-                raise typer.Exit(1 if any(one.told for one, _ in watched) else 0)
+                raise typer.Exit(1 if any(one.reported for one, _ in watched) else 0)
             if all(one.over and bell.quiet for one, bell in watched):
                 return
             sleep(pause_s)

@@ -1,4 +1,4 @@
-"""`tare lab`: what a lab holds, and runs taken from one lab to another."""
+"""`tare lab`: lists, exports, imports and verifies the runs of a lab."""
 
 from __future__ import annotations
 
@@ -7,76 +7,79 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from tare.cli import options
-from tare.cli.command import Commands
+from tare.cli import destinations, options
+from tare.cli.command import Commands, needs
+from tare.cli.help import OUTPUT
 
 if TYPE_CHECKING:
-    from tare.lab.progress import RunSummary
     from tare.lab.verify import Verified
 
-app = Commands(help="Look into a lab, and take runs from one to another.", no_args_is_help=True)
+app = Commands(
+    help="List, export, import and verify the runs of a lab.\n\nExample: tare lab list --lab lab.db",
+    no_args_is_help=True,
+)
 
 
 @app.command("list")
-def list_(lab: options.Lab = "lab.db", as_json: options.AsJson = False) -> None:
-    """List the runs of a lab, oldest first.
+@needs("report")
+def list_(
+    lab: options.Lab = "lab.db",
+    profiles: options.Profiles = "profiles",
+    tunings: options.Tunings = "tunings",
+    json: options.Json = None,
+) -> None:
+    """List all runs, oldest first: experiments (e), transactional runs (o), profiles (p) and tuning runs (t).
 
-    Exit code: 0 done, 1 the lab cannot be read.
+    Other commands take a run by the id in the first column.
+
+    Example: tare lab list --lab lab.db
     """
-    from tare.lab.progress import runs
-    from tare.lab.store import open_lab
+    from tare.cli.lab_list import find, show
 
-    with open_lab(lab) as opened:
-        found = runs(opened)
-    if as_json:
-        _print_json({"lab": opened.where, "runs": [_as_json(one) for one in found]})
-    elif not found:
-        typer.echo(f"the lab {opened.where} has no runs")
-    else:
-        _print_runs(found)
+    destinations.check({"json": json})
+    found = find(lab, Path(profiles), Path(tunings))
+    if destinations.write_json(found.document(), json):
+        show(found)
 
 
 @app.command()
+@needs("report")
 def export(
     parquet: Annotated[
-        Path, typer.Option("--parquet", metavar="DIR", help="A new folder for the Parquet files.")
-    ],
-    run: Annotated[
-        list[str] | None,
-        typer.Argument(
-            metavar="[RUN]...",
-            help="Runs of the lab: numbers, or beginnings of their ids.",
-            show_default=False,
-        ),
-    ] = None,
-    oltp: Annotated[
-        list[str] | None,
+        Path,
         typer.Option(
-            "--oltp", metavar="RUN", help="A transactional run too, of `tare bench oltp`. Repeatable."
+            "--parquet", metavar="DIR", help="New folder for the Parquet files.", rich_help_panel=OUTPUT
         ),
-    ] = None,
+    ],
+    runs: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="RUN",
+            help="Runs by id, as `tare lab list` shows them: e3, o1. Or the beginning of a UUID.",
+        ),
+    ],
     lab: options.Lab = "lab.db",
-    as_json: options.AsJson = False,
+    json: options.Json = None,
 ) -> None:
     """Write runs to a folder of Parquet files, whole or not at all.
 
-    Exit code: 0 done, 1 the lab cannot be read or the folder not written, 2 the request was at fault.
+    Example: tare lab export e1 e2 --parquet shared --lab lab.db
     """
-    from tare.errors import UsageError
     from tare.lab.exporting import export as export_runs
     from tare.lab.oltp import find
+    from tare.lab.run_ids import Kind, parse
     from tare.lab.store import find_runs, open_lab
 
-    if not (run or oltp):
-        raise UsageError("no run is named", "name runs that `tare lab list` shows, or --oltp RUN")
+    destinations.check({"json": json})
+    of_oltp = [text for text in runs if (run_id := parse(text)) is not None and run_id.kind is Kind.OLTP]
     with open_lab(lab) as opened:
-        transactional = list(dict.fromkeys(find(opened, one) for one in oltp or ()))
-        done = export_runs(opened, find_runs(opened, run or ()), parquet, transactional)
+        transactional = list(dict.fromkeys(find(opened, text) for text in of_oltp))
+        experiments = find_runs(opened, [text for text in runs if text not in of_oltp])
+        done = export_runs(opened, experiments, parquet, transactional)
     rows = {table: facts.rows for table, facts in done.files.items()}
-    if as_json:
-        more = {"oltp_runs": list(done.oltp_runs)} if done.oltp_runs else {}
-        _print_json({"folder": str(parquet), "runs": list(done.runs), "rows": rows, **more})
-    else:
+    more = {"oltp_runs": list(done.oltp_runs)} if done.oltp_runs else {}
+    document = {"folder": str(parquet), "runs": list(done.runs), "rows": rows, **more}
+    if destinations.write_json(document, json):
         size = sum(facts.bytes for facts in done.files.values())
         beside = f", {_count(len(done.oltp_runs), 'transactional run')}" if done.oltp_runs else ""
         typer.echo(
@@ -85,113 +88,78 @@ def export(
 
 
 @app.command("import")
+@needs("report")
 def import_(
-    folder: Annotated[Path, typer.Argument(metavar="DIR", help="What `tare lab export` wrote.")],
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="Folder that `tare lab export` wrote.")],
     lab: options.Lab = "lab.db",
-    as_json: options.AsJson = False,
+    json: options.Json = None,
 ) -> None:
-    """Take the runs of an export into a lab, which is made if it is not there. All or nothing.
+    """Add the runs of an export to a lab, all or none. The lab is made if it does not exist.
 
-    A run keeps its id (uuid) and gets a new number; one that the lab has already is left out.
+    A run keeps its UUID and gets a new id. Runs that the lab already has are skipped.
 
-    Exit code: 0 done, 1 the lab cannot be written, 2 the folder is no export, or is damaged.
+    Example: tare lab import shared --lab lab.db
     """
     from tare.lab.foreign import Export
     from tare.lab.importing import import_ as import_runs
     from tare.lab.store import open_lab
 
+    destinations.check({"json": json})
     with Export(folder) as found, open_lab(lab, create=True) as opened:
         done = import_runs(opened, found)
-    if as_json:
-        more = {"oltp_runs": dict(done.oltp)} if done.oltp else {}
-        _print_json(
-            {"lab": opened.where, "runs": dict(done.runs), "skipped": done.skipped, "rows": done.rows, **more}
-        )
+    more = {"oltp_runs": dict(done.oltp)} if done.oltp else {}
+    document = {
+        "lab": opened.where,
+        "runs": dict(done.runs),
+        "skipped": done.skipped,
+        "rows": done.rows,
+        **more,
+    }
+    if not destinations.write_json(document, json):
         return
     for uuid, number in done.runs.items():
-        typer.echo(f"run {uuid} is run {number} of {opened.where}")
+        typer.echo(f"run {uuid} is run e{number} of {opened.where}")
     for uuid, number in done.oltp.items():
-        typer.echo(f"run {uuid} is transactional run {number} of {opened.where}")
+        typer.echo(f"run {uuid} is run o{number} of {opened.where}")
     for uuid in done.skipped:
-        typer.echo(f"run {uuid} is in {opened.where} already: left as it was")
+        typer.echo(f"run {uuid} is already in {opened.where}: skipped")
 
 
 @app.command()
-def verify(run: options.Runs, lab: options.Lab = "lab.db", as_json: options.AsJson = False) -> None:
-    """Compute every difference anew from the raw readings, and compare it with what the lab holds.
+@needs("report")
+def verify(runs: options.Runs, lab: options.Lab = "lab.db", json: options.Json = None) -> None:
+    """Compute every difference again from the raw readings, and compare it with the lab's value.
 
-    Exit code: 0 all agree, 1 some do not, or the lab cannot be read, 2 no such run.
+    The exit code is 1 if a value differs.
+
+    Example: tare lab verify e1 --lab lab.db
     """
     from tare.lab.store import find_runs, open_lab
     from tare.lab.verify import verify as verify_runs
 
+    destinations.check({"json": json})
     with open_lab(lab) as opened:
-        done = verify_runs(opened, find_runs(opened, run))
-    if as_json:
-        _print_json(_verified_as_json(done))
-    else:
+        done = verify_runs(opened, find_runs(opened, runs))
+    if destinations.write_json(_verified_as_json(done), json):
         _print_verified(done)
     if done.mismatches:
         raise typer.Exit(1)
 
 
 # How it is shown ----------------------------------------------------------------
-def _print_runs(found: list[RunSummary]) -> None:
-    from rich.console import Console
-    from rich.table import Table
-    from rich.text import Text
-
-    table = Table(box=None, pad_edge=False)
-    for heading in ("run", "id", "experiment", "DBMS", "state", "begun (UTC)", "queries", "Q@Cs", "QEs"):
-        table.add_column(heading, justify="right" if heading in ("run", "queries", "Q@Cs", "QEs") else "left")
-    for one in found:
-        cells = (
-            str(one.run.id),
-            one.run.uuid[:8],
-            one.run.experiment,
-            f"{one.run.dbms} {one.run.dbms_version}",
-            one.run.state.value,
-            one.run.started_at[:19].replace("T", " "),
-            _with_failed(one.queries, one.failed_queries),
-            _with_failed(one.timed_qatcs, one.failed_qatcs),
-            str(one.qes),
-        )
-        table.add_row(*(Text(_printable(cell)) for cell in cells))
-    Console().print(table)
-
-
-def _with_failed(count: int, failed: int) -> str:
-    return f"{count} ({failed} failed)" if failed else str(count)
-
-
-def _as_json(one: RunSummary) -> dict[str, Any]:
-    from tare.cli.run_json import run_json
-
-    return {
-        **run_json(one.run, state=one.run.state.value, said=one.run.said),
-        "executor": one.run.executor,
-        "queries": one.queries,
-        "failed_queries": one.failed_queries,
-        "qatcs": one.qatcs,
-        "timed_qatcs": one.timed_qatcs,
-        "failed_qatcs": one.failed_qatcs,
-        "qes": one.qes,
-    }
-
-
 def _print_verified(done: Verified) -> None:
     for one in done.first:
         typer.echo(
-            f"run {one.run_id}, QE {one.run_order}: {one.what} is {one.stored} in the lab and "
+            f"run e{one.run_id}, QE {one.run_order}: {one.what} is {one.stored} in the lab and "
             f"{one.computed} by the readings"
         )
     if done.mismatches > len(done.first):
         typer.echo(f"… and {done.mismatches - len(done.first)} more")
     if done.without_readings:
-        typer.echo(f"{_count(done.without_readings, 'QE')} of {done.qes} hold no raw readings")
+        typer.echo(f"{_count(done.without_readings, 'QE')} of {done.qes} have no raw readings")
     looked = done.qes - done.without_readings
     verdict = f"{_count(done.mismatches, 'value')} differ" if done.mismatches else "all agree"
-    typer.echo(f"{_count(looked, 'QE')}, {_count(done.values, 'value')} computed anew: {verdict}")
+    typer.echo(f"{_count(looked, 'QE')}, {_count(done.values, 'value')} computed again: {verdict}")
 
 
 def _verified_as_json(done: Verified) -> dict[str, Any]:
@@ -219,11 +187,5 @@ def _count(number: int, what: str) -> str:
 
 
 def _printable(text: str) -> str:
-    """Runs of others come with others' words: none of them may steer the terminal."""
+    """Text of other people's runs without characters that could control the terminal."""
     return "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in text)
-
-
-def _print_json(document: object) -> None:
-    import json
-
-    typer.echo(json.dumps(document))

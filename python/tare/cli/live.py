@@ -1,4 +1,4 @@
-"""What a command does while it works: drawn on a terminal, a line now and then elsewhere. Always on standard error."""
+"""Progress of a command on standard error: a picture on a terminal, elsewhere a line from time to time."""
 
 from __future__ import annotations
 
@@ -13,27 +13,29 @@ from rich.live import Live
 from rich.text import Text
 
 EVERY_S = 10
-"""Between two lines about what happens often."""
+"""Seconds between two lines about frequent events."""
 
 Event = TypeVar("Event")
 Hear = Callable[[Event | None], None]
-"""Takes what happens; None: nothing did meanwhile."""
+"""Receives events; None: nothing happened since the last call."""
 
 
 class Drawn(ABC, Generic[Event]):
-    """For eyes."""
+    """Progress as a picture."""
 
     @abstractmethod
     def learn(self, event: Event) -> None: ...
 
     @abstractmethod
     def picture(self) -> Group:
-        """Of all that was learnt."""
+        """Picture of the events so far."""
 
 
 class Lines(Generic[Event]):
-    """For logs. `line`: of an event, None where it is not worth one; `often`: kinds of events that have one now and
-    then only; `anew`: whether the next of these has one at once where another kind came between."""
+    """Progress as lines of a log.
+
+    `line`: text of an event, None for none; `often`: kinds of events that get a line from time to time only; `anew`:
+    whether the next of these gets a line at once after an event of another kind."""
 
     def __init__(self, line: Callable[[Event], str | None], often: tuple[type, ...], *, anew: bool) -> None:
         self._line = line
@@ -56,7 +58,7 @@ class Lines(Generic[Event]):
 
 @contextmanager
 def shown(drawn: Drawn[Event], lines: Lines[Event], *, quiet: bool) -> Iterator[Hear[Event]]:
-    """In one of the two ways, as standard error is; `quiet`: in neither."""
+    """Show progress as a picture where standard error is a terminal, else as lines; `quiet`: not at all."""
     console = Console(stderr=True)
     if quiet:
         yield lambda event: None

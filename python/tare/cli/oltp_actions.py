@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 
 import typer
 
+from tare.cli import destinations
 from tare.cli.oltp_call import Call, bound
 from tare.cli.oltp_live import shown
 from tare.report.oltp import words
 from tare.workload.oltp import conditions
+from tare.workload.oltp.events import CheckResult, LoadDone
 from tare.workload.oltp.request import Check, Drop, Load
-from tare.workload.oltp.told import Checked, LoadDone
 from tare.workload.oltp.workloads import WORKLOADS, kinds
 
 
@@ -27,30 +27,34 @@ def loaded(
     replace: bool,
 ) -> None:
     request = call.request(Load(connections=connections, replace=replace), seed, scale, settings)
-    with call.at(make=True) as url, shown(f"load {call.workload}", None, 0, quiet=call.json) as hear:
+    with call.at(make=True) as url, shown(f"load {call.workload}", None, 0, quiet=call.quiet) as hear:
         done = conditions.last_of(conditions.carry_out(bound(request, url), hear), LoadDone)
-    if call.json:
-        typer.echo(done.model_dump_json(exclude={"event"}))
+    if not destinations.write_json(done.model_dump(mode="json", exclude={"event"}), call.json):
         return
-    rows = sum(one.rows for one in done.tables)
-    for one in done.tables:
-        typer.echo(f"{one.table}: {one.rows:,} rows")
+    rows = sum(table.rows for table in done.tables)
+    new = rows - done.continued_rows
+    for table in done.tables:
+        typer.echo(f"{table.table}: {table.rows:,} rows")
     typer.echo(
-        f"{done.loaded.workload}, scale {done.loaded.scale:g}, seed {done.loaded.seed}: {rows:,} rows in "
-        f"{done.rows_ns / 1e9:.1f} s ({rows / max(done.rows_ns, 1) * 1e9:,.0f} rows/s), "
+        f"{done.loaded.workload}, scale {done.loaded.scale:g}, seed {done.loaded.seed}: {new:,} rows in "
+        f"{done.rows_ns / 1e9:.1f} s ({new / max(done.rows_ns, 1) * 1e9:,.0f} rows/s), "
         f"{done.all_ns / 1e9:.1f} s with keys, indexes and statistics"
     )
+    if done.continued_rows:
+        typer.echo(
+            f"continued an interrupted load of {done.continued_rows:,} rows; the DBMS counts {rows:,} rows in all, as "
+            "were loaded"
+        )
 
 
 def checked(call: Call, rows: int) -> int:
     """The exit code."""
     request = call.request(Check(rows=rows))
-    with call.at() as url, shown(f"check {call.workload}", None, 0, quiet=call.json) as hear:
+    with call.at(shared=True) as url, shown(f"check {call.workload}", None, 0, quiet=call.quiet) as hear:
         found = conditions.check(bound(request, url), hear)
-    if call.json:
-        held = [one.model_dump(exclude={"event"}) for one in found.checked]
-        typer.echo(json.dumps({"holds": not found.failing, "took_ns": found.took_ns, "conditions": held}))
-    else:
+    conditions_json = [condition.model_dump(exclude={"event"}) for condition in found.checked]
+    document = {"holds": not found.failing, "took_ns": found.took_ns, "conditions": conditions_json}
+    if destinations.write_json(document, call.json):
         for one in found.checked:
             state = f"does NOT hold in {words.rows(one.failing)}" if one.failing else "holds"
             typer.echo(f"{one.name}: {state} ({one.took_ns / 1e9:.2f} s): {one.says}")
@@ -61,27 +65,26 @@ def checked(call: Call, rows: int) -> int:
 
 
 def dropped(call: Call) -> None:
-    with call.at() as url, shown(f"drop {call.workload}", None, 0, quiet=call.json) as hear:
+    with call.at() as url, shown(f"drop {call.workload}", None, 0, quiet=call.quiet) as hear:
         conditions.carry_out(bound(call.request(Drop()), url), hear)
-    typer.echo(
-        json.dumps({"dropped": call.workload}) if call.json else f"dropped the tables of {call.workload}"
-    )
+    if destinations.write_json({"dropped": call.workload}, call.json):
+        typer.echo(f"dropped the tables of {call.workload}")
 
 
-def listed(*, as_json: bool) -> None:
+def listed(json: str | None) -> None:
+    destinations.check({"json": json})
     found = {name: (one, kinds(name)) for name, one in WORKLOADS.items()}
-    if as_json:
-        document = [
-            {
-                "workload": name,
-                "says": one.says,
-                "scale": one.scale,
-                "options": dict(one.options),
-                "types": [asdict(kind) for kind in types],
-            }
-            for name, (one, types) in found.items()
-        ]
-        typer.echo(json.dumps(document, indent=2))
+    document = [
+        {
+            "workload": name,
+            "says": one.says,
+            "scale": one.scale,
+            "options": dict(one.options),
+            "types": [asdict(kind) for kind in types],
+        }
+        for name, (one, types) in found.items()
+    ]
+    if not destinations.write_json(document, json):
         return
     for name, (one, types) in found.items():
         mix = ", ".join(f"{kind.name} {kind.share:g}" for kind in types)
@@ -90,7 +93,7 @@ def listed(*, as_json: bool) -> None:
             typer.echo(f"  {option}: {says}")
 
 
-def print_failing(conditions: Sequence[Checked], *, stderr: bool = False) -> None:
+def print_failing(conditions: Sequence[CheckResult], *, stderr: bool = False) -> None:
     """Prints conditions that do not hold, each with its first failing rows."""
     from rich.console import Console
 

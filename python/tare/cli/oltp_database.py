@@ -1,4 +1,4 @@
-"""The database of a transactional workload: by URL, or one that Tare starts and whose data it keeps."""
+"""The database of a transactional workload: one by URL, or one that Tare starts and whose data it keeps."""
 
 from __future__ import annotations
 
@@ -19,16 +19,19 @@ _SCHEMES = ("postgresql", "postgres", "mariadb", "mysql", "sqlite")
 
 
 @contextmanager
-def database(db: str, workload: str, lab: str, dir_: Path | None, *, make: bool = False) -> Iterator[str]:
-    """Its URL; within the block its server runs, and no other run of this machine uses it.
+def database(
+    db: str, workload: str, lab: str, dir_: Path | None, *, make: bool = False, shared: bool = False
+) -> Iterator[str]:
+    """Its URL; within the block its server runs, and no other command of this machine changes its tables.
 
-    `make`: it may be a new one. Raises UsageError, DatabaseInUse and ServerFailed."""
+    `make`: it may be a new one. `shared`: other clients may load it too. Raises UsageError, DatabaseInUse and
+    ServerFailed."""
     place = (dir_.absolute() if dir_ else home(lab)) / f"oltp-{workload}-{db}"
     if db in STARTED:
         there = place.with_name(f"{place.name}.db") if db == "sqlite" else place
         if not make and not there.exists():
             raise UsageError(
-                f"nothing was loaded into a {db} of Tare's here ({there} is not there)",
+                f"no data are loaded into Tare's {db} here ({there} does not exist)",
                 f"load it first: tare bench oltp load {workload} --db {db}, with the same --lab or --dir",
             )
         start = cast(Literal["postgresql", "mariadb", "sqlite"], db)
@@ -41,7 +44,7 @@ def database(db: str, workload: str, lab: str, dir_: Path | None, *, make: bool 
             if not make:
                 raise UsageError(f"there is no database {file}", f"load one: tare bench oltp load {workload}")
             make_file(file, "sqlite")
-    with Target(spec, place) as target:
+    with Target(spec, place, shared=shared) as target:
         yield target.url
 
 

@@ -6,15 +6,15 @@ from dataclasses import asdict
 from typing import Any
 
 from tare.workload.oltp.distribution import QUANTILES, Distribution, quantile_name
+from tare.workload.oltp.events import TypeResult
 from tare.workload.oltp.run import OltpRun
-from tare.workload.oltp.told import OfType
 
 
 def document(run: OltpRun, lab_run: int | None) -> dict[str, Any]:
     """`lab_run`: its number in the lab."""
     outcome = run.outcome
     return {
-        "run": lab_run,
+        "run": f"o{lab_run}" if lab_run is not None else None,
         "uuid": run.uuid,
         "valid": not run.invalid,
         "invalid": list(run.invalid),
@@ -50,7 +50,7 @@ def document(run: OltpRun, lab_run: int | None) -> dict[str, Any]:
     }
 
 
-def _type(one: OfType) -> dict[str, Any]:
+def _type(one: TypeResult) -> dict[str, Any]:
     return {
         "name": one.name,
         "counts": one.counts.model_dump(),

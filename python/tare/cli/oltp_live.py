@@ -1,4 +1,4 @@
-"""A transactional run while it is made."""
+"""Progress of a transactional run."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from rich.text import Text
 from tare.cli import live
 from tare.report.numbers import fixed, significant
 from tare.report.oltp import words
-from tare.workload.oltp.told import (
-    Checked,
-    Connected,
+from tare.workload.oltp.events import (
+    CheckResult,
+    ConnectionsOpened,
     Counts,
+    Event,
     LoadDone,
-    Loading,
-    Quick,
+    LoadProgress,
+    MeasurementStarted,
     Second,
-    Started,
-    Told,
+    Summary,
     Trouble,
 )
 
@@ -32,37 +32,37 @@ _BARS = "▁▂▃▄▅▆▇█"
 
 def shown(
     title: str, rate: float | None, seconds: float, *, quiet: bool
-) -> AbstractContextManager[live.Hear[Told]]:
-    """`rate`: asked of the run, at first; `seconds`: of its measured part; both may be 0 for what is no run."""
-    lines = live.Lines(_line, (Second, Loading), anew=True)
+) -> AbstractContextManager[live.Hear[Event]]:
+    """Show the progress of a run. `rate`: its first rate; `seconds`: of its measured part, 0 for others."""
+    lines = live.Lines(_line, (Second, LoadProgress), anew=True)
     return live.shown(Drawn(title, seconds, rate), lines, quiet=quiet)
 
 
-class Drawn(live.Drawn[Told]):
+class Drawn(live.Drawn[Event]):
     def __init__(self, title: str, seconds: float, rate: float | None) -> None:
         self._title = title
         self._seconds = seconds
         self._rate = rate
         self._doing = "connecting"
         self._last: Second | None = None
-        self._loading: Loading | None = None
-        self._sum = Counts()
+        self._loading: LoadProgress | None = None
+        self._sum = Counts.sparse()
         self._trouble = ""
         self._held: deque[float] = deque(maxlen=_WIDTH)
         self._p99: deque[float] = deque(maxlen=_WIDTH)
 
-    def learn(self, event: Told) -> None:
+    def learn(self, event: Event) -> None:
         match event:
-            case Loading():
+            case LoadProgress():
                 self._loading, self._doing = event, f"loading {event.table}"
             case LoadDone():
                 self._loading = None
-            case Checked():
+            case CheckResult():
                 self._doing = f"condition {event.name}: {_found(event)}"
-            case Connected():
+            case ConnectionsOpened():
                 self._doing = "warm-up"
-            case Started():
-                self._doing, self._sum = "measured", Counts()
+            case MeasurementStarted():
+                self._doing, self._sum = "measured", Counts.sparse()
             case Second():
                 self._second(event)
             case Trouble():
@@ -83,7 +83,7 @@ class Drawn(live.Drawn[Told]):
         return f"{number + 1} of {self._seconds:g} s"
 
     def _held_rate(self, number: int) -> str:
-        """Over all phases so far, in the measured part."""
+        """Rate over all phases so far, in the measured part."""
         if not 0 <= number < self._seconds:
             return ""
         held = f"{self._sum.started / (number + 1):.1f}/s started"
@@ -110,24 +110,24 @@ class Drawn(live.Drawn[Told]):
         table.add_row("tps", f"{_spark(self._held)}  {fixed(max(self._held), 0)} at most")
         table.add_row("p99", f"{_spark(self._p99)}  {_ms(max(self._p99))} ms at most")
         if self._trouble:
-            table.add_row("server said", Text(self._trouble, style="red", overflow="ellipsis", no_wrap=True))
+            table.add_row("server error", Text(self._trouble, style="red", overflow="ellipsis", no_wrap=True))
         return table
 
 
-def _line(event: Told) -> str | None:
+def _line(event: Event) -> str | None:
     match event:
         case Second():
             return (
                 f"{_when(event.number)}: {event.counts.started} started, {_ended(event.counts)}; response, ms: "
                 f"{_quick(event.response)}; {event.backlog} due and not started"
             )
-        case Loading():
-            return f"loading {event.table}; {event.rows:,} of about {event.of:,} rows in all"
-        case Checked() if event.failing:
+        case LoadProgress():
+            return f"loading {event.table}; {event.rows:,} of about {event.expected_rows:,} rows in all"
+        case CheckResult() if event.failing:
             return f"condition {event.name}: {_found(event)}"
-        case Connected():
+        case ConnectionsOpened():
             return f"connected to {event.server}, {event.isolation}; warm-up"
-        case Started():
+        case MeasurementStarted():
             return "measured part"
         case Trouble():
             return f"{event.at_ns / 1e9:.1f} s: {event.text}"
@@ -138,7 +138,7 @@ def _when(number: int) -> str:
     return f"{number + 1} s" if number >= 0 else "warm-up"
 
 
-def _found(one: Checked) -> str:
+def _found(one: CheckResult) -> str:
     return f"does not hold in {words.rows(one.failing)}" if one.failing else "holds"
 
 
@@ -158,7 +158,7 @@ def _retried(counts: Counts) -> str:
     return f", {fixed(counts.retried, 0)} tried again" if counts.retried else ""
 
 
-def _quick(quick: Quick | None) -> str:
+def _quick(quick: Summary | None) -> str:
     if quick is None:
         return "none ended"
     figures = {"p50": quick.p50, "p95": quick.p95, "p99": quick.p99, "max": quick.max}
@@ -176,8 +176,8 @@ def _spark(values: deque[float]) -> str:
     return "".join(_BARS[round(value / top * (len(_BARS) - 1))] for value in values)
 
 
-def _bar(loading: Loading) -> Table:
+def _bar(loading: LoadProgress) -> Table:
     grid = Table.grid(padding=(0, 2))
-    share = f"{fixed(loading.rows, 0)} of about {fixed(loading.of, 0)} rows"
-    grid.add_row(ProgressBar(total=max(1, loading.of), completed=loading.rows, width=40), share)
+    share = f"{fixed(loading.rows, 0)} of about {fixed(loading.expected_rows, 0)} rows"
+    grid.add_row(ProgressBar(total=max(1, loading.expected_rows), completed=loading.rows, width=40), share)
     return grid

@@ -1,68 +1,46 @@
-"""What was asked of `tare bench oltp` in words, as the driver takes it."""
+"""Options of `tare bench oltp` as a request for the driver."""
 
 from __future__ import annotations
 
-import re
 import secrets
 from collections.abc import Iterable
 from pathlib import Path
 
+from tare.cli.durations import seconds
 from tare.errors import UsageError
 from tare.meant import meant
 from tare.workload.oltp.request import Arrivals, Closed, Constant, Phase, Poisson, Trace
 
-_UNITS = {"ms": 1e-3, "s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0}
-_DURATION = re.compile(rf"(\d+(?:\.\d+)?|\.\d+)({'|'.join(sorted(_UNITS, key=len, reverse=True))})")
 _OPEN = ("constant", "poisson")
 
 
-def duration(text: str, option: str) -> float:
-    """Seconds. Raises UsageError."""
-    found = _DURATION.fullmatch(text.strip().lower())
-    if found is None and text.strip() == "0":
-        return 0.0
-    if found is None:
-        raise UsageError(f"{option} {text}: no duration", "write a number and its unit: 500ms, 60s, 2m or 1h")
-    return float(found.group(1)) * _UNITS[found.group(2)]
-
-
-def long_enough(text: str, option: str) -> float:
-    """A duration above 0."""
-    seconds = duration(text, option)
-    if seconds <= 0:
-        raise UsageError(
-            f"{option} {text}: nothing happens in no time", "give a duration above 0, such as 60s"
-        )
-    return seconds
-
-
-def schedule(rate: str | None, arrivals: str | None, lasts: str) -> tuple[Arrivals, tuple[Phase, ...]]:
-    """When transactions are due, from --rate, --arrivals and --duration. Raises UsageError."""
+def schedule(rate: str | None, arrivals: str | None, duration_s: float) -> tuple[Arrivals, tuple[Phase, ...]]:
+    """Arrivals and phases, from --rate, --arrivals and --duration. Raises UsageError."""
     kind, _, file = (arrivals or ("closed" if rate is None else "constant")).partition(":")
     if kind == "trace":
         if rate is not None:
             raise UsageError(
-                "a trace has arrivals of its own, and takes no --rate",
-                "leave out --rate, or take other --arrivals",
+                "--rate does not apply to a trace, which has its own arrivals",
+                "leave out --rate, or choose other --arrivals",
             )
-        return _trace(file), (Phase(rate=None, duration_s=long_enough(lasts, "--duration")),)
+        return _trace(file), (Phase(rate=None, duration_s=duration_s),)
     if file or kind not in (*_OPEN, "closed"):
         raise UsageError(
             f"--arrivals {arrivals}: unknown",
-            meant(kind, (*_OPEN, "trace"), "take constant, poisson or trace:FILE"),
+            meant(kind, (*_OPEN, "trace"), "choose constant, poisson or trace:FILE"),
         )
     if kind == "closed":
         if rate is not None:
             raise UsageError("a closed loop has no --rate", "leave one of the two out")
-        return Closed(), (Phase(rate=None, duration_s=long_enough(lasts, "--duration")),)
+        return Closed(), (Phase(rate=None, duration_s=duration_s),)
     if rate is None:
         raise UsageError(f"--arrivals {kind} needs a rate", "give one: --rate 500")
-    return (Constant() if kind == "constant" else Poisson()), tuple(_phases(rate, lasts))
+    return (Constant() if kind == "constant" else Poisson()), tuple(_phases(rate, duration_s))
 
 
 def seed(given: int | None) -> int:
-    """Of a run. A new one unless it is given, since a run that repeats another's transactions on the same data is no
-    independent repetition: its seats are taken, its keys inserted."""
+    """Seed of a run: the given one, else a new one. A run that repeats another's transactions on the same data is not
+    an independent repetition: the seats are already taken, the keys already inserted."""
     return secrets.randbelow(2**31) if given is None else given
 
 
@@ -74,25 +52,18 @@ def mix(texts: Iterable[str]) -> dict[str, float]:
             found[name] = float(value)
         except ValueError:
             raise UsageError(
-                f"--mix {name}={value}: no number", "give weights: new_order=45,payment=43"
+                f"--mix {name}={value}: not a number", "give weights: new_order=45,payment=43"
             ) from None
         if not 0 <= found[name] < float("inf"):
-            raise UsageError(f"--mix {name}={value}: not a weight", "give a number from 0")
+            raise UsageError(f"--mix {name}={value}: not a weight", "give a number that is not negative")
     if found and not sum(found.values()):
-        raise UsageError("--mix leaves nothing to send: all weights are 0", "give one above 0")
+        raise UsageError("--mix leaves no transaction to send: all weights are 0", "give a weight above 0")
     return found
 
 
-def options(texts: Iterable[str], **named: str | int | None) -> dict[str, str]:
-    """The workload's settings, from --option and from options of their own name. Raises UsageError."""
-    found = dict(_pairs(texts, "--option", "fixed_lines=15"))
-    for name, value in named.items():
-        if value is None:
-            continue
-        if name in found:
-            raise UsageError(f"{name} is given twice", "leave one of the two out")
-        found[name] = str(value)
-    return found
+def options(texts: Iterable[str]) -> dict[str, str]:
+    """Settings of the workload, from --option. Raises UsageError."""
+    return dict(_pairs(texts, "--option", "fixed_lines=15"))
 
 
 def _pairs(texts: Iterable[str], option: str, example: str) -> list[tuple[str, str]]:
@@ -100,14 +71,14 @@ def _pairs(texts: Iterable[str], option: str, example: str) -> list[tuple[str, s
     for part in (part.strip() for text in texts for part in text.split(",")):
         name, equals, value = (piece.strip() for piece in part.partition("="))
         if not (name and equals and value):
-            raise UsageError(f"{option} {part}: no NAME=VALUE", f"write it so: {option} {example}")
+            raise UsageError(f"{option} {part}: not NAME=VALUE", f"write it like this: {option} {example}")
         if name in pairs:
             raise UsageError(f"{option}: {name} is given twice", "leave one of the two out")
         pairs[name] = value
     return list(pairs.items())
 
 
-def _phases(rate: str, lasts: str) -> Iterable[Phase]:
+def _phases(rate: str, duration_s: float) -> Iterable[Phase]:
     for part in rate.split(","):
         number, colon, own = part.strip().partition(":")
         try:
@@ -116,17 +87,15 @@ def _phases(rate: str, lasts: str) -> Iterable[Phase]:
             value = 0.0
         if not 0 < value < float("inf"):
             raise UsageError(
-                f"--rate {part.strip()}: no rate", "write transactions a second: 500, 0.2, or 200:30s,400:30s"
+                f"--rate {part.strip()}: not a rate",
+                "write transactions per second: 500, 0.2, or 200:30s,400:30s",
             )
-        if colon:
-            yield Phase(rate=value, duration_s=long_enough(own, "--rate …:"))
-        else:
-            yield Phase(rate=value, duration_s=long_enough(lasts, "--duration"))
+        yield Phase(rate=value, duration_s=seconds(own, "--rate", least=0.001) if colon else duration_s)
 
 
 def _trace(file: str) -> Trace:
     if not file:
-        raise UsageError("--arrivals trace: names no file", "write --arrivals trace:FILE")
+        raise UsageError("--arrivals trace: the file is missing", "write --arrivals trace:FILE")
     if not Path(file).is_file():
         raise UsageError(f"--arrivals trace:{file}: no such file", "name a file with a line for each arrival")
     return Trace(file=str(Path(file).absolute()))

@@ -1,13 +1,10 @@
-"""`tare bench oltp run`: the run made and watched, its samples, the lab, and how it is told."""
+"""`tare bench oltp run`: makes and watches the run, keeps it in the lab, prints its report."""
 
 from __future__ import annotations
 
-import json
 import sys
 from contextlib import ExitStack, suppress
 from pathlib import Path
-
-import typer
 
 from tare.cli import destinations
 from tare.cli.oltp_actions import print_failing
@@ -29,7 +26,7 @@ from tare.workload.oltp.run import OltpRun
 
 def made(call: Call, request: Request, to: Path | None, *, check: bool, machine_settings: bool) -> int:
     """The exit code. `to`: where every transaction is written. Raises what is wrong before the run begins."""
-    destinations.check({"samples": str(to) if to else None})
+    destinations.check({"samples": str(to) if to else None, "json": call.json})
     assert isinstance(request.action, Run)
     action = request.action
     with ExitStack() as stack:
@@ -38,7 +35,7 @@ def made(call: Call, request: Request, to: Path | None, *, check: bool, machine_
         if machine_settings:
             with suppress(TareError):  # then `unmeasured` says that it is off
                 delay_accounting_on(settings)
-        url = stack.enter_context(call.at())
+        url = stack.enter_context(call.at(shared=True))
         raw = stack.enter_context(samples.beside(to)) if to else None
         asked = bound(request, url).model_copy(
             update={"action": action.model_copy(update={"samples": str(raw) if raw else None})}
@@ -46,7 +43,7 @@ def made(call: Call, request: Request, to: Path | None, *, check: bool, machine_
         measured_s = sum(one.duration_s for one in action.phases)
         title = f"{call.workload} on {redacted(call.db)}"
         try:
-            with shown(title, action.phases[0].rate, measured_s, quiet=call.json) as hear:
+            with shown(title, action.phases[0].rate, measured_s, quiet=call.quiet) as hear:
                 conductor = Conductor(asked, hear, checks=check)
                 run = conductor.run()
         except ConditionsFail as error:
@@ -70,8 +67,7 @@ def made(call: Call, request: Request, to: Path | None, *, check: bool, machine_
 
 
 def _tell(call: Call, run: OltpRun, number: int | None) -> None:
-    if call.json:
-        typer.echo(json.dumps(document(run, number), allow_nan=False))
+    if not destinations.write_json(document(run, number), call.json, indent=None):
         return
     from tare.report.kit.deliver import show
     from tare.report.oltp.build import build

@@ -6,8 +6,6 @@ import os
 import sys
 from typing import Any, NoReturn, TextIO
 
-from tare.errors import ExportFailed
-
 
 class Output:
     """Standard output as every command has it: its failures are ExportFailed. A reader that has gone is
@@ -43,6 +41,8 @@ class Output:
     def _failed(self, error: OSError) -> NoReturn:
         # What is still in the buffer would fail once more, aloud, when Python ends.
         sys.stdout = open(os.devnull, "w")  # noqa: PTH123, SIM115
+        from tare.errors import ExportFailed
+
         raise ExportFailed(
             f"standard output could not be written: {error.strerror}", "send it to a file on another disk"
         ) from error

@@ -1,4 +1,4 @@
-"""`tare profile`: which functions make a transaction's duration vary."""
+"""`tare profile`: finds the functions that make a transaction's duration vary."""
 
 from __future__ import annotations
 
@@ -8,11 +8,12 @@ from typing import Annotated
 import typer
 
 from tare.cli import options, profile_show
-from tare.cli.command import Commands
+from tare.cli.command import Commands, needs
+from tare.cli.help import ADVANCED
 
 app = Commands(
-    help="Which functions make transactions unpredictable: the variance of their durations, taken apart over the "
-    "call tree of an unmodified server.",
+    help="Find the functions that make transactions unpredictable: the variance of their durations over the call tree "
+    "of an unmodified server.\n\nExample: tare profile attach --db postgresql --txn commit",
     no_args_is_help=True,
 )
 
@@ -27,8 +28,9 @@ Txn = Annotated[
     str | None,
     typer.Option(
         "--txn",
-        metavar="PRESET|function:NAME|usdt:PROVIDER:BEGIN,END|annotation",
-        help="What a transaction is. commit: from the first command to the commit; statement: one of them. "
+        metavar="TRANSACTION",
+        help="Definition of a transaction. commit: from the first command to the commit; statement: one statement; "
+        "function:NAME; usdt:PROVIDER:BEGIN,END; annotation: markers in the program. "
         "Default: commit for servers, statement for engines in a process.",
     ),
 ]
@@ -36,58 +38,67 @@ Budget = Annotated[
     str,
     typer.Option(
         metavar="SHARE",
-        help="Share of a transaction's time that probes may take: 5% or 0.05. Predicted from the calls counted, then "
-        "measured after each pair of windows; probes that take more are let go.",
+        help="Share of a transaction's time that probes may take: 5% or 0.05. Tare predicts it from counted calls, "
+        "measures it after each pair of windows, and removes probes that take more.",
     ),
 ]
 Duration = Annotated[
-    str,
-    typer.Option(
-        metavar="DURATION",
-        help="Of all rounds, counting and analysis included: 60s, 2m. From the first "
-        "transaction on; looking at the server before and after, and the report, take some 10 s more.",
+    float,
+    options.duration(
+        "--duration",
+        "Length of all rounds, with counting and analysis, from the first transaction on. Examining the server "
+        "before and after, and the report, take some 10 s more.",
+        least=0.001,
     ),
 ]
 Rounds = Annotated[
-    int, typer.Option(min=1, max=50, help="At most; refinement may end earlier, and says why.")
+    int,
+    typer.Option(
+        min=1, max=50, metavar="N", help="Most rounds. Refinement may stop earlier, and then says why."
+    ),
 ]
 Auto = Annotated[
     bool | None,
     typer.Option(
         "--auto/--no-auto",
-        help="Divide what varies, round after round, or make one round only. Default: one round where --functions "
-        "names what to watch, else further rounds.",
+        help="Divide the function that varies most, round after round, or make one round only. Default: one round with "
+        "--functions, else further rounds.",
     ),
 ]
 Functions = Annotated[
     str | None,
     typer.Option(
-        metavar="F[,F…]",
-        help="Watch these, instead of what is known to be worth a look; with --auto they are the first round. NAME, "
+        metavar="FUNCTION[,...]",
+        help="Watch these functions instead of the preset's; with --auto they are the first round. NAME, "
         "NAME@LIBRARY, or 0xADDRESS.",
     ),
 ]
-Top = Annotated[int, typer.Option(min=1, max=1000, help="How many factors to print.")]
 Name = Annotated[
-    str | None, typer.Option(metavar="NAME", help="Of the run. Default: the DBMS, date and time.")
-]
-Out = Annotated[
-    str,
-    typer.Option(
-        "--out", envvar="TARE_PROFILES", metavar="DIR", help="The folder that keeps runs, one folder each."
-    ),
+    str | None, typer.Option(metavar="NAME", help="Name of the profile. Default: the DBMS, date and time.")
 ]
 ServerTime = Annotated[
     bool,
     typer.Option(
         "--server-time",
-        help="Look for what the server itself varies by: time waiting for the client between statements is taken out.",
+        help="Explain the variance of the server alone: time that it waits for the client between statements is "
+        "left out.",
+        rich_help_panel=ADVANCED,
     ),
 ]
-Seed = Annotated[int, typer.Option(min=0, max=2**63 - 1, metavar="N", help="Of the windows' order.")]
+Seed = Annotated[
+    int,
+    typer.Option(
+        min=0,
+        max=2**63 - 1,
+        metavar="N",
+        help="Seed for the order of windows.",
+        rich_help_panel=ADVANCED,
+    ),
+]
 
 
 @app.command()
+@needs("report")
 def attach(
     db: Annotated[
         str | None,
@@ -96,51 +107,54 @@ def attach(
             envvar="TARE_DB",
             metavar="URL|NAME",
             callback=options.url,
-            help="postgresql://…, mariadb://… on this machine; or postgresql, mariadb: the one that runs here.",
+            help="Server to watch: postgresql://…, mariadb://… on this machine; or postgresql, mariadb, if one runs "
+            "here.",
         ),
     ] = None,
     pid: Annotated[
-        int | None, typer.Option(min=1, metavar="N", help="A process instead, of whatever program.")
+        int | None,
+        typer.Option(min=1, metavar="PID", help="Process to watch instead, of any program."),
     ] = None,
     children: Annotated[
         bool | None,
         typer.Option(
             "--children/--no-children",
-            help="Watch processes that it forks and has forked, too. Default: where it has children that run the same "
+            help="Also watch processes that it forks or has forked. Default: if it has children that run the same "
             "program.",
+            rich_help_panel=ADVANCED,
         ),
     ] = None,
     txn: Txn = None,
-    top: Top = 10,
+    top: profile_show.Top = 10,
     budget: Budget = "5%",
-    duration: Duration = "60s",
+    duration: Duration = 60.0,
     rounds: Rounds = 5,
     auto: Auto = None,
     functions: Functions = None,
     server_time: ServerTime = False,
     name: Name = None,
-    out: Out = "profiles",
+    profiles: options.Profiles = "profiles",
     seed: Seed = 0,
     html: options.Html = None,
-    markdown: options.Words = None,
-    json: options.Numbers = None,
+    markdown: options.Markdown = None,
+    json: options.Json = None,
     connect_timeout: options.ConnectTimeout = 10.0,
 ) -> None:
-    """Profile a running server, without a restart: uprobes on its functions, by BPF. Needs root, and a load on it.
+    """Profile a running server without a restart, by uprobes on its functions. Needs root, and a load on the server.
 
-    The first round watches phases and waits that are known to matter; calls are counted before anything is timed, so
-    that the probes stay within the budget. Each further round divides the function whose own time varies most. Windows
-    with and without probes take turns, and the overhead really caused is reported with its interval; where that is
-    above the budget, the dearest probes are let go at once. After the last probe is off, Tare watches for 2 s that the
-    server gets on. Ctrl-C ends the round; what is there is analysed.
+    The first round watches phases and waits that are known to matter. Tare counts calls before it times them, to keep
+    the probes within the budget. Each further round divides the function whose own time varies most. Windows with
+    and without probes alternate, and the report gives the measured overhead with its interval; when that exceeds the
+    budget, Tare removes the most expensive probes at once. After removing the last probe it checks for 2 s that the
+    server continues. Ctrl-C ends the round, and Tare analyses the recorded part. Exit code 3: the server ended or
+    hangs.
 
-    Exit code: 0 done, 1 the profile failed, 2 the request was at fault, 3 the watched server ended or hangs, 130
-    Ctrl-C, 143 SIGTERM.
+    Example: tare profile attach --db postgresql --txn commit --duration 2m
     """
     from tare.cli.profile_call import Call
     from tare.cli.profile_request import asked
 
-    call = Call(name, out, top, {"html": html, "markdown": markdown, "json": json})
+    call = Call(name, profiles, top, {"html": html, "markdown": markdown, "json": json})
     request = asked(
         txn=txn,
         budget=budget,
@@ -155,15 +169,18 @@ def attach(
 
 
 @app.command(context_settings={"allow_interspersed_args": False})
+@needs("report")
 def run(
     command: Annotated[
-        list[str], typer.Argument(metavar="COMMAND...", help="The server, and its arguments.")
+        list[str], typer.Argument(metavar="COMMAND", help="The server's program and its arguments.")
     ],
     backend: Annotated[
         Backend,
         typer.Option(
-            help="agent: trampolines in an unmodified program; xray: sleds of clang -fxray-instrument; annotation: "
-            "only what the program says itself."
+            metavar=options.choices(Backend),
+            help="Way to watch functions. agent: trampolines in an unmodified program; xray: sleds of clang "
+            "-fxray-instrument; annotation: only the program's own markers.",
+            rich_help_panel=ADVANCED,
         ),
     ] = Backend.AGENT,
     user: Annotated[
@@ -174,39 +191,40 @@ def run(
         str | None,
         typer.Option(
             metavar="COMMAND",
-            help="A shell command that puts a load on it, started with it and ended with the profile.",
+            help="Shell command that puts a load on the server. Tare starts it with COMMAND and ends it with the "
+            "profile.",
         ),
     ] = None,
     keep: Annotated[
-        bool, typer.Option("--keep", help="Let COMMAND run on when the profile has ended, for `refine`.")
+        bool, typer.Option("--keep", help="Leave COMMAND running after the profile, for `refine`.")
     ] = False,
     txn: Txn = None,
-    top: Top = 10,
+    top: profile_show.Top = 10,
     budget: Budget = "5%",
-    duration: Duration = "60s",
+    duration: Duration = 60.0,
     rounds: Rounds = 5,
     auto: Auto = None,
     functions: Functions = None,
     server_time: ServerTime = False,
     name: Name = None,
-    out: Out = "profiles",
+    profiles: options.Profiles = "profiles",
     seed: Seed = 0,
     html: options.Html = None,
-    markdown: options.Words = None,
-    json: options.Numbers = None,
+    markdown: options.Markdown = None,
+    json: options.Json = None,
 ) -> None:
-    """Start COMMAND with Tare's library in it, and profile it from within: a probe costs some 40 ns, not microseconds.
+    """Start COMMAND with Tare's library preloaded, and profile it from inside: a probe costs some 40 ns.
 
-    The program is not changed: the library is preloaded, and puts trampolines on the functions of each round while it
-    runs. The load comes from elsewhere, or from --load. Ctrl-C ends the profile, then COMMAND.
+    The program file is not changed: the library puts trampolines on the functions of each round while the program
+    runs. Put a load on it yourself, or with --load. Ctrl-C ends the profile, then COMMAND. Exit code 3: COMMAND ended
+    or hangs.
 
-    Exit code: 0 done, 1 the profile failed, 2 the request was at fault, 3 COMMAND ended or hangs in mid-run, 130
-    Ctrl-C, 143 SIGTERM.
+    Example: tare profile run --user postgres -- postgres -D /var/lib/pg
     """
     from tare.cli.profile_call import Call
     from tare.cli.profile_request import asked
 
-    call = Call(name, out, top, {"html": html, "markdown": markdown, "json": json})
+    call = Call(name, profiles, top, {"html": html, "markdown": markdown, "json": json})
     request = asked(
         txn=txn,
         budget=budget,
@@ -221,37 +239,44 @@ def run(
 
 
 @app.command()
+@needs("report")
 def refine(
     run: profile_show.Run,
     functions: Annotated[
         str | None,
-        typer.Argument(metavar="[F,F…]", help="Divide these: their callees are watched beside what was."),
+        typer.Argument(
+            metavar="FUNCTION[,...]", help="Divide these functions: their callees are watched as well."
+        ),
     ] = None,
-    top: Top = 10,
+    top: profile_show.Top = 10,
     budget: Budget = "5%",
-    duration: Duration = "60s",
+    duration: Duration = 60.0,
     rounds: Rounds = 5,
     auto: Annotated[
         bool,
-        typer.Option("--auto/--no-auto", help="Go on by itself. Default: only where no function is named."),
+        typer.Option(
+            "--auto/--no-auto",
+            help="Continue with further rounds. Without effect where a function is named.",
+        ),
     ] = True,
     server_time: ServerTime = False,
     name: Name = None,
-    out: Out = "profiles",
+    profiles: options.Profiles = "profiles",
     seed: Seed = 0,
     html: options.Html = None,
-    markdown: options.Words = None,
-    json: options.Numbers = None,
+    markdown: options.Markdown = None,
+    json: options.Json = None,
 ) -> None:
-    """Go on from a run whose server still runs: divide further, in a new run that begins with what this one found.
+    """Continue a profile whose server still runs: divide further, in a new profile that begins with its findings.
 
-    Exit code: 0 done, 1 the profile failed, 2 the request was at fault or the server has ended, 3 the server ended or
-    hangs in mid-run, 130 Ctrl-C.
+    Exit code 3: the server ended or hangs.
+
+    Example: tare profile refine p1 heap_update,XLogFlush
     """
     from tare.cli.profile_call import Call
     from tare.cli.profile_request import asked
 
-    call = Call(name, out, top, {"html": html, "markdown": markdown, "json": json})
+    call = Call(name, profiles, top, {"html": html, "markdown": markdown, "json": json})
     request = asked(
         txn=None,
         budget=budget,
@@ -269,19 +294,19 @@ def refine(
 def backends(
     command: Annotated[
         list[str] | None,
-        typer.Argument(
-            metavar="[COMMAND]...", help="A program to look at too: can a library be preloaded into it?"
-        ),
+        typer.Argument(metavar="COMMAND", help="Program to test for preloading Tare's library into it."),
     ] = None,
-    json: options.AsJson = False,
+    json: options.Json = None,
 ) -> None:
-    """Try each way to watch functions on this machine, and say which works and why another does not.
+    """Try each way to watch functions on this machine, and report which work and why the others do not.
 
-    Exit code: 0 at least one works, 1 none does.
+    The exit code is 1 if none works.
+
+    Example: tare profile backends -- postgres
     """
-    from tare.cli.profile_backends import told
+    from tare.cli.profile_backends import report
 
-    raise typer.Exit(told(command or [], as_json=json))
+    raise typer.Exit(report(command or [], json))
 
 
 app.command()(profile_show.show)

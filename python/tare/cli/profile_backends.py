@@ -1,37 +1,29 @@
-"""`tare profile backends`: what was tried, in words or as JSON."""
+"""`tare profile backends`: the ways to watch functions that were tried, as text or JSON."""
 
 from __future__ import annotations
 
-import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 
-import typer
 from rich.console import Console
-from rich.table import Table
-from rich.text import Text
 
+from tare.cli import destinations
 from tare.profile.backends import Attempt, tried
+from tare.report.kit.blocks import Item, Items, Tone
+from tare.report.kit.terminal import print_blocks
 
 
-def told(command: Sequence[str], *, as_json: bool) -> int:
-    """The exit code."""
+def report(command: Sequence[str], json: str | None) -> int:
+    """Write the report. Return the exit code."""
+    destinations.check({"json": json})
     attempts = tried(command)
-    if as_json:
-        typer.echo(json.dumps({"backends": [asdict(one) for one in attempts]}, indent=2))
-    else:
-        Console(highlight=False).print(_table(attempts))
-    return 0 if any(one.works for one in attempts) else 1
+    if destinations.write_json({"backends": [asdict(attempt) for attempt in attempts]}, json):
+        print_blocks([Items(list(_items(attempts)))], Console())
+    return 0 if any(attempt.works for attempt in attempts) else 1
 
 
-def _table(attempts: Sequence[Attempt]) -> Table:
-    table = Table(box=None, show_header=False, padding=(0, 1))
-    table.add_column(width=1)
-    table.add_column(no_wrap=True)
-    table.add_column(overflow="fold")
-    for one in attempts:
-        said = Text(one.says)
-        if one.next_step:
-            said.append(f"\nnext: {one.next_step}", style="dim")
-        table.add_row(Text("✓" if one.works else "✗", style="green" if one.works else "red"), one.name, said)
-    return table
+def _items(attempts: Sequence[Attempt]) -> Iterator[Item]:
+    for attempt in attempts:
+        yield Item(f"{attempt.name}: {attempt.says}", "✓" if attempt.works else "✗")
+        if attempt.next_step:
+            yield Item(attempt.next_step, "  next:", Tone.QUIET)

@@ -1,4 +1,4 @@
-"""The part that all commands share that make a profile: options, the session, its report, the exit code."""
+"""The part that all commands share that record a profile: options, the session, its report, the exit code."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tare.cli import destinations
 from tare.cli.profile_live import shown
 from tare.cli.profile_report import built
 from tare.dbms.url import redacted_command
-from tare.errors import WatchedServerEnded
+from tare.errors import TooFewTransactions, WatchedServerEnded
 from tare.interruption import exit_code_of
 from tare.lab.profiles import Run, open_run
 from tare.profile import going_on, running, starting
@@ -91,21 +91,30 @@ class Call:
                 show(event)
 
             run, made = profiled(subject, asked, kept, hear, wait_s=wait_s, begin_with=begin_with)
-        self._report(run)
+        try:
+            self._report(run)
+        except TooFewTransactions as few:
+            print(f"tare: kept as {run.id}, in {run.folder}", file=sys.stderr)
+            if run.about.failure is None:
+                raise
+            raise WatchedServerEnded(
+                f"{run.about.server}: {ended_how(run.about.failure)} before enough transactions were timed to report",
+                "look at the server's log",
+            ) from few
         return self._ended(run, made)
 
     def _report(self, run: Run) -> None:
-        from rich.console import Console
-
-        from tare.report.profile.write import deliver
+        from tare.report.kit.deliver import deliver
+        from tare.report.profile.story import story
 
         megabytes = run.recording.stat().st_size / 1e6
         if megabytes > LARGE_MB:
             print(f"tare: analysing {megabytes:.0f} MB of records; no probe is on any more", file=sys.stderr)
-        deliver(built(run), self.given, Console(), top=self.top)
+        found = built(run)
+        deliver(story(found, top=self.top), found.report, self.given)
 
     def _ended(self, run: Run, made: Made) -> int:
-        print(f"tare: kept as {run.folder}", file=sys.stderr)
+        print(f"tare: kept as {run.id}, in {run.folder}", file=sys.stderr)
         for note in made.notes:
             print(f"tare: {note}", file=sys.stderr)
         if run.about.failure is not None:

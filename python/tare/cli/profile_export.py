@@ -17,7 +17,7 @@ from tare.errors import UsageError
 from tare.files import opened
 from tare.lab.profiles import Run, open_run, windows_of
 from tare.protocol.profile.measured import PROBED
-from tare.report.page import write
+from tare.report.kit.deliver import write_forms
 from tare.report.profile import choose, perfetto
 from tare.report.profile import folded as stacks
 from tare.report.profile.document import Node
@@ -37,7 +37,7 @@ class Wanted:
 
 
 def exported(which: str, out: Path, wanted: Wanted) -> None:
-    """Raises UsageError where nothing is asked for, and what reading the profile raises."""
+    """Write the files. Raises UsageError where none is requested, and errors of reading the profile."""
     given = {
         "perfetto": wanted.perfetto,
         "folded": wanted.folded,
@@ -51,11 +51,11 @@ def exported(which: str, out: Path, wanted: Wanted) -> None:
         _trace(run, wanted, wanted.perfetto)
     if _stacks(wanted):
         nodes = _nodes(run, wanted)
-        exporters = {
+        forms = {
             "folded": lambda: stacks.render(nodes),
             "folded-negative": lambda: stacks.render(nodes, negative=True),
         }
-        write.deliver({name: given[name] for name in exporters}, exporters, lambda: "")
+        write_forms({name: given[name] for name in forms}, forms)
     for name, file in given.items():
         if file and file != "-":
             print(f"{name}: {file}", file=sys.stderr)
@@ -71,7 +71,7 @@ def _stacks(wanted: Wanted) -> bool:
 
 
 def _trace(run: Run, wanted: Wanted, target: str) -> None:
-    """Writes calls as they are read: a long transaction has millions."""
+    """Write calls while they are read: a long transaction has millions."""
     from tare import _probe
 
     tables = run.tables()

@@ -1,4 +1,4 @@
-"""A profile while it is made."""
+"""Progress of a profile."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from rich.text import Text
 from tare.cli import live
 from tare.profile import told
 from tare.profile.windows import PROBED
-from tare.protocol.profile.found import Estimate, Findings, Overhead
 from tare.protocol.profile.measured import Measure
-from tare.report.numbers import MINUS, fixed, significant
+from tare.report.numbers import significant, thousands
+from tare.report.profile.words import share, time
 
 
 def shown(title: str, seconds: float, *, quiet: bool) -> AbstractContextManager[live.Hear[told.Told]]:
-    """`seconds`: of all the profile."""
+    """Show the progress of a profile that takes so many seconds."""
     lines = live.Lines(line, (told.Window, told.Counting, told.Waiting), anew=False)
     return live.shown(Drawn(title, seconds), lines, quiet=quiet)
 
@@ -29,7 +29,7 @@ class Drawn(live.Drawn[told.Told]):
     def __init__(self, title: str, seconds: float) -> None:
         self._title = title
         self._seconds = seconds
-        self._doing = "looking at the server"
+        self._doing = "examining the server"
         self._left = seconds
         self._rounds: list[str] = []
 
@@ -59,9 +59,9 @@ def line(event: told.Told) -> str:
     match event:
         case told.Watching():
             return (
-                f"{event.backend}: {event.says}; a transaction: {event.transaction}; profiles for {event.seconds:.0f} "
-                "s from the first transaction on; looks at the server before and after, and the report, take some 10 s "
-                "more"
+                f"{event.backend}: {event.says}; a transaction: {event.transaction}; profiling for {event.seconds:.0f} "
+                "s from the first transaction on; examining the server before and after, and the report, take some "
+                "10 s more"
             )
         case told.Waiting():
             return f"no transaction for {event.seconds:.0f} s: waiting for a load"
@@ -78,55 +78,38 @@ def line(event: told.Told) -> str:
         case told.RoundDone():
             return _done(event)
         case told.Detached():
-            return f"all probes are off: watching for {event.seconds:g} s that the server gets on"
+            return f"all probes are removed: checking for {event.seconds:g} s that the server continues"
         case told.Analysing():
-            return f"putting together what was recorded so far ({event.megabytes:.0f} MB)"
+            return f"analysing the recording so far ({event.megabytes:.0f} MB)"
         case told.Noted():
             return event.text
 
 
 def _shed(event: told.Shed) -> str:
-    figure = event.excess.figure
     what = "throughput" if event.excess.measure is Measure.THROUGHPUT else "latency"
     return (
-        f"round {event.round}: probes cost {_points(figure.value)}% of {what} ({_points(figure.low)} to "
-        f"{_points(figure.high)}) in {event.excess.pairs} pairs of windows, above the budget of "
-        f"{_points(event.budget)}%: let go of {_some(event.functions)}; {event.left} functions stay"
+        f"round {event.round}: probes cost {share(event.excess.figure).text} of {what} in {event.excess.pairs} pairs "
+        f"of windows, above the budget of {share(event.budget).text}: removed from {_some(event.functions)}; "
+        f"{event.left} functions stay watched"
     )
 
 
 def _done(event: told.RoundDone) -> str:
     found = event.findings
     parts = [
-        f"round {event.round}: {fixed(found.transactions, 0)} transactions, {_pace(event.rate, found.mean_ns)}"
+        f"round {event.round}: {thousands(found.transactions)} transactions, {_pace(event.rate, found.mean_ns)}"
     ]
-    if first := _first(found):
-        parts.append(first)
+    if found.factors:
+        first = found.factors[0]
+        parts.append(f"{' and '.join(first.names)} {share(first.share).text} of variance")
     if event.overhead is not None and event.overhead.latency is not None:
-        parts.append(f"probes cost {_overhead(event.overhead, event.overhead.latency)}")
+        cost, predicted = share(event.overhead.latency).text, share(event.overhead.predicted).text
+        parts.append(f"probes cost {cost} of latency, {predicted} predicted")
     return "; ".join(parts)
 
 
-def _first(found: Findings) -> str:
-    if not found.factors:
-        return ""
-    top = found.factors[0]
-    return f"{' and '.join(top.names)} {100 * top.share.value:.0f}% of variance"
-
-
-def _overhead(overhead: Overhead, latency: Estimate) -> str:
-    low, high = _points(latency.low), _points(latency.high)
-    return (
-        f"{_points(latency.value)}% of latency ({low} to {high}), {100 * overhead.predicted:.1f}% predicted"
-    )
-
-
-def _points(share: float) -> str:
-    return f"{100 * share:.1f}".replace("-", MINUS)
-
-
 def _pace(rate: float, mean_ns: float) -> str:
-    return f"{significant(rate)} transactions/s of {significant(mean_ns / 1e6)} ms in the mean"
+    return f"{significant(rate)} transactions/s of {time(mean_ns).text} in the mean"
 
 
 def _some(names: tuple[str, ...]) -> str:

@@ -1,4 +1,4 @@
-"""A profile's folder as a report."""
+"""Reports of a profile's folder."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def built(
     server_time: bool | None = None,
     title: str | None = None,
 ) -> Built:
-    """`server_time`: None: as the profile was made. Raises TooFewTransactions, NoSuchProfile, ProfileDamaged."""
+    """Report a profile. `server_time`: None: as recorded. Raises TooFewTransactions, NoSuchProfile, ProfileDamaged."""
     tables = run.tables()
     measured = _timed(run.measured(round_=round_, tables=tables), run, server_time)
     pairs = turns(tables.transactions, run.windows(tables, round_))
@@ -54,7 +54,7 @@ def built(
 def compared(
     before: Run, after: Run, *, server_time: bool | None = None, title: str | None = None
 ) -> Comparison:
-    """Of the last rounds; `server_time`: None: where both were made so.
+    """Compare the last rounds. `server_time`: None: if both were recorded so.
 
     Raises TooFewTransactions, NoSuchProfile, ProfileDamaged."""
     if server_time is None:

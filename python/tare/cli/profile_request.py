@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 
-from tare.cli.oltp_request import long_enough
 from tare.errors import UsageError
 from tare.profile.request import Asked
 
@@ -16,20 +15,20 @@ def asked(
     *,
     txn: str | None,
     budget: str,
-    duration: str,
+    duration: float,
     rounds: int,
     auto: bool | None,
     functions: str | None,
     server_time: bool = False,
     seed: int = 0,
 ) -> Asked:
-    """`auto`: None: only where no function is named. Raises UsageError."""
+    """The request. `auto`: None: only where no function is named. Raises UsageError."""
     named = names(functions)
     refines = not named if auto is None else auto
     return Asked(
         txn=txn,
         budget=share(budget),
-        duration_s=long_enough(duration, "--duration"),
+        duration_s=duration,
         rounds=rounds if refines else 1,
         functions=named,
         server_time=server_time,
@@ -38,18 +37,18 @@ def asked(
 
 
 def share(text: str) -> float:
-    """Of `--budget`: 5% or 0.05. Raises UsageError."""
+    """Share that `--budget` gives: 5% or 0.05. Raises UsageError."""
     found = _BUDGET.fullmatch(text.strip())
     value = (float(found.group(1)) / (100 if found.group(2) else 1)) if found else 0.0
     if not 0 < value <= MOST_BUDGET:
         raise UsageError(
-            f"--budget {text}: no share of a transaction's time", "write it as 5% or 0.05, at most 100%"
+            f"--budget {text} is not a percentage or fraction", "write it as 5% or 0.05, at most 100%"
         )
     return value
 
 
 def names(text: str | None) -> tuple[str, ...]:
-    """Functions, by commas; those inside brackets belong to a name (C++ parameters). Raises UsageError."""
+    """Functions, separated by commas. A comma inside brackets belongs to a name (C++ parameters). Raises UsageError."""
     if text is None:
         return ()
     found: list[str] = []
@@ -62,6 +61,6 @@ def names(text: str | None) -> tuple[str, ...]:
     found.append(text[begun:].strip())
     if not all(found):
         raise UsageError(
-            f"{text!r} names an empty function", "write names with commas between: heap_update,XLogFlush"
+            f"{text!r} names an empty function", "separate names by commas: heap_update,XLogFlush"
         )
     return tuple(dict.fromkeys(found))

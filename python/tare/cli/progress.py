@@ -30,8 +30,8 @@ class Live:
         )
         self._task: TaskID = self._progress.add_task("weighing", total=total, last="")
 
-    def phase(self, query: Query, what: str) -> None:
-        self._progress.update(self._task, description=f"{query.name}: {what}", refresh=True)
+    def say(self, what: str) -> None:
+        self._progress.update(self._task, description=what, refresh=True)
 
     def done(self, query: Query, qe: QE) -> None:
         last = f"{qe.elapsed.wall_ns / 1e6:.4g} ms" if qe.elapsed else qe.outcome

@@ -1,16 +1,17 @@
-"""A run in JSON: what every command that names runs says of it alike."""
+"""A run of an experiment in JSON: the fields that every command gives."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from tare.lab.progress import RunFacts
+from tare.lab.run_ids import Kind, RunId
 
 
 def run_json(run: RunFacts, **stands: str | None) -> dict[str, Any]:
-    """Which run it is, how it `stands` (its state, and what there is to say of it), and when it was made."""
+    """The run, its state with explanation (`stands`), and its times."""
     return {
-        "run": run.id,
+        "run": str(RunId(Kind.EXPERIMENT, run.id)),
         "uuid": run.uuid,
         "experiment": run.experiment,
         "scenario": run.scenario,

@@ -1,12 +1,12 @@
-"""One run from request to result: set up, weigh, sum up, write. Shared by `time` and `compare`."""
+"""A run from request to result: set up, weigh, sum up, write. Shared by `time` and `compare`."""
 
 from __future__ import annotations
 
 import shlex
 import sys
-from collections.abc import Callable, Sequence
-from contextlib import suppress
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 
 from tare import _probe
@@ -14,12 +14,19 @@ from tare.cli.progress import Live
 from tare.dbms.base import Session
 from tare.dbms.registry import find
 from tare.errors import TareError
+from tare.interruption import Interrupts
+from tare.measure.arms import Arm
+from tare.measure.backoff import Patience
 from tare.measure.choices import Tier
 from tare.measure.environment import machine_facts
-from tare.measure.machine.settings import MachineSettings, delay_accounting_on
+from tare.measure.machine.isolation.run import is_isolated
+from tare.measure.machine.settings import MachineSettings, try_delay_accounting
+from tare.measure.placement import placement_of
 from tare.measure.query import Query
 from tare.measure.rig import Rig
+from tare.measure.rig_keeper import RigKeeper
 from tare.measure.weigh import Conditions, Weigher
+from tare.protocol.comparison.session_blocks import SessionGate
 from tare.protocol.warmup import steady
 from tare.report.asked import Asked, Attempt, Means
 from tare.report.build import build_result
@@ -36,6 +43,7 @@ class Target:
     allow_restart: bool
     tier: Tier | None
     machine_settings: bool
+    settings: Mapping[str, str] = field(default_factory=dict)  # of its sessions
 
     def connect(self) -> Session:
         return find(self.url).connect(
@@ -55,27 +63,42 @@ class Weighed:
 
 
 def weigh(
-    target: Target,
+    targets: Sequence[Target],
     queries: Sequence[Query],
     conditions: Conditions,
     asked: Asked,
     run: Callable[[Weigher], None],
     quiet: bool,
     expected: int | None,
+    gate: SessionGate | None = None,
 ) -> Weighed:
-    """Weighs `queries` as `run` orders. What fails after the first reading is kept with the result.
+    """Weigh `queries` as `run` orders, each on the target of its arm. What fails after the first reading is kept with
+    the result.
 
     Raises TareError for what fails before: then there is nothing to keep.
     """
-    find(target.url)  # an unknown scheme is said before anything is touched
+    for target in targets:
+        find(target.url)  # an unknown scheme is said before anything is touched
     started_at = datetime.now(UTC).isoformat(timespec="seconds")
     stopped_by: BaseException | None = None
     with MachineSettings() as settings:
-        if target.machine_settings:
-            _try_delay_accounting(settings)
-        with Rig(target.connect, target.tier) as rig, Live(expected, quiet) as live:
-            server, means = rig.session.server, _means(rig)
-            weigher = Weigher(rig, queries, conditions, steady, live)
+        if targets[0].machine_settings:
+            try_delay_accounting(settings)
+        live = Live(expected, quiet)
+        patience = Patience(Interrupts(), live.say)
+        with ExitStack() as stack:
+            arms = [
+                Arm(
+                    letter,
+                    stack.enter_context(RigKeeper(target.connect, patience, target.tier)),
+                    target.settings,
+                )
+                for letter, target in zip("AB", targets, strict=False)
+            ]
+            stack.enter_context(live)
+            servers = [arm.rigs.open().session.server for arm in arms]
+            means = _means(arms[0].rigs.open())
+            weigher = Weigher(arms, queries, conditions, steady, live, patience)
             weigher.check()
             try:
                 run(weigher)
@@ -86,15 +109,18 @@ def weigh(
     result = build_result(
         weigher.qes,
         queries,
-        [weigher.plans.get(query) for query in range(len(queries))],
-        server=server,
+        weigher.plans,
+        servers=servers,
+        settings=[arm.values for arm in arms],
         machine=machine_facts(),
         means=means,
-        asked=asked,
+        asked=replace(asked, isolated=is_isolated()),
         command=command_line(),
         started_at=started_at,
         interrupted=isinstance(stopped_by, KeyboardInterrupt),
         error=stopped_by.what if isinstance(stopped_by, TareError) else None,
+        gate=gate,
+        errors=weigher.query_errors,
     )
     return Weighed(result, stopped_by)
 
@@ -106,11 +132,6 @@ def command_line() -> str:
     return shlex.join(["tare", *redacted_command(sys.argv[1:])])
 
 
-def _try_delay_accounting(settings: MachineSettings) -> None:
-    with suppress(TareError):  # the rig then finds it off, and the result says so with its reason
-        delay_accounting_on(settings)
-
-
 def _means(rig: Rig) -> Means:
     reasons = {"instructions": rig.no_instructions} if rig.no_instructions else {}
     return Means(
@@ -119,4 +140,5 @@ def _means(rig: Rig) -> Means:
         delay_accounting=_probe.delay_accounting(),
         tick_ns=_probe.TICK_NS,
         reasons=reasons,
+        placement=placement_of(rig.leader),
     )

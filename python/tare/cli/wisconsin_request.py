@@ -1,4 +1,4 @@
-"""What was asked of `tare bench wisconsin`, as the specifications that the executor runs."""
+"""Options of `tare bench wisconsin` as the specifications that the executor runs."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ STARTED = ("postgresql", "mariadb", *EMBEDDED)
 
 @dataclass(frozen=True)
 class Request:
-    """As it was given on the command line."""
+    """Options as the command line gives them."""
 
     databases: Sequence[str]  # URLs, or names of STARTED
     generations: Sequence[Generation] | None  # None: those that have what is asked for
@@ -36,7 +36,7 @@ class Request:
     timeout_s: float | None
 
     def specifications(self) -> list[tuple[Specification, str]]:
-        """One for each generation, with its TOML. Raises UsageError."""
+        """A specification for each generation, with its TOML. Raises UsageError."""
         asked = self.generations or [one for one in Generation if self._is_of(one)] or list(Generation)
         return [self._specification(generation) for generation in dict.fromkeys(asked)]
 
@@ -109,7 +109,8 @@ def _sizes(text: str) -> list[int]:
         return [int(part.replace("_", "")) for part in text.split(",")]
     except ValueError:
         raise UsageError(
-            f"--rows {text}: not whole numbers", "give one, or several with commas: --rows 10000,100000"
+            f"--rows {text}: not whole numbers",
+            "give one, or several separated by commas: --rows 10000,100000",
         ) from None
 
 
@@ -118,5 +119,5 @@ def _organisations(text: str) -> list[str]:
     asked = [part.strip() for part in text.split(",")]
     unknown = [one for one in asked if one not in known]
     if unknown:
-        raise UsageError(f"--organisation {unknown[0]}: unknown", f"take of {', '.join(known)}")
+        raise UsageError(f"--organisation {unknown[0]}: unknown", f"choose from {', '.join(known)}")
     return list(dict.fromkeys(asked))

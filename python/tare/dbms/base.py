@@ -1,4 +1,4 @@
-"""What an adapter owes: the one interface that `measure` knows a DBMS by."""
+"""Interface of an adapter: all that `measure` knows of a DBMS."""
 
 from __future__ import annotations
 
@@ -12,14 +12,15 @@ from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tare.errors import StatementFailed
+from tare import extras
+from tare.errors import StatementFailed, UsageError
 
 if TYPE_CHECKING:  # adapters, and the engines' host process, run without the extension
     from tare._probe import Exit, Process
 
 
 class Role(StrEnum):
-    """What a process is to one QE (TTPv2 §7.1)."""
+    """Part that a process plays in a QE (TTPv2 §7.1)."""
 
     QUERY = "query"  # runs the query
     UTILITY = "utility"  # any other process of the DBMS
@@ -51,7 +52,7 @@ class Leader:
 
 @dataclass(frozen=True, slots=True)
 class PlanNode:
-    """One operator. `detail` holds what names the plan: relations, indexes, join
+    """Operator of a plan. `detail` holds what names the plan: relations, indexes, join
     kinds, keys. Costs, row estimates and literals are not in it."""
 
     operator: str
@@ -107,6 +108,11 @@ class Fetched(ABC):
     def row_count(self) -> int:
         """Rows returned, or rows affected by a statement that returns none."""
 
+    @property
+    def byte_count(self) -> int | None:
+        """Bytes received, where the statement sends bytes and not values (COPY)."""
+        return None
+
     @abstractmethod
     def rows(self) -> Iterator[Sequence[object]]: ...
 
@@ -123,7 +129,7 @@ class Prepared(ABC):
 
 
 class Session(ABC):
-    """One connection, held for all the QEs of a Q@C."""
+    """Connection that is held for all the QEs of a Q@C."""
 
     @property
     @abstractmethod
@@ -175,7 +181,7 @@ class Session(ABC):
         )
 
     def door(self) -> str:
-        """What `load` goes through, for a reader; where the fastest way is shut, also why."""
+        """Name of the way that `load` takes, for a reader; with the reason, if a faster one is shut."""
         return "none"
 
     @property
@@ -187,6 +193,14 @@ class Session(ABC):
     def setting(self, name: str) -> str | None:
         """Value of a setting in this session; None where there is none of that name, or it cannot be read."""
         return None
+
+    def restart(self) -> None:
+        """Restart the server. The session is of no use afterwards. Raises UsageError where there is no server,
+        CacheNotCleared with what would make it possible."""
+        raise UsageError(
+            f"{self.server.dbms} has no server to restart: it runs in Tare's own process",
+            "--blocks session opens the database anew for each block",
+        )
 
     # Caches -------------------------------------------------------------
     @abstractmethod
@@ -216,12 +230,19 @@ class Adapter(ABC):
 
     name: str
     schemes: tuple[str, ...]
+    extra: str | None = None
+    """Extra of Tare's package (`tare.extras`) that brings the driver."""
+
+    def need_driver(self) -> None:
+        """Raise MissingPackage if the driver's package is not installed. `connect` does so too."""
+        if self.extra is not None:
+            extras.need(f"a connection to {self.name}", self.extra)
 
     @abstractmethod
     def connect(
         self, url: str, *, timeout_s: float = 10.0, allow_writes: bool = False, allow_restart: bool = False
     ) -> Session:
-        """Raises ConnectionFailed, MissingDriver or UsageError. The password never
+        """Raises ConnectionFailed, MissingPackage or UsageError. The password never
         appears in what is raised. Without `allow_writes` the DBMS itself is told to
         refuse changes. `allow_restart` permits restarting a server that Tare did
         not start."""

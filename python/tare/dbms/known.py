@@ -36,6 +36,9 @@ SERVERS: dict[str, str] = {
 THREADED = ("mariadb", "mysql")
 """Whose server is one process with a thread for each connection; the thread that answers is known."""
 
+WITHOUT_RESULT_CACHE = ("postgresql", "sqlite", "duckdb")
+"""Keep no results of queries. Of any other DBMS it is possible; Tare turns MariaDB's and MySQL's off in its session."""
+
 PREFIXES: dict[str, str] = {
     "ora_": "oracle",  # ora_pmon_ORCL, ora_dbw0_ORCL, …
     "oracle_": "oracle",  # oracle_4711_orcl: a client's server process

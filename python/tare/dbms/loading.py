@@ -1,4 +1,4 @@
-"""What all adapters' `load` share: how a refused file is told of, and its rows where no DBMS reads them itself."""
+"""Parts of `load` that all adapters share: errors of a refused file, and its rows if no DBMS reads them itself."""
 
 from __future__ import annotations
 

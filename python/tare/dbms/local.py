@@ -8,30 +8,40 @@ from contextlib import suppress
 from pathlib import Path
 
 _LISTEN = "0A"  # state of a socket in /proc/net/tcp
+_ENDED = ("Z", "X")  # states of /proc/PID/stat
 _ACCEPTING = "00010000"  # flags of one in /proc/net/unix
 
 
+def processes() -> list[int]:
+    """Ids of all processes that are visible here."""
+    return [int(name) for name in os.listdir("/proc") if name.isdigit()]  # noqa: PTH208
+
+
 def parent_of(pid: int) -> int | None:
-    """ppid, or None if the process is gone. The name may hold spaces and brackets."""
-    try:
-        stat = Path(f"/proc/{pid}/stat").read_text(errors="replace")
-    except OSError:
-        return None
-    return int(stat.rpartition(")")[2].split()[1])
+    """ppid, or None if the process is gone."""
+    stat = _stat(pid)
+    return None if stat is None else int(stat[1])
 
 
 def born_at(pid: int) -> int | None:
     """Start time in ticks since boot: with the pid it names one life of a process."""
-    try:
-        stat = Path(f"/proc/{pid}/stat").read_text(errors="replace")
-    except OSError:
-        return None
-    return int(stat.rpartition(")")[2].split()[19])
+    stat = _stat(pid)
+    return None if stat is None else int(stat[19])
 
 
 def is_alive(pid: int, born: int | None) -> bool:
     """The very process that was born then: ids are used again. A zombie is not alive."""
-    return born is not None and born_at(pid) == born and command_line(pid)[:1] not in ([], [""])
+    stat = _stat(pid)
+    return born is not None and stat is not None and int(stat[19]) == born and stat[0] not in _ENDED
+
+
+def _stat(pid: int) -> list[str] | None:
+    """Fields of /proc/PID/stat from the state on, or None if the process is gone. The name before them may hold spaces
+    and brackets."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text(errors="replace").rpartition(")")[2].split()
+    except OSError:
+        return None
 
 
 def process_of_thread(tid: int) -> int | None:
@@ -56,6 +66,11 @@ def command_line(pid: int) -> list[str]:
     except OSError:
         return []
     return [part.decode(errors="replace") for part in raw.rstrip(b"\0").split(b"\0")]
+
+
+def with_argument(argument: str) -> list[int]:
+    """Processes that have this argument on their command line."""
+    return [pid for pid in processes() if argument in command_line(pid)]
 
 
 def executable(pid: int) -> Path | None:

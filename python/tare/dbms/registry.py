@@ -1,11 +1,11 @@
-"""Which adapter answers to a URL's scheme: entry points of `tare.dbms` over the four built in."""
+"""Adapters by a URL's scheme: entry points of `tare.dbms` over the four built in."""
 
 from __future__ import annotations
 
 from tare import entries
 from tare.dbms.base import Adapter
 from tare.dbms.url import scheme_of
-from tare.errors import MissingDriver, UnknownScheme
+from tare.errors import MissingPackage, UnknownScheme
 
 GROUP = "tare.dbms"
 
@@ -30,7 +30,7 @@ def find(url: str) -> Adapter:
         if scheme in adapter.schemes:
             return adapter
     if scheme in broken:
-        raise MissingDriver(
+        raise MissingPackage(
             f"the adapter {scheme} cannot be loaded: {broken[scheme]}",
             "install what it needs, or uninstall the package that brings it",
         )

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable
 
 from tare.dbms.statement import first_word
+from tare.errors import UsageError
 
 _TOKEN = re.compile(
     r"""'(?:[^']|'')*'|"(?:[^"]|"")*"|`[^`]*`|\$(\w*)\$.*?\$\1\$|--[^\n]*|/\*.*?\*/|;|[^'"`$;/-]+|.""",
@@ -23,6 +24,12 @@ _NAMED = re.compile(
     re.IGNORECASE,
 )
 _SET_LOCAL = re.compile(r"\s*SET\s+LOCAL\b", re.IGNORECASE)
+
+_NAME = re.compile(r"[A-Za-z_][\w.]*")
+_WORD = re.compile(r"-?\w+")
+_NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
+_SIZE = re.compile(r"(\d+)([kmgKMG])")
+_SHIFTS = {"k": 10, "m": 20, "g": 30}  # as MariaDB's configuration file has them
 
 
 def statements(sql: str) -> list[str]:
@@ -55,6 +62,23 @@ def setting_of(statement: str) -> str | None:
     """The setting that a statement sets, where its value can be read back by that name."""
     named = _NAMED.match(statement)
     return named.group(1) if named else None
+
+
+def set_statement(dbms: str, name: str, value: str) -> str:
+    """The statement that gives a setting of the session a value. Raises UsageError for what is no setting's name."""
+    if _NAME.fullmatch(name) is None:
+        raise UsageError(f"{name} is not the name of a setting", "write NAME=VALUE, as in work_mem=64MB")
+    quoted = "'" + value.replace("'", "''") + "'"
+    if dbms == "postgresql":
+        return f"SELECT set_config('{name}', {quoted}, false)"
+    if dbms == "sqlite":
+        return f"PRAGMA {name} = {value if _WORD.fullmatch(value) else quoted}"
+    if dbms in ("mariadb", "mysql"):
+        size = _SIZE.fullmatch(value)
+        if size is not None:
+            value = str(int(size[1]) << _SHIFTS[size[2].lower()])
+        return f"SET SESSION {name} = {value if _NUMBER.fullmatch(value) else quoted}"
+    return f"SET {name} = {quoted}"
 
 
 def is_local(statement: str) -> bool:

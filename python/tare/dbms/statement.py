@@ -1,4 +1,4 @@
-"""What can be said of SQL text without parsing it: its first word, and its shape without literals."""
+"""Facts about SQL text that need no parser: its first word, and its shape without literals."""
 
 from __future__ import annotations
 
@@ -27,6 +27,13 @@ _APART = r"(?:\s|/\*!\d*|/\*.*?\*/|--[^\n]*\n|#[^\n]*\n)"
 _EXPLAIN_ANALYZE = re.compile(
     rf"(?:EXPLAIN|DESCRIBE|DESC){_APART}*"
     rf"(?:ANALY[ZS]E\b(?:{_APART}+VERBOSE\b)?|\([^)]*\bANALY[ZS]E\b[^)]*\))",
+    re.IGNORECASE | re.DOTALL,
+)
+
+_WORD = r'(?:"(?:[^"]|"")*"|\w+)'
+_COPY_OUT = re.compile(
+    rf"COPY{_APART}*(?:\((?P<query>.*)\)|(?P<table>{_WORD}(?:\.{_WORD})*){_APART}*(?P<columns>\([^()]*\))?){_APART}*"
+    rf"\bTO{_APART}+STDOUT\b",
     re.IGNORECASE | re.DOTALL,
 )
 
@@ -63,6 +70,17 @@ def may_be_measured(sql: str) -> bool:
     if executed:
         return first_word(sql[_start(sql) :][executed.end() :]) in QUERIES
     return first_word(sql) in QUERIES and not _INTO_FILE.search(without_literals(sql))
+
+
+def copied_out(sql: str) -> str | None:
+    """The query whose rows PostgreSQL's `COPY … TO STDOUT` sends; None for any other statement."""
+    found = _COPY_OUT.match(sql[_start(sql) :])
+    if found is None:
+        return None
+    if found.group("query") is not None:
+        return str(found.group("query"))
+    columns = (found.group("columns") or "*").strip("() ")
+    return f"SELECT {columns} FROM {found.group('table')}"
 
 
 def without_literals(text: str) -> str:

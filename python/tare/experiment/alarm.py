@@ -1,4 +1,4 @@
-"""How a notice reaches the user: a command of theirs, or a webhook."""
+"""Channels that carry a notice to the user: a command or a webhook."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Channel = Callable[[Notice], None]
 
 
 class Bell:
-    """Rings every channel. What one did not take is offered to it again at the next ring, the latest only."""
+    """Sends notices to every channel. A channel that failed gets the latest notice again at the next ring."""
 
     def __init__(self, channels: Sequence[Channel], failed: Callable[[Undelivered], None]) -> None:
         self._channels = channels
@@ -28,38 +28,38 @@ class Bell:
         self._due: dict[int, Notice] = {}
 
     def ring(self, notice: Notice | None) -> None:
-        """None: nothing is new."""
+        """Send a notice to every channel; None: repeat only what a channel has not taken."""
         if notice is not None:
             self._due = dict.fromkeys(range(len(self._channels)), notice)
-        for which, due in list(self._due.items()):
+        for number, due in list(self._due.items()):
             try:
-                self._channels[which](due)
+                self._channels[number](due)
             except Undelivered as error:
                 self._failed(error)
             else:
-                del self._due[which]
+                del self._due[number]
 
     @property
     def quiet(self) -> bool:
-        """Everything told has been taken."""
+        """Whether every channel has taken the last notice."""
         return not self._due
 
 
 def check_webhook(url: str) -> None:
-    """Raises UsageError for what is no http:// or https:// URL."""
+    """Raises UsageError unless the URL begins with http:// or https://."""
     try:
         parts = urlsplit(url)
         usable = parts.scheme in ("http", "https") and bool(parts.hostname)
     except ValueError:
         usable = False
     if not usable:
-        raise UsageError("--webhook is given no web address", "give http://… or https://…")
+        raise UsageError("--webhook is not a web address", "give http://… or https://…")
 
 
 def run_command(command: str, notice: Notice) -> None:
-    """Through the shell, with the notice as JSON on its standard input. Raises Undelivered."""
-    told = {
-        "TARE_RUN": str(notice.run),
+    """Runs the command in a shell, with the notice as JSON on its standard input. Raises Undelivered."""
+    variables = {
+        "TARE_RUN": notice.run,
         "TARE_EVENT": notice.event.value,
         "TARE_SILENT_FOR": f"{notice.silent_for_s:.0f}",
     }
@@ -69,7 +69,7 @@ def run_command(command: str, notice: Notice) -> None:
             shell=True,
             input=json.dumps(notice.as_json()),
             text=True,
-            env=os.environ | told,
+            env=os.environ | variables,
             timeout=TIMEOUT_S,
             check=False,
         )
@@ -84,7 +84,7 @@ def run_command(command: str, notice: Notice) -> None:
 
 
 def post(url: str, notice: Notice) -> None:
-    """The notice as JSON. Raises Undelivered unless it is answered with 2xx."""
+    """Posts the notice as JSON. Raises Undelivered unless the answer is 2xx."""
     request = urllib.request.Request(
         url,
         data=json.dumps(notice.as_json()).encode(),

@@ -1,6 +1,6 @@
-"""What must hold between the parts of a specification, beyond each part's own type.
+"""Rules between the tables of a specification, beyond the type of each.
 
-Rules are told the parts that are well-formed, so that one misspelt key hides no other mistake.
+A rule sees the tables that are well-formed, so that one misspelt key hides no other mistake.
 """
 
 from __future__ import annotations
@@ -37,47 +37,47 @@ _CALLED = {"tables": "table", "queries": "query", "dbms": "DBMS"}
 
 
 def mistakes_of(document: dict[str, Any], whole: Specification | None) -> list[Finding]:
-    """`whole` is None if some part of the document is not well-formed."""
+    """Mistakes in a document. `whole` is None if some table of it is not well-formed."""
     tables = _well_formed(document, "tables", TableSpec)
     queries = _well_formed(document, "queries", QuerySpec)
     dbms = _well_formed(document, "dbms", DbmsSpec)
-    found = [*_texts(document)]
-    found += [finding for number, table in tables for finding in table_mistakes(number, table)]
-    found += [finding for number, one in dbms for finding in _dbms(number, one)]
-    found += [finding for number, query in queries for finding in _query(number, query)]
+    findings = [*_texts(document)]
+    findings += [finding for number, table in tables for finding in table_mistakes(number, table)]
+    findings += [finding for number, spec in dbms for finding in _dbms(number, spec)]
+    findings += [finding for number, query in queries for finding in _query(number, query)]
     for key, names in (
         ("tables", [(n, table.name) for n, table in tables]),
         ("queries", [(n, query.name) for n, query in queries]),
-        ("dbms", [(n, one.name) for n, one in dbms]),
+        ("dbms", [(n, spec.name) for n, spec in dbms]),
     ):
-        found += twice((key,), names, _CALLED[key])
-    found += _scenario(document)
+        findings += twice((key,), names, _CALLED[key])
+    findings += _scenario(document)
     if whole is not None and whole.audit and max(whole.audit) > whole.qes:
-        found.append(
+        findings.append(
             (("audit",), f"a Q@C has {whole.qes} QEs: there is no number {max(whole.audit)} to audit")
         )
-    found += _watch(document)
+    findings += _watch(document)
     if "wisconsin" in document:
-        found += _beside_wisconsin(document)
+        findings += _wisconsin(document)
     else:
-        found += _own_work(document, tables)
-    if whole is not None and not found:
-        found += _generated(whole)
-    return found
+        findings += _own_work(document, tables)
+    if whole is not None and not findings:
+        findings += _generated(whole)
+    return findings
 
 
 def _well_formed(document: dict[str, Any], key: str, model: type[_Model]) -> list[tuple[int, _Model]]:
-    """The elements of an array of tables that pydantic takes, with their numbers."""
+    """The elements of an array of tables that pydantic accepts, with their numbers."""
     elements = document.get(key)
-    taken: list[tuple[int, _Model]] = []
+    valid: list[tuple[int, _Model]] = []
     for number, element in enumerate(elements if isinstance(elements, list) else []):
-        one = _taken(element, model)
-        if one is not None:
-            taken.append((number, one))
-    return taken
+        spec = _validated(element, model)
+        if spec is not None:
+            valid.append((number, spec))
+    return valid
 
 
-def _taken(value: Any, model: type[_Model]) -> _Model | None:
+def _validated(value: Any, model: type[_Model]) -> _Model | None:
     try:
         return model.model_validate_json(json.dumps(value, default=str), strict=True)
     except ValidationError:
@@ -101,25 +101,25 @@ def _texts(document: dict[str, Any]) -> Iterator[Finding]:
     yield from walk(document, ())
 
 
-def _dbms(number: int, one: DbmsSpec) -> Iterator[Finding]:
+def _dbms(number: int, spec: DbmsSpec) -> Iterator[Finding]:
     here: Path = ("dbms", number)
-    if (one.url is None) == (one.start is None):
+    if (spec.url is None) == (spec.start is None):
         yield (
             here,
-            f"[[dbms]] {one.name} needs either `url` (a database that is there) or `start` (one that Tare starts)"
-            + (", not both" if one.url is not None else ""),
+            f"[[dbms]] {spec.name} needs either `url` (a database that is there) or `start` (one that Tare starts)"
+            + (", not both" if spec.url is not None else ""),
         )
-    if one.url is None:
+    if spec.url is None:
         return
     try:
-        find_adapter(one.url)
+        find_adapter(spec.url)
     except UsageError as error:
         yield (*here, "url"), f"{error.what}; {error.next_step}"
         return
-    if redacted(one.url) != one.url:
+    if redacted(spec.url) != spec.url:
         yield (
             (*here, "url"),
-            f"the URL of {one.name} holds a password, and the specification is kept in the lab: give it in the "
+            f"the URL of {spec.name} holds a password, and the specification is kept in the lab: give it in the "
             "driver's own place (~/.pgpass, PGPASSWORD, ~/.my.cnf)",
         )
 
@@ -147,11 +147,11 @@ def _scenario(document: dict[str, Any]) -> Iterator[Finding]:
 
 
 def _watch(document: dict[str, Any]) -> Iterator[Finding]:
-    watch = _taken(document["watch"], WatchSpec) if "watch" in document else None
+    watch = _validated(document["watch"], WatchSpec) if "watch" in document else None
     if watch is None:
         return
     if watch.command is None and watch.webhook is None:
-        yield ("watch",), "[watch] tells nobody: give `command` or `webhook`"
+        yield ("watch",), "[watch] notifies nobody: give `command` or `webhook`"
     if watch.webhook is not None and not watch.webhook.startswith(("http://", "https://")):
         yield ("watch", "webhook"), "`webhook` must begin with http:// or https://"
 
@@ -182,28 +182,28 @@ def _own_work(document: dict[str, Any], tables: Sequence[tuple[int, TableSpec]])
         yield (), "there is no query: write [[queries]] with `name` and `sql`, or [generate] with `count`"
 
 
-def _beside_wisconsin(document: dict[str, Any]) -> Iterator[Finding]:
+def _wisconsin(document: dict[str, Any]) -> Iterator[Finding]:
     from tare.workload.wisconsin.mistakes import wisconsin_mistakes
 
     for key in ("tables", "queries", "generate"):
         if key in document:
             yield (key,), f"[wisconsin] brings tables and queries of its own: leave `{key}` out"
-    asked = _taken(document["wisconsin"], WisconsinSpec)
-    if asked is not None:
-        yield from ((("wisconsin", *path), said) for path, said in wisconsin_mistakes(asked))
+    wisconsin = _validated(document["wisconsin"], WisconsinSpec)
+    if wisconsin is not None:
+        yield from ((("wisconsin", *path), mistake) for path, mistake in wisconsin_mistakes(wisconsin))
 
 
 def _generated(specification: Specification) -> Iterator[Finding]:
-    asked: GenerateSpec | None = specification.generate
-    if asked is None:
+    spec: GenerateSpec | None = specification.generate
+    if spec is None:
         return
     try:
-        made = {query.name.lower() for query in generate(asked, specification.tables)}
+        generated = {query.name.lower() for query in generate(spec, specification.tables)}
     except UsageError as error:
         yield ("generate",), f"{error.what}; {error.next_step}"
         return
     for number, query in enumerate(specification.queries):
-        if query.name.lower() in made:
+        if query.name.lower() in generated:
             yield (
                 ("queries", number, "name"),
                 f"a generated query is called {query.name} already: choose another name",

@@ -1,4 +1,4 @@
-"""A run begun in the lab, and a run conducted: held, executed, and left done or paused with its reason."""
+"""Begins a run in the lab, and conducts one: holds and executes it, and leaves it done or paused with a reason."""
 
 from __future__ import annotations
 
@@ -8,39 +8,40 @@ from dataclasses import asdict, dataclass
 
 from tare import _probe
 from tare.dbms.base import Server
-from tare.errors import LabError, RunHeld, TareError, UsageError, WrongAnswer
+from tare.errors import LabError, RunAborted, RunHeld, TareError, UsageError, WrongAnswer
+from tare.experiment.control import Control
 from tare.experiment.deviations import deviations, usable_cpus
 from tare.experiment.executor import Executor
-from tare.experiment.interrupts import Interrupted, Interrupts
 from tare.experiment.lab_keeper import LabKeeper
-from tare.experiment.observer import Observer
-from tare.experiment.qatc import QatCs, Terms
-from tare.experiment.recorded import walks_of
-from tare.experiment.rig_keeper import RigKeeper
 from tare.experiment.scenario.registry import find as find_scenario
 from tare.experiment.specification import Specification
 from tare.experiment.target import Target
-from tare.experiment.walk import QueryWalk
+from tare.experiment.visits import LabSink, Visits
+from tare.experiment.walk import Observer, QueryWalk, walks_of
 from tare.experiment.work import Work
+from tare.interruption import Interrupted, Interrupts
 from tare.lab.hold import Hold, held
 from tare.lab.progress import Progress, RunFacts, progress
 from tare.lab.recorder import Recorder
 from tare.lab.states import RunState
 from tare.lab.store import Lab
-from tare.measure.choices import Tier
+from tare.measure.backoff import UNATTENDED_FIRST_PAUSE_S, Patience
+from tare.measure.choices import AnswerRule, Tier
 from tare.measure.environment import MachineFacts, machine_facts
+from tare.measure.qatc import QatCEngine, Terms
 from tare.measure.query import Query
 from tare.measure.records import QE
 from tare.measure.rig import Rig
+from tare.measure.rig_keeper import RigKeeper
 
 NOT_BEGUN = "its turn has not come yet"
 
-_OF_DATA = frozenset({"page_count"})  # settings that say how much there is, not how it is done
+_DATA_SETTINGS = frozenset({"page_count"})  # they describe the data, not the server
 
 
 @dataclass(frozen=True)
-class Met:
-    """A DBMS that can be reached, and how it can be measured here."""
+class ReachableDbms:
+    """A DBMS that answered, and the means to measure it here."""
 
     server: Server
     machine: MachineFacts
@@ -50,11 +51,11 @@ class Met:
     deviations: Sequence[str]
 
 
-def meet(target: Target, tier: Tier | None) -> Met:
-    """Raises what starting, connecting and reading the kernel raise."""
+def reach_dbms(target: Target, tier: Tier | None) -> ReachableDbms:
+    """Starts and connects to the DBMS. Raises what starting, connecting and reading the kernel raise."""
     with target, Rig(target.connect, tier) as rig:
         machine = machine_facts()
-        return Met(
+        return ReachableDbms(
             rig.session.server,
             machine,
             usable_cpus(rig),
@@ -65,20 +66,27 @@ def meet(target: Target, tier: Tier | None) -> Met:
 
 
 def begin(
-    recorder: Recorder, specification: Specification, toml: str, met: Met, queries: Sequence[Query]
+    recorder: Recorder,
+    specification: Specification,
+    toml: str,
+    reached: ReachableDbms,
+    queries: Sequence[Query],
+    run_uuid: str | None = None,
 ) -> int:
-    """A new run on this DBMS, paused before its first QE; its id. Raises LabError."""
+    """Records a new run on this DBMS, paused before its first QE; returns its id. `run_uuid`: as `Recorder.begin` takes
+    it. Raises LabError."""
     run_id = recorder.begin(
         specification,
         toml,
-        met.server,
-        met.machine,
+        reached.server,
+        reached.machine,
         tick_ns=_probe.TICK_NS,
-        online_cpus=met.usable_cpus,
-        tier=met.tier,
-        means=met.means,
-        deviations=met.deviations,
+        online_cpus=reached.usable_cpus,
+        tier=reached.tier,
+        means=reached.means,
+        deviations=reached.deviations,
         queries=queries,
+        run_uuid=run_uuid,
     )
     recorder.state(run_id, RunState.PAUSED, NOT_BEGUN)
     return run_id
@@ -86,7 +94,7 @@ def begin(
 
 @dataclass(frozen=True, slots=True)
 class End:
-    """How conducting a run ended. `stopped_by`: what made it pause."""
+    """State of a run after it was conducted, and the error that paused it."""
 
     run_id: int
     state: RunState
@@ -121,10 +129,10 @@ class Conductor:
                 with target, self.observed(at.run, walks) as observer:
                     self._execute(at, walks, target, recorder, hold, observer)
             except RunHeld:
-                raise  # another executor has it by now: its state is that one's to write
+                raise  # another executor holds the run by now, and writes its state
             except (TareError, Interrupted) as error:
-                state = RunState.FAILED if isinstance(error, WrongAnswer) else RunState.PAUSED
-                with suppress(LabError):  # it keeps saying "running", and nobody holds the run
+                state = RunState.FAILED if isinstance(error, WrongAnswer | RunAborted) else RunState.PAUSED
+                with suppress(LabError):  # the lab keeps the state "running", with no holder
                     recorder.state(run_id, state, _reason(error))
                 return End(run_id, state, error)
         return End(run_id, RunState.DONE, None)
@@ -138,39 +146,45 @@ class Conductor:
         hold: Hold,
         observer: Observer,
     ) -> None:
-        lab = LabKeeper(recorder, hold, self.interrupts, observer.say)
-        rigs = RigKeeper(
-            target,
-            self.tier,
-            self.interrupts,
-            observer.say,
-            writes=self.work.writes,
-            twins=self.work.twins,
-        )
+        work, specification = self.work, self.specification
+        patience = Patience(self.interrupts, observer.say, UNATTENDED_FIRST_PAUSE_S)
+        lab = LabKeeper(recorder, hold, patience)
+        scenario = find_scenario(specification.scenario)
         terms = Terms(
-            work=self.work,
-            dbms=at.run.dbms,
-            scenario=find_scenario(self.specification.scenario),
-            qes=at.run.qes_per_qatc,
-            cache=self.specification.cache,
-            timeout_s=self.specification.timeout_s,
-            steady=self.steady,
-            audit=frozenset(self.specification.audit),
+            runs=at.run.qes_per_qatc,
+            cache=specification.cache,
+            timeout_s=specification.timeout_s,
+            answer=AnswerRule.CLOSE if work.one_answer else AnswerRule.ANY,
+            audit=frozenset(specification.audit),
         )
-        try:
+        with RigKeeper(
+            lambda: target.connect(allow_writes=work.writes),
+            patience,
+            self.tier,
+            twins=work.twins,
+            revive=target.revive,
+        ) as rigs:
             if at.next_run_order > 0:  # resumed, perhaps after something was changed
-                found = rigs.with_rig(lambda rig: _changes(rig, at.run))
-                lab.write(lambda to: to.departs(at.run.id, found))
-            qatcs = QatCs(terms, rigs, lab, self.interrupts, observer, at.next_run_order)
-            executor = Executor(self.work, terms.scenario, qatcs, rigs, lab, self.interrupts, observer)
+                changes = rigs.with_rig(lambda rig: _changes(rig, at.run))
+                lab.write(lambda recorder: recorder.departs(at.run.id, changes))
+            control = Control(self.lab, at.run.id, lab, rigs, self.interrupts, observer)
+            engine = QatCEngine(
+                terms,
+                rigs,
+                LabSink(lab, observer),
+                self.steady,
+                patience,
+                at.next_run_order,
+                control.between_executions,
+            )
+            visits = Visits(work, at.run.dbms, scenario, engine, lab, observer)
+            executor = Executor(work, scenario, visits, target, rigs, lab, self.interrupts, control, observer)
             executor.run(at.run.id, walks)
-            lab.write(lambda to: to.state(at.run.id, RunState.DONE))
-        finally:
-            rigs.close()
+            lab.write(lambda recorder: recorder.state(at.run.id, RunState.DONE))
 
 
 def _changes(rig: Rig, begun: RunFacts) -> list[str]:
-    """Deviations of a resumed run: those of now, and what is not as it was at its beginning.
+    """Deviations of a resumed run: those of now, and what changed since the run began.
 
     Raises UsageError if it is another DBMS: its QEs would not be one run's."""
     server, machine = rig.session.server, machine_facts()
@@ -180,17 +194,15 @@ def _changes(rig: Rig, begun: RunFacts) -> list[str]:
             f"{server.version} now",
             "begin a new run: tare experiment run",
         )
-    found = deviations(rig, machine)
+    changes = deviations(rig, machine)
     if rig.probe.tier != begun.tier:
-        found.append(f"resumed with the kernel read through {rig.probe.tier}, after {begun.tier}")
-    found += [f"resumed with {change}" for change in _differences(begun.machine, asdict(machine))]
-    found += [f"resumed with the setting {change}" for change in _of_settings(server, begun)]
-    return found
-
-
-def _of_settings(server: Server, begun: RunFacts) -> Iterator[str]:
-    known = {name: value for name, value in server.settings.items() if name not in _OF_DATA}
-    return _differences(begun.dbms_settings, known)
+        changes.append(f"resumed with the kernel read through {rig.probe.tier}, after {begun.tier}")
+    changes += [f"resumed with {change}" for change in _differences(begun.machine, asdict(machine))]
+    settings = {name: value for name, value in server.settings.items() if name not in _DATA_SETTINGS}
+    changes += [
+        f"resumed with the setting {change}" for change in _differences(begun.dbms_settings, settings)
+    ]
+    return changes
 
 
 def _differences(before: Mapping[str, object], now: Mapping[str, object]) -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""Where a run departs from the protocols' set-up (TTPv2 §8.1, step 3): what is really known, no more."""
+"""Deviations of a run from the protocols' set-up (TTPv2 §8.1, step 3), as far as they are known."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tare.measure.machine.doctor.finding import Status
 from tare.measure.machine.doctor.surroundings import Surroundings
 from tare.measure.rig import Rig
 
-_LOOKED_AT = (
+_SETUP_CHECKS = (
     (processor.turbo, "turbo mode was on"),
     (neighbours.daemons, "periodic daemons were left running"),
     (timekeeping.synchronisation, "the clock was not synchronised"),
@@ -30,10 +30,10 @@ def usable_cpus(rig: Rig) -> int:
 
 def deviations(rig: Rig, machine: MachineFacts) -> list[str]:
     """Sentences without a full stop, in the order of importance."""
-    return [*_of_machine(rig, machine), *_of_reading(rig), *_of_setup()]
+    return [*_machine(rig, machine), *_means(rig), *_setup()]
 
 
-def _of_machine(rig: Rig, machine: MachineFacts) -> Iterator[str]:
+def _machine(rig: Rig, machine: MachineFacts) -> Iterator[str]:
     cpus = usable_cpus(rig)
     if cpus > 1:
         yield (
@@ -44,7 +44,7 @@ def _of_machine(rig: Rig, machine: MachineFacts) -> Iterator[str]:
         yield f"a virtual machine ({machine.hypervisor}): its host may take CPU time away and share caches and disk"
 
 
-def _of_reading(rig: Rig) -> Iterator[str]:
+def _means(rig: Rig) -> Iterator[str]:
     if rig.probe.tier != Tier.BPF:
         yield f"the kernel was read through {rig.probe.tier}, not BPF: the leader's sleep and steal are unknown"
     if rig.no_delay:
@@ -53,8 +53,8 @@ def _of_reading(rig: Rig) -> Iterator[str]:
         yield f"no exit records, so processes that ended within a QE are unknown: {rig.no_listener}"
 
 
-def _of_setup() -> Iterator[str]:
+def _setup() -> Iterator[str]:
     around = Surroundings()
-    for check, sentence in _LOOKED_AT:
+    for check, sentence in _SETUP_CHECKS:
         if check(around).status is Status.ADVICE:
             yield sentence

@@ -1,4 +1,4 @@
-"""How large a generated query may get, from what is known of the columns: independent, uniform integers.
+"""Estimate of a generated query's size from its columns, which are independent, uniform integers.
 
 A join of a.x and b.y keeps the share (values that both may hold) / (values of x × values of y) of all
 pairs. Its tree has at most four tables, so each connected part of it, which some optimiser may
@@ -28,12 +28,12 @@ class Join:
 class Filter:
     """column < bound, on one correlation name."""
 
-    of: int
+    name: int  # number of the correlation name
     column: ColumnSpec
     bound: int
 
 
-def kept(table: TableSpec, filter_: Filter) -> float:
+def passing_share(table: TableSpec, filter_: Filter) -> float:
     """The share of rows that pass."""
     low, high = table.domain(filter_.column)
     return min(1.0, max(0, filter_.bound - low) / (high - low + 1))
@@ -42,8 +42,8 @@ def kept(table: TableSpec, filter_: Filter) -> float:
 def rows_of(tables: Sequence[TableSpec], filters: Sequence[Filter]) -> list[float]:
     """Rows left of each correlation name, at the largest cardinality."""
     left = [float(table.cardinality) for table in tables]
-    for one in filters:
-        left[one.of] *= kept(tables[one.of], one)
+    for filter_ in filters:
+        left[filter_.name] *= passing_share(tables[filter_.name], filter_)
     return left
 
 
@@ -74,8 +74,8 @@ def unique(tables: Sequence[TableSpec], join: Join) -> bool:
 def size(part: frozenset[int], rows: Sequence[float], matches: Sequence[tuple[Join, float]]) -> float:
     """Rows of the join of these correlation names."""
     product = 1.0
-    for one in part:
-        product *= rows[one]
+    for name in part:
+        product *= rows[name]
     for join, share in matches:
         if join.parent in part and join.child in part:
             product *= share

@@ -1,4 +1,4 @@
-"""What pydantic finds wrong with a specification, in the words of whoever wrote it."""
+"""Pydantic's errors in a specification, explained in the terms of its TOML."""
 
 from __future__ import annotations
 
@@ -27,43 +27,43 @@ _EXPECTED = {
 
 
 def explained(error: ValidationError, document: dict[str, Any]) -> list[Finding]:
-    """A misspelt key is one mistake, not also a missing one."""
-    errors = [one for one in error.errors(include_url=False) if not _follows(one, error)]
-    missing = {tuple(one["loc"]) for one in errors if one["type"] == "missing"}
+    """Explain errors; a misspelt key counts once, not also as a missing one."""
+    details = [detail for detail in error.errors(include_url=False) if not _follows(detail, error)]
+    missing = {tuple(detail["loc"]) for detail in details if detail["type"] == "missing"}
     findings: list[Finding] = []
-    for one in errors:
-        if one["type"] != "extra_forbidden":
+    for detail in details:
+        if detail["type"] != "extra_forbidden":
             continue
-        path = tuple(one["loc"])
+        path = tuple(detail["loc"])
         meant = _meant(path, document)
         missing.discard((*path[:-1], meant))
         findings.append((path, _unknown(path, document, meant)))
-    for one in errors:
-        path = tuple(one["loc"])
-        if one["type"] == "missing" and path in missing:
+    for detail in details:
+        path = tuple(detail["loc"])
+        if detail["type"] == "missing" and path in missing:
             findings.append((path, f"`{path[-1]}` is missing in {where(path[:-1], document)}"))
-        elif one["type"] not in ("missing", "extra_forbidden"):
-            findings.append((path, _wrong(dict(one), path, document)))
+        elif detail["type"] not in ("missing", "extra_forbidden"):
+            findings.append((path, _wrong(dict(detail), path, document)))
     return findings
 
 
-def _follows(one: Any, error: ValidationError) -> bool:
-    """An array whose every element is wrong is called empty, too."""
-    path = tuple(one["loc"])
-    return one["type"] == "too_short" and any(
+def _follows(detail: Any, error: ValidationError) -> bool:
+    """Whether an error follows from others: pydantic also calls an array empty whose every element is wrong."""
+    path = tuple(detail["loc"])
+    return detail["type"] == "too_short" and any(
         len(other["loc"]) > len(path) and tuple(other["loc"][: len(path)]) == path for other in error.errors()
     )
 
 
 def where(path: Path, document: dict[str, Any]) -> str:
-    """The table that a path is in, as it is written in TOML, with its name if it has one."""
+    """Return the table that a path is in, as written in TOML, with its name if it has one."""
     keys = [str(part) for part in path if isinstance(part, str)]
     if not keys:
         return "the file's first part, above all [tables]"
-    found: Any = document
+    table: Any = document
     for part in path:
-        found = found[part]  # pydantic has been there
-    name = found.get("name") if isinstance(found, dict) else None
+        table = table[part]  # pydantic has been there
+    name = table.get("name") if isinstance(table, dict) else None
     shown = f"[[{'.'.join(keys)}]]" if isinstance(path[-1], int) else f"[{'.'.join(keys)}]"
     return f'{shown} "{name}"' if isinstance(name, str) and name else shown
 
@@ -78,7 +78,7 @@ def _unknown(path: Path, document: dict[str, Any], meant: str | None) -> str:
 
 
 def _meant(path: Path, document: dict[str, Any]) -> str | None:
-    """The key that was probably meant: a similar one that is not there yet."""
+    """Return the key that was probably meant: a similar one that is not there yet."""
     table: Any = document
     for part in path[:-1]:
         table = table[part]
@@ -132,8 +132,8 @@ def _named(value: Any) -> str:
 
 def _close(given: Any, expected: str) -> str:
     names = [part.strip("' ") for part in expected.replace(" or ", ",").split(",")]
-    found = get_close_matches(str(given), names, n=1)
-    return f"; did you mean '{found[0]}'?" if found else ""
+    close = get_close_matches(str(given), names, n=1)
+    return f"; did you mean '{close[0]}'?" if close else ""
 
 
 def _fields(path: Path) -> list[str]:

@@ -1,4 +1,4 @@
-"""What tells two tables apart: an order-sensitive fingerprint that SQL and NumPy compute alike.
+"""Fingerprint of a table, sensitive to the order of rows, that SQL and NumPy compute alike.
 
 For row number r (from 1, in the table's own order) with the columns c1, c2, …
 
@@ -27,12 +27,12 @@ _SHIFT = 2**31
 
 
 def expected(table: TableSpec, cardinality: int) -> str:
-    """Of the first `cardinality` rows, from the generator alone."""
+    """Return the fingerprint of the first `cardinality` rows, from the generator alone."""
     sums = [0, 0]
     for start, columns in chunks(table, cardinality):
         place = np.arange(start + 1, start + len(columns[0]) + 1, dtype=np.uint64)
-        for which in (0, 1):
-            sums[which] += _sum(place, columns, _factors(which, len(columns)))
+        for number in (0, 1):
+            sums[number] += _sum(place, columns, _factors(number, len(columns)))
     return shown(cardinality, *sums)
 
 
@@ -44,14 +44,14 @@ def sql(numbered: str, columns: Sequence[str], bigint: Callable[[str], str]) -> 
     """A query for (rows, first sum, second sum). `numbered` is one for the columns and `tare_r`, the
     row's place in the table from 1; `bigint` writes a cast to 64 bits."""
     xs = []
-    for which in (0, 1):
-        first, *rest = _factors(which, len(columns))
+    for number in (0, 1):
+        first, *rest = _factors(number, len(columns))
         terms = [f"{first} * {bigint(PLACE)} % {_P}"]
         terms += [
             f"{factor} * (({bigint(column)} + {_SHIFT}) % {_P}) % {_P}"
             for factor, column in zip(rest, columns, strict=True)
         ]
-        xs.append(f"({' + '.join(terms)}) % {_P} AS x{which}")
+        xs.append(f"({' + '.join(terms)}) % {_P} AS x{number}")
     return (
         f"SELECT count(*), sum(x0 * x0 % {_P}), sum(x1 * x1 % {_P}) "
         f"FROM (SELECT {', '.join(xs)} FROM ({numbered}) AS placed) AS mixed"
@@ -67,7 +67,7 @@ def _sum(place: np.ndarray[tuple[int], np.dtype[np.uint64]], columns: Sequence[V
     return int((x * x % p).sum())
 
 
-def _factors(which: int, columns: int) -> list[int]:
-    """Of the row's place and of each column: below 2^31, so that no product leaves 62 bits."""
-    drawn = random.Random(f"tare-fingerprint-{which}")
-    return [1 + int(drawn.random() * (_P - 2)) for _ in range(columns + 1)]
+def _factors(number: int, columns: int) -> list[int]:
+    """Factors of the row's place and of each column, below 2^31, so that no product leaves 62 bits."""
+    draw = random.Random(f"tare-fingerprint-{number}")
+    return [1 + int(draw.random() * (_P - 2)) for _ in range(columns + 1)]

@@ -1,11 +1,11 @@
 """Generated queries: select-project-join with aggregates, over one to four correlation names (TTPv2 §3.4).
 
-Seeded, and a longer query set begins with the shorter one. Every adapter's DBMS takes the
+Seeded, and a longer query set begins with the shorter one. Every adapter's DBMS accepts the
 SQL and gives the same answer: integers throughout; only counts, sums, least and greatest values; no
 LIMIT. The answer is one row, since a result that takes long to send would be weighed with the query
 (the rows proper stand in a subquery, each column of which is looked at).
 
-A draw that could explode is thrown away: see `_bearable` for the bounds.
+A draw that could explode is discarded: `_is_bearable` has the bounds.
 """
 
 from __future__ import annotations
@@ -28,31 +28,31 @@ FAN_OUT = 10.0  # rows joined to one row: else a few rows more or less, by chanc
 LEAST_ROWS = 10.0  # estimated, of the subquery: an empty answer checks nothing
 _SUM_MOST = 2.0**62
 _TRIES = 2_000  # until a shape is bearable
-_ANEW = 20  # until a query is not one of those before
+_RETRIES = 20  # until a query is not one of those before
 
 _SHARES = (0.01, 0.05, 0.1, 0.25, 0.5, 0.9)
 _AGGREGATES = ("sum", "min", "max")
 
 
 def queries_of(specification: Specification) -> tuple[Query, ...]:
-    """The experiment's query set: those written down, then those to generate, in this order."""
-    written = tuple(Query(query.name, query.sql) for query in specification.queries)
-    asked = specification.generate
-    return written + (generate(asked, specification.tables) if asked else ())
+    """Return the experiment's query set: its own queries, then the generated ones."""
+    own = tuple(Query(query.name, query.sql) for query in specification.queries)
+    spec = specification.generate
+    return own + (generate(spec, specification.tables) if spec else ())
 
 
-def generate(asked: GenerateSpec, tables: Sequence[TableSpec]) -> tuple[Query, ...]:
-    """Queries g1, g2, … Raises UsageError where the tables leave no room for such queries."""
+def generate(spec: GenerateSpec, tables: Sequence[TableSpec]) -> tuple[Query, ...]:
+    """Generate queries g1, g2, … Raises UsageError where the tables leave no room for such queries."""
     queries: dict[str, Query] = {}
-    while len(queries) < asked.count:
+    while len(queries) < spec.count:
         number = len(queries) + 1
-        for anew in range(_ANEW):
-            sql = _query(asked, tables, f"{asked.seed}/{number}/{anew}")
+        for attempt in range(_RETRIES):
+            sql = _query(spec, tables, f"{spec.seed}/{number}/{attempt}")
             if sql not in queries:
                 break
         else:
             raise UsageError(
-                f"these tables leave room for {len(queries)} or so different queries, not for {asked.count}",
+                f"these tables leave room for {len(queries)} or so different queries, not for {spec.count}",
                 "generate fewer, or give the tables more columns or rows",
             )
         queries[sql] = Query(f"g{number}", sql)
@@ -68,7 +68,7 @@ class _Draw:
     def below(self, count: int) -> int:
         return int(self._random.random() * count)
 
-    def of(self, choices: Sequence[_T]) -> _T:
+    def choice(self, choices: Sequence[_T]) -> _T:
         return choices[self.below(len(choices))]
 
     def chance(self, share: float) -> bool:
@@ -79,22 +79,22 @@ class _Draw:
 class _Shape:
     """FROM and WHERE of a query."""
 
-    tables: tuple[TableSpec, ...]  # of t0, t1, …
+    tables: tuple[TableSpec, ...]  # those called t0, t1, …
     joins: tuple[Join, ...]
     filters: tuple[Filter, ...]
 
 
-def _query(asked: GenerateSpec, tables: Sequence[TableSpec], seed: str) -> str:
+def _query(spec: GenerateSpec, tables: Sequence[TableSpec], seed: str) -> str:
     draw = _Draw(f"tare-query/{seed}")
-    names = 1 + draw.below(asked.correlation_names)
+    names = 1 + draw.below(spec.correlation_names)
     largest = max(table.cardinality for table in tables)
     for attempt in range(_TRIES):
         # The number of names is kept as long as there is hope: else four would be rare.
         if attempt and attempt % (_TRIES // 4) == 0 and names > 1:
             names -= 1
         shape = _shape(draw, tables, names)
-        if _bearable(shape, largest, asked.pairs):
-            return _text(draw, shape, asked.aggregates)
+        if _is_bearable(shape, largest, spec.pairs):
+            return _text(draw, shape, spec.aggregates)
     raise UsageError(
         f"no query could be generated for these tables (seed {seed})",
         "give the tables at least ten rows, and columns with many values (leave out low and high)",
@@ -104,29 +104,29 @@ def _query(asked: GenerateSpec, tables: Sequence[TableSpec], seed: str) -> str:
 def _shape(draw: _Draw, tables: Sequence[TableSpec], names: int) -> _Shape:
     """At least one correlation name is the variable table, whose cardinality the experiment is about."""
     variable = [table for table in tables if table.variable] or list(tables)
-    chosen = [draw.of(variable)] + [draw.of(tables) for _ in range(names - 1)]
+    chosen = [draw.choice(variable)] + [draw.choice(tables) for _ in range(names - 1)]
     place = draw.below(names)
     chosen[0], chosen[place] = chosen[place], chosen[0]
     joins = []
     for child in range(1, names):
         parent = draw.below(child)
-        joins.append(Join(parent, draw.of(chosen[parent].columns), child, _joined(draw, chosen[child])))
+        joins.append(Join(parent, draw.choice(chosen[parent].columns), child, _joined(draw, chosen[child])))
     filters = []
-    for of, table in enumerate(chosen):
+    for name, table in enumerate(chosen):
         if draw.chance(0.5):
-            column = draw.of(table.columns)
+            column = draw.choice(table.columns)
             low, high = table.domain(column)
-            filters.append(Filter(of, column, low + max(1, int((high - low + 1) * draw.of(_SHARES)))))
+            filters.append(Filter(name, column, low + max(1, int((high - low + 1) * draw.choice(_SHARES)))))
     return _Shape(tuple(chosen), tuple(joins), tuple(filters))
 
 
 def _joined(draw: _Draw, table: TableSpec) -> ColumnSpec:
-    """Often the primary key, where there is one: as people join."""
+    """Draw a column to join by: often the primary key, where there is one, as people join."""
     key = next((column for column in table.columns if column.name == table.primary_key), None)
-    return key if key is not None and draw.chance(0.6) else draw.of(table.columns)
+    return key if key is not None and draw.chance(0.6) else draw.choice(table.columns)
 
 
-def _bearable(shape: _Shape, largest: int, pairs: int) -> bool:
+def _is_bearable(shape: _Shape, largest: int, pairs: int) -> bool:
     """No connected part of the join is much larger than the largest table, the whole is not empty,
     no sum leaves 64 bits, and taken in the order of FROM each table is reached by its primary key or
     by comparing a bounded number of pairs: by default, MariaDB has nothing better than a nested loop."""
@@ -160,19 +160,23 @@ def _bearable(shape: _Shape, largest: int, pairs: int) -> bool:
 
 
 def _text(draw: _Draw, shape: _Shape, aggregates: bool) -> str:
-    source = ", ".join(f"{table.name} t{of}" for of, table in enumerate(shape.tables))
+    source = ", ".join(f"{table.name} t{name}" for name, table in enumerate(shape.tables))
     conditions = [
         f"t{join.parent}.{join.parent_column.name} = t{join.child}.{join.child_column.name}"
         for join in shape.joins
-    ] + [f"t{one.of}.{one.column.name} < {one.bound}" for one in shape.filters]
+    ] + [f"t{filter_.name}.{filter_.column.name} < {filter_.bound}" for filter_ in shape.filters]
     rest = f"FROM {source}" + (f" WHERE {' AND '.join(conditions)}" if conditions else "")
-    columns = [f"t{of}.{column.name}" for of, table in enumerate(shape.tables) for column in table.columns]
+    columns = [
+        f"t{name}.{column.name}" for name, table in enumerate(shape.tables) for column in table.columns
+    ]
     kind = draw.below(3) if aggregates else 0
     if kind == 1:  # aggregates over all rows
         drawn = dict.fromkeys(_aggregate(draw, columns) for _ in range(1 + draw.below(3)))
-        parts = ["count(*) AS a0"] + [f"{one} AS a{number}" for number, one in enumerate(drawn, 1)]
+        parts = ["count(*) AS a0"] + [
+            f"{aggregate} AS a{number}" for number, aggregate in enumerate(drawn, 1)
+        ]
         return f"SELECT {', '.join(parts)} {rest}"
-    keys = [draw.of(columns) for _ in range(1 + draw.below(2))]
+    keys = [draw.choice(columns) for _ in range(1 + draw.below(2))]
     if len(set(keys)) < len(keys):
         keys = keys[:1]
     shown = [f"{key} AS c{number}" for number, key in enumerate(keys)]
@@ -185,4 +189,4 @@ def _text(draw: _Draw, shape: _Shape, aggregates: bool) -> str:
 
 
 def _aggregate(draw: _Draw, columns: Sequence[str]) -> str:
-    return f"{draw.of(_AGGREGATES)}({draw.of(columns)})"
+    return f"{draw.choice(_AGGREGATES)}({draw.choice(columns)})"

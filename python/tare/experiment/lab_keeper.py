@@ -8,29 +8,18 @@ from collections.abc import Callable
 from typing import TypeVar
 
 from tare.errors import LabLost
-from tare.experiment.interrupts import Interrupts
-from tare.experiment.rig_keeper import FIRST_PAUSE_S, Say
 from tare.lab.hold import Hold
 from tare.lab.recorder import Recorder
-from tare.measure.backoff import MAX_TRIES, pause_s
+from tare.measure.backoff import MAX_TRIES, Patience
 
 T = TypeVar("T")
 
 
 class LabKeeper:
-    def __init__(
-        self,
-        recorder: Recorder,
-        hold: Hold,
-        interrupts: Interrupts,
-        say: Say,
-        first_pause_s: float = FIRST_PAUSE_S,
-    ) -> None:
+    def __init__(self, recorder: Recorder, hold: Hold, patience: Patience) -> None:
         self._recorder = recorder
         self._hold = hold
-        self._interrupts = interrupts
-        self._say = say
-        self._first_pause_s = first_pause_s
+        self._patience = patience
 
     def write(self, act: Callable[[Recorder], T]) -> T:
         """Raises LabLost after ten tries, LabFull, RunHeld if the run was lost to another executor with
@@ -42,7 +31,5 @@ class LabKeeper:
             except LabLost as error:
                 if failures == MAX_TRIES:
                     raise
-                pause = pause_s(failures, self._first_pause_s)
-                self._say(f"{error.what.splitlines()[0]}; try {failures + 1} in {pause:.2g} s")
-                self._interrupts.sleep(pause)
+                self._patience.wait(failures, error.what)
         raise AssertionError("unreachable")

@@ -1,4 +1,4 @@
-"""Tare's own account, in the database itself, of the tables it made there: what is whole, what is not.
+"""Tare's record, in the database itself, of the tables it made there: which are whole, which are not.
 
 A table is entered as unfinished before it is made and as whole after it was verified, so that a
 crash in between shows, and a table that is not entered at all is somebody else's.
@@ -32,11 +32,13 @@ class Ledger:
         self._opened = False
 
     def entry(self, table: str) -> Entry | None:
-        found = self._rows(f"SELECT digest, cardinality, content FROM {_TABLES} WHERE name = '{table}'")
-        return Entry(str(found[0][0]), int(str(found[0][1])), str(found[0][2])) if found else None
+        rows_ = self._rows(f"SELECT digest, cardinality, content FROM {_TABLES} WHERE name = '{table}'")
+        return Entry(str(rows_[0][0]), int(str(rows_[0][1])), str(rows_[0][2])) if rows_ else None
 
     def enter(self, table: str, entry: Entry) -> None:
-        """In one statement, so that a table of ours is entered at every moment. One run at a time has a database."""
+        """Enters the table in one statement, so that a table of ours is entered at every moment.
+
+        One run at a time has a database."""
         if self.entry(table) is None:
             values = f"'{table}', '{entry.digest}', {entry.cardinality}, '{entry.content}'"
             self._session.run(f"INSERT INTO {_TABLES} VALUES ({values})")
@@ -47,18 +49,18 @@ class Ledger:
             )
 
     def strike(self, table: str) -> None:
-        """Once the table is dropped."""
+        """Removes the entry of a table that was dropped."""
         self._open()
         self._session.run(f"DELETE FROM {_TABLES} WHERE name = '{table}'")
 
     def first_bytes(self, table: str, digest: str, cardinality: int, bytes_: int) -> int:
         """The bytes this table occupied when it was first made with so many rows; enters them."""
-        found = self._rows(
+        rows_ = self._rows(
             f"SELECT occupied FROM {_SIZES} WHERE name = '{table}' AND digest = '{digest}' "
             f"AND cardinality = {cardinality}"
         )
-        if found:
-            return int(str(found[0][0]))
+        if rows_:
+            return int(str(rows_[0][0]))
         self._session.run(f"INSERT INTO {_SIZES} VALUES ('{table}', '{digest}', {cardinality}, {bytes_})")
         return bytes_
 
@@ -77,7 +79,7 @@ class Ledger:
 
 
 def rows(session: Session, sql: str) -> list[tuple[object, ...]]:
-    """One of our own queries, all its rows. Raises StatementFailed."""
+    """Run a query of Tare's own and return all its rows. Raises StatementFailed."""
     prepared = session.prepare(sql)
     try:
         return [tuple(row) for row in prepared.execute(None).rows()]

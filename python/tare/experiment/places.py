@@ -1,6 +1,6 @@
-"""Where each key and value of a TOML text stands: line and column, from 1.
+"""Place of each key and value in a TOML text: line and column, from 1.
 
-`tomllib` says what a text holds but not where. This walk assumes that `tomllib` has accepted the
+`tomllib` reports what a text holds but not where. This walk assumes that `tomllib` has accepted the
 text, so it only has to find the ends of things, not to judge them.
 """
 
@@ -28,29 +28,29 @@ class Place:
 
 
 class Places:
-    """Of the keys (or, for an array's elements, the values) of a TOML text."""
+    """Places of the keys (or, for an array's elements, the values) of a TOML text."""
 
     def __init__(self, text: str) -> None:
-        self._found = _Walk(text.replace("\r\n", "\n")).found
+        self._places = _Walk(text.replace("\r\n", "\n")).places
 
     def __contains__(self, path: Path) -> bool:
-        return path in self._found
+        return path in self._places
 
     def paths(self) -> set[Path]:
-        return set(self._found)
+        return set(self._places)
 
-    def of(self, path: Path) -> Place:
-        """Where this stands, or else the nearest thing around it (for what is missing)."""
-        while path and path not in self._found:
+    def place(self, path: Path) -> Place:
+        """Return the place of this path, or of the nearest one around it if it is missing."""
+        while path and path not in self._places:
             path = path[:-1]
-        return self._found.get(path, Place(1, 1))
+        return self._places.get(path, Place(1, 1))
 
 
 @dataclass
 class _Walk:
     text: str
     at: int = 0
-    found: dict[Path, Place] = field(default_factory=dict)
+    places: dict[Path, Place] = field(default_factory=dict)
     arrays: dict[Path, int] = field(default_factory=dict)  # elements of each [[array]] so far
 
     def __post_init__(self) -> None:
@@ -63,7 +63,7 @@ class _Walk:
             else:
                 self._pair(table)
 
-    # What stands on a line -------------------------------------------------
+    # Lines -------------------------------------------------
     def _header(self) -> Path:
         place, double = self._place(), self.text.startswith("[[", self.at)
         self.at += 2 if double else 1
@@ -73,16 +73,16 @@ class _Walk:
         for part in before:  # within an array of tables, the header means its last element
             path = self._into((*path, part), place)
         path = (*path, last)
-        self.found.setdefault(path, place)
+        self.places.setdefault(path, place)
         if double:
             number = self.arrays.get(path, 0)
             self.arrays[path] = number + 1
             path = (*path, number)
-            self.found[path] = place
+            self.places[path] = place
         return path
 
     def _into(self, path: Path, place: Place) -> Path:
-        self.found.setdefault(path, place)
+        self.places.setdefault(path, place)
         return (*path, self.arrays[path] - 1) if path in self.arrays else path
 
     def _pair(self, table: Path) -> None:
@@ -90,7 +90,7 @@ class _Walk:
         path = table
         for part in self._key():
             path = (*path, part)
-            self.found.setdefault(path, place)
+            self.places.setdefault(path, place)
         self._skip("=")
         self._value(path)
 
@@ -132,7 +132,7 @@ class _Walk:
         self.at += 1
         number = 0
         while self._blank(newlines=True) and self.text[self.at] != "]":
-            self.found[*path, number] = self._place()
+            self.places[*path, number] = self._place()
             self._value((*path, number))
             number += 1
             self._blank(newlines=True)

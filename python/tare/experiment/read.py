@@ -1,4 +1,4 @@
-"""A specification from its TOML: every mistake in one go, each with its line and what was meant."""
+"""Reads a specification from its TOML, and reports all mistakes at once, each with its line and a suggestion."""
 
 from __future__ import annotations
 
@@ -7,25 +7,30 @@ import re
 import tomllib
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pydantic import ValidationError
 
 from tare.errors import SpecificationMistake
 from tare.experiment.checks import mistakes_of
 from tare.experiment.explain import Finding, explained
-from tare.experiment.oddities import warnings_of
 from tare.experiment.places import Places
 from tare.experiment.specification import Specification
+from tare.experiment.warnings import warnings_of
+
+if TYPE_CHECKING:
+    from tare.lab.progress import RunFacts
 
 Placed = tuple[int, int, str]
-"""Line and column, from 1, and what is to be said."""
+"""Line and column, from 1, and the message."""
 
-_SYNTAX = re.compile(r"^(?P<said>.*) \(at (?:line (?P<line>\d+), column (?P<column>\d+)|end of document)\)$")
+_SYNTAX = re.compile(
+    r"^(?P<message>.*) \(at (?:line (?P<line>\d+), column (?P<column>\d+)|end of document)\)$"
+)
 
 
 def read_specification(source: Path | str) -> tuple[Specification, str]:
-    """`source` is a file (Path) or the TOML itself (str); gives back the TOML as it was read.
+    """Read a file (Path) or the TOML itself (str); return the TOML as it was read, too.
 
     Raises SpecificationMistake, and never shows a password."""
     name, text = (str(source), _read(source)) if isinstance(source, Path) else ("the specification", source)
@@ -43,8 +48,13 @@ def read_specification(source: Path | str) -> tuple[Specification, str]:
     return specification, text
 
 
+def specification_of(run: RunFacts) -> Specification:
+    """Return the specification that a run was begun with."""
+    return read_specification(run.specification)[0]
+
+
 def warnings(specification: Specification, text: str) -> list[Placed]:
-    """What is odd, though it can be run."""
+    """Return warnings about a specification that can be run."""
     return _placed(Places(text), warnings_of(specification))
 
 
@@ -66,19 +76,21 @@ def _parsed(name: str, text: str) -> dict[str, Any]:
     try:
         return tomllib.loads(text)
     except RecursionError:
-        said, line, column = "brackets are nested too deeply", 1, 1
+        message, line, column = "brackets are nested too deeply", 1, 1
     except tomllib.TOMLDecodeError as error:
         match = _SYNTAX.match(str(error))
-        said = match["said"] if match else str(error)
+        message = match["message"] if match else str(error)
         line = int((match and match["line"]) or text.rstrip().count("\n") + 1)
         column = int((match and match["column"]) or 1)
     except ValueError:  # Python reads no number of more than 4,300 digits
-        said, line, column = "a number is too long", 1, 1
-    raise _mistaken(name, [(line, column, f"not TOML: {said[:1].lower()}{said[1:]}{_meant(text, line)}")])
+        message, line, column = "a number is too long", 1, 1
+    raise _mistaken(
+        name, [(line, column, f"not TOML: {message[:1].lower()}{message[1:]}{_meant(text, line)}")]
+    )
 
 
 def _meant(text: str, line: int) -> str:
-    """What a line that is no TOML probably wanted to be."""
+    """Suggest how to write a line that is not TOML."""
     lines = text.splitlines()
     there = lines[line - 1].strip() if line <= len(lines) else ""
     if re.match(r"[\w-]+\s*:", there):
@@ -89,7 +101,7 @@ def _meant(text: str, line: int) -> str:
 
 
 def _placed(places: Places, findings: Iterable[Finding]) -> list[Placed]:
-    placed = {(places.of(path).line, places.of(path).column, text) for path, text in findings}
+    placed = {(places.place(path).line, places.place(path).column, text) for path, text in findings}
     return sorted(placed)
 
 
@@ -98,6 +110,6 @@ def _mistaken(name: str, placed: list[Placed]) -> SpecificationMistake:
     lines = "\n".join(f"  line {line}, column {column}: {text}" for line, column, text in placed)
     return SpecificationMistake(
         f"{name} has {count}:\n{lines}",
-        "correct them; `tare experiment check FILE` tells whether all is well",
+        "correct them; `tare experiment check FILE` reports whether any is left",
         placed,
     )

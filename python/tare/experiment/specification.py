@@ -1,4 +1,4 @@
-"""An experiment as it is written down: the TOML that `tare experiment run` takes (TTPv2 §8.1, steps 4 and 9)."""
+"""Specification of an experiment: the TOML that `tare experiment run` takes (TTPv2 §8.1, steps 4 and 9)."""
 
 from __future__ import annotations
 
@@ -10,23 +10,23 @@ from pydantic import AfterValidator, Field
 
 from tare.dbms.conninfo import url_of
 from tare.errors import UsageError
-from tare.experiment.part import Name, Part
 from tare.experiment.scenario.base import Range
+from tare.experiment.spec_model import Name, SpecModel
 from tare.measure.choices import CacheState
 from tare.workload.wisconsin.specification import WisconsinSpec
 
 LEAST, MOST = -(2**31), 2**31 - 1  # of an SQL INTEGER
 
 
-class ColumnSpec(Part):
-    """One integer column, uniformly drawn from `low` … `high`; a primary key is 1, 2, 3, … instead."""
+class ColumnSpec(SpecModel):
+    """Integer column, uniformly drawn from `low` … `high`; a primary key is 1, 2, 3, … instead."""
 
     name: Name
     low: int = 0
     high: int | None = None  # None: the table's largest cardinality
 
 
-class TableSpec(Part):
+class TableSpec(SpecModel):
     """A table of integers. Exactly one table of an experiment is variable."""
 
     name: Name
@@ -58,12 +58,12 @@ class TableSpec(Part):
         return Range(maximum=self.cardinality, minimum=self.minimum or min(step, self.cardinality), step=step)
 
 
-class QuerySpec(Part):
+class QuerySpec(SpecModel):
     name: str = Field(min_length=1)
     sql: str = Field(min_length=1)
 
 
-class GenerateSpec(Part):
+class GenerateSpec(SpecModel):
     """Queries to generate: select-project-join with aggregates over the experiment's tables."""
 
     count: int = Field(gt=0, le=10_000)
@@ -86,7 +86,7 @@ def _url_of(text: str | None) -> str | None:
         raise ValueError(error.what) from None
 
 
-class DbmsSpec(Part):
+class DbmsSpec(SpecModel):
     """A DBMS to run on: a URL, or the name of one that Tare starts and stops itself ("postgresql", "mariadb")."""
 
     name: Name
@@ -94,15 +94,15 @@ class DbmsSpec(Part):
     start: Literal["postgresql", "mariadb", "sqlite", "duckdb"] | None = None
 
 
-class WatchSpec(Part):
-    """Who is told when an executor goes silent."""
+class WatchSpec(SpecModel):
+    """Recipients of a notice when an executor goes silent."""
 
     silent_after_s: float = Field(default=300.0, gt=0, allow_inf_nan=False)
     command: str | None = None
     webhook: str | None = None
 
 
-class Specification(Part):
+class Specification(SpecModel):
     name: Name
     description: str = ""
     scenario: str = "onepass"
@@ -123,13 +123,13 @@ class Specification(Part):
 
     @property
     def variable(self) -> TableSpec:
-        """The one variable table; `read_specification` has made sure of it."""
+        """The variable table; `read_specification` ensures that there is exactly one."""
         return next(table for table in self.tables if table.variable)
 
     @property
     def canonical_json(self) -> str:
-        """The same text for specifications that mean the same: order of keys, blanks, comments and
-        defaults written out are of no account."""
+        """Text that is equal for specifications that mean the same, whatever their order of keys, blanks,
+        comments and explicit defaults."""
         return json.dumps(
             self.model_dump(mode="json"), sort_keys=True, separators=(",", ":"), ensure_ascii=False
         )

@@ -1,4 +1,4 @@
-"""How a run stands, as another process sees it in the lab."""
+"""Status of a run, as another process reads it from the lab."""
 
 from __future__ import annotations
 
@@ -10,9 +10,8 @@ from datetime import UTC, datetime
 
 from sqlalchemy import select
 
-from tare.experiment.recorded import walks_of
 from tare.experiment.scenario.base import Range
-from tare.experiment.walk import Tally, tally
+from tare.experiment.walk import Tally, tally, walks_of
 from tare.lab.hold import is_held
 from tare.lab.progress import Progress, RunFacts
 from tare.lab.schema import qe
@@ -33,7 +32,7 @@ class Failure:
 @dataclass(frozen=True, slots=True)
 class RunStatus:
     run: RunFacts
-    held: bool  # by a living executor
+    is_held: bool  # by a living executor
     tally: Tally
     failures: tuple[Failure, ...]
     missing: tuple[tuple[str, str], ...]  # query and why
@@ -47,12 +46,12 @@ class RunStatus:
 
     @property
     def shown_state(self) -> str:
-        return shown_state(self.run.state, self.held)
+        return shown_state(self.run.state, self.is_held)
 
 
-def shown_state(state: RunState, held: bool) -> str:
-    """A run that is said to be running, and that nobody holds, was killed: it is stopped."""
-    return "stopped" if state is RunState.RUNNING and not held else state.value
+def shown_state(state: RunState, is_held: bool) -> str:
+    """Return the state to show: "stopped" for a run that is recorded as running and has no holder."""
+    return "stopped" if state is RunState.RUNNING and not is_held else state.value
 
 
 def seconds_since(instant: str | None) -> float | None:
@@ -74,7 +73,7 @@ def status(lab: Lab, at: Progress, cardinalities: Range) -> RunStatus:
     over = at.run.state is RunState.DONE or not counted.visited
     return RunStatus(
         run=at.run,
-        held=is_held(lab, at.run.id),
+        is_held=is_held(lab, at.run.id),
         tally=counted,
         failures=tuple(
             Failure(query.name, visit.cardinality, visit.said or "")

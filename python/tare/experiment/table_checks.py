@@ -1,4 +1,4 @@
-"""What must hold within one table of a specification."""
+"""Rules within one table of a specification."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ def _name(path: Path, name: str) -> Iterator[Finding]:
 
 
 def twice(path: Path, names: Sequence[tuple[int, str]], what: str) -> Iterator[Finding]:
-    """SQL does not tell names by their case."""
+    """Report names that occur twice; SQL ignores their case."""
     counted = Counter(name.lower() for _, name in names)
     seen: set[str] = set()
     for number, name in names:

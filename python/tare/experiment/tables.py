@@ -1,4 +1,4 @@
-"""The experiment's tables in one DBMS: made once, and the variable one made again for each cardinality.
+"""Makes the experiment's tables in one DBMS once, and the variable one again for each cardinality.
 
 TTPv2 §3.2.2 asks that a table of a given cardinality be identical in all respects whenever it is
 made, so that rows and pages stay coupled. So all rows are loaded once into a source table, the
@@ -22,26 +22,28 @@ from tare.experiment.dialect import dialect_of
 from tare.experiment.ledger import Entry, Ledger
 from tare.experiment.rows import chunks
 from tare.experiment.specification import Specification, TableSpec
-from tare.experiment.work import Told
+from tare.experiment.work import RowsLoaded
 
-_FORMAT = 1  # of how rows become tables: another one makes every table anew
+_FORMAT = 1  # version of how rows become tables: a new one makes every table again
 
 
 @dataclass(frozen=True, slots=True)
 class Signature:
-    """What a table that was made again must have kept."""
+    """Properties of a table that stay the same when it is made again."""
 
     cardinality: int
     content: str  # rows and fingerprint
-    bytes: int | None  # None: the DBMS does not tell
+    bytes: int | None  # None: the DBMS does not report it
 
 
 class Tables:
     """`session` must have been opened with `allow_writes`. Not for two executors at a time."""
 
-    def __init__(self, session: Session, specification: Specification, told: Told | None = None) -> None:
+    def __init__(
+        self, session: Session, specification: Specification, on_rows: RowsLoaded | None = None
+    ) -> None:
         self._session = session
-        self._told = told
+        self._on_rows = on_rows
         self._specification = specification
         self._dialect = dialect_of(session.server.dbms)
         self._ledger = Ledger(session)
@@ -85,12 +87,12 @@ class Tables:
         return ()
 
     def signature(self) -> dict[str, Signature]:
-        """Of each table that queries see, by name."""
+        """Signature of each table that queries see, by name."""
         return dict(self._signatures)
 
     # --------------------------------------------------------------------
     def _is_there(self, table: TableSpec, cardinality: int) -> bool:
-        """Whole by the ledger, and by a look at it."""
+        """Whether the table is whole by the ledger and by its content."""
         if not self._whole(table.name, table, cardinality):
             return False
         content = self._content(table.name, table)
@@ -119,8 +121,8 @@ class Tables:
         self._session.run(self._dialect.create_source(source, table))
         for start, columns in chunks(table, table.cardinality, self._dialect.insert_rows):
             self._session.run(self._dialect.insert(source, start + 1, columns))
-            if self._told:
-                self._told(table.name, start + len(columns[0]), table.cardinality)
+            if self._on_rows:
+                self._on_rows(table.name, start + len(columns[0]), table.cardinality)
         for sql in self._dialect.settle_source(source):
             self._session.run(sql)
         self._ledger.enter(
@@ -163,8 +165,8 @@ class Tables:
         names = [column.name for column in table.columns]
         with self._ordered():
             sql = fingerprint.sql(self._dialect.numbered(name, names), names, self._dialect.bigint)
-            found = ledger.rows(self._session, sql)
-        count, first, second = (int(str(value)) if value is not None else 0 for value in found[0])
+            (sums,) = ledger.rows(self._session, sql)
+        count, first, second = (int(str(value)) if value is not None else 0 for value in sums)
         return fingerprint.shown(count, first, second)
 
     def _bytes(self, name: str) -> int | None:
@@ -188,7 +190,7 @@ class Tables:
             )
 
     def _digest(self, table: TableSpec) -> str:
-        """Of all that decides on rows and pages; the walk (step, minimum) does not."""
+        """Digest of all that decides on rows and pages; the walk (step, minimum) does not."""
         parts = [_FORMAT, self._session.server.version, table.model_dump(exclude={"step", "minimum"})]
         return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
 

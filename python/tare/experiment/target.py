@@ -1,4 +1,4 @@
-"""One DBMS of a specification as its run reaches it: by URL, or started and stopped by Tare itself."""
+"""DBMS of a specification as its run reaches it: by URL, or started and stopped by Tare itself."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
 
+from tare import extras
 from tare.dbms.base import Session
 from tare.dbms.registry import find
 from tare.dbms.servers import RunningServer, start_mariadb, start_postgresql
@@ -14,7 +15,7 @@ from tare.dbms.servers.record import read as read_record
 from tare.dbms.url import file_path, redacted
 from tare.errors import ServerFailed, UsageError
 from tare.experiment.database_lock import DatabaseLock
-from tare.experiment.specification import DbmsSpec
+from tare.experiment.specification import DbmsSpec, Specification
 from tare.measure.machine.settings import journal_directory
 
 _STARTS = {"postgresql": start_postgresql, "mariadb": start_mariadb}
@@ -22,11 +23,21 @@ _SUFFIX = {"sqlite": "db", "duckdb": "duckdb"}
 
 
 def home(lab: str) -> Path:
-    """Where the DBMSs of this lab that Tare starts keep their data: beside it, so that they survive for
+    """Folder for the data of DBMSs that Tare starts for this lab: beside it, so that they survive for
     `resume`; in the current folder for a lab on a server."""
     if lab.startswith("sqlite://"):
         return file_path(lab).absolute().with_suffix(".dbms")
     return Path.cwd() / "tare.dbms" if "://" in lab else Path(lab).absolute().with_suffix(".dbms")
+
+
+def chosen_dbms(specification: Specification, names: Sequence[str] | None) -> list[DbmsSpec]:
+    """Return the DBMSs of these names, in the specification's order; without names all. Raises UsageError."""
+    known = [spec.name for spec in specification.dbms]
+    if unknown := [name for name in names or () if name not in known]:
+        raise UsageError(
+            f"the specification has no DBMS {unknown[0]}", f"it has {', '.join(known)}: give one of them"
+        )
+    return [spec for spec in specification.dbms if not names or spec.name in names]
 
 
 class Target:
@@ -39,30 +50,33 @@ class Target:
         *,
         connect_timeout_s: float = 10.0,
         allow_restart: bool = False,
+        shared: bool = False,
     ) -> None:
-        """`place`: the DBMS's own, if Tare starts it: a folder, or a file's path without its suffix."""
+        """`place`: the DBMS's own, if Tare starts it: a folder, or a file's path without its suffix. `shared`: other
+        clients of the same load may use the database too, unless Tare starts it, and so stops it."""
         self.name = spec.name
         self._spec = spec
         self._place = place
         self._connect_timeout_s = connect_timeout_s
         self._allow_restart = allow_restart
+        self._shared = shared and spec.start is None
         self._server: RunningServer | None = None
         self._lock: DatabaseLock | None = None
         self._entered = 0
 
     @property
     def known_url(self) -> str | None:
-        """Also of a DBMS that does not run; None for a server of ours that has never been started."""
+        """URL, also of a DBMS that does not run; None for a server of ours that has never been started."""
         if self._spec.url is not None:
             return self._spec.url
         if self._spec.start in _SUFFIX:
             return f"{self._spec.start}:///{self._file}"
-        made = read_record(self._place.absolute())
-        return made.url if made else None
+        record = read_record(self._place.absolute())
+        return record.url if record else None
 
     @property
     def url(self) -> str:
-        """Of the DBMS within the block."""
+        """URL of the DBMS within the block."""
         assert self.known_url is not None
         return self.known_url
 
@@ -74,11 +88,11 @@ class Target:
     def __enter__(self) -> Target:
         """May be entered again within its block."""
         if not self._entered:
-            self._hold()
+            self._lock_database()
             try:
                 self._start()
             except BaseException:
-                self._let_go()
+                self._unlock_database()
                 raise
         self._entered += 1
         return self
@@ -94,7 +108,7 @@ class Target:
                 self._server.stop()
                 self._server = None
         finally:
-            self._let_go()
+            self._unlock_database()
 
     def connect(self, *, allow_writes: bool = False) -> Session:
         return find(self.url).connect(
@@ -105,7 +119,7 @@ class Target:
         )
 
     def revive(self) -> None:
-        """Starts a server of ours again if it died; whether it came is seen by connecting."""
+        """Starts a server of ours again if it died; connecting shows whether it did."""
         if self._server is not None:
             with suppress(ServerFailed):
                 self._start()
@@ -121,11 +135,11 @@ class Target:
     def _file(self) -> Path:
         return self._place.with_name(f"{self._place.name}.{_SUFFIX[str(self._spec.start)]}")
 
-    def _hold(self) -> None:
+    def _lock_database(self) -> None:
         what = redacted(self._spec.url) if self._spec.url else str(self._place)
-        self._lock = DatabaseLock(journal_directory(), what, self.name)
+        self._lock = DatabaseLock(journal_directory(), what, self.name, shared=self._shared)
 
-    def _let_go(self) -> None:
+    def _unlock_database(self) -> None:
         if self._lock is not None:
             self._lock.release()
             self._lock = None
@@ -133,6 +147,8 @@ class Target:
 
 def make_file(file: Path, kind: str) -> None:
     """An empty database; adapters open none that is not there. Raises UsageError."""
+    if kind == "duckdb":
+        extras.need("DuckDB", "duckdb")
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
         if kind == "duckdb":
@@ -141,15 +157,15 @@ def make_file(file: Path, kind: str) -> None:
             duckdb.connect(str(file)).close()
         else:
             file.touch()
-    except (OSError, ImportError) as error:
+    except OSError as error:
         raise UsageError(
             f"the database {file} cannot be made: {error}", "choose another place with --dir"
         ) from error
 
 
 def target_of(url: str, dbms: str, targets: Sequence[Target]) -> Target:
-    """The one that a run was begun on, by what the lab knows of it: its URL (without a password) and the kind
-    of DBMS. Raises UsageError if none fits."""
+    """Return the target that a run was begun on, by its URL in the lab (without a password) and the kind of
+    DBMS. Raises UsageError if none fits."""
     for target in targets:
         if target.known_url is not None and redacted(target.known_url) == url:
             return target

@@ -77,7 +77,7 @@ count = 10
 seed = 1
 correlation_names = 4
 
-# Somebody is told if the executor falls silent (see `tare experiment watch`).
+# Tare notifies you if the executor falls silent (see `tare experiment watch`).
 # [watch]
 # silent_after_s = 300.0
 # command = "mail -s 'the experiment is silent' me"   # or webhook = "https://…"

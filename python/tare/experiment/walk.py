@@ -1,46 +1,41 @@
-"""How far each query's walk over the cardinalities has come, and what is next. Pure: no DBMS, no lab.
+"""Walk of each query over the cardinalities: its visits so far, and the next. Pure: no DBMS, no lab.
 
-The walk is made again from what the lab holds, so a run that was cut short goes on where it was.
+The walk is rebuilt from what the lab holds, so a run that was cut short continues where it was.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Protocol
 
 from tare.experiment.scenario.base import Range, Scenario, Visit
 from tare.lab.states import QatCState
+from tare.measure.records import QE, QatCProgress
 
-Answer = tuple[int | None, str | None]
-"""Row count and hash."""
+if TYPE_CHECKING:
+    from tare.lab.progress import Progress
 
 
 @dataclass(slots=True)
-class QatC:
-    """One visit of a query's walk: a Q@C, with what is done of it."""
+class QatC(QatCProgress):
+    """Visit of a query's walk: a Q@C in the lab, with its progress."""
 
     id: int
     visit: int
     cardinality: int
-    plan_fingerprint: str
     state: QatCState
-    attempt: int = 1
-    done: set[int] = field(default_factory=set)  # numbers of the last attempt's QEs
-    answer: Answer | None = None  # that all of them must give; None: no QE has ended well
+    plan_fingerprint: str = field(kw_only=True)  # known from the visit's beginning
 
     @property
     def timed(self) -> bool:
-        """In the scenario's sense: also where its QEs are not complete, or failed."""
+        """Whether the scenario times it: also where its QEs are not complete, or failed."""
         return self.state is not QatCState.SAME_PLAN
-
-    def next_number(self, qes: int) -> int | None:
-        """The least number from 1 to `qes` that has no QE; None if the Q@C is complete."""
-        return next((number for number in range(1, qes + 1) if number not in self.done), None)
 
 
 @dataclass(slots=True)
 class QueryWalk:
-    """One query of a run. `error` says why it is missing on this DBMS."""
+    """Query of a run. `error`: why it is missing on this DBMS."""
 
     id: int
     number: int
@@ -51,7 +46,7 @@ class QueryWalk:
 
     @property
     def pending(self) -> QatC | None:
-        """The Q@C in hand: only the last one can be."""
+        """The Q@C being timed: only the last can be."""
         last = self.visits[-1] if self.visits else None
         return last if last is not None and last.state is QatCState.PENDING else None
 
@@ -64,7 +59,7 @@ class QueryWalk:
         return [Visit(v.cardinality, v.plan_fingerprint, v.timed) for v in self.visits]
 
     def next_cardinality(self, scenario: Scenario, cardinalities: Range) -> int | None:
-        """None: its walk is over, or it is missing."""
+        """Next cardinality of the walk; None: the walk is over, or the query is missing."""
         if self.error is not None:
             return None
         if self.pending is not None:
@@ -72,9 +67,49 @@ class QueryWalk:
         return scenario.next_cardinality(cardinalities, self.seen())
 
 
+def walks_of(progress: Progress) -> list[QueryWalk]:
+    """Walks of a run as the lab holds them, for an executor to continue."""
+    return [
+        QueryWalk(
+            query.id,
+            query.number,
+            query.name,
+            query.sql,
+            query.error,
+            [
+                QatC(
+                    visit.qatc_id,
+                    visit.visit,
+                    visit.cardinality,
+                    visit.state,
+                    plan_fingerprint=visit.plan_fingerprint,
+                    attempt=visit.attempt,
+                    done=set(visit.done),
+                    answer=visit.answer,
+                )
+                for visit in query.visits
+            ],
+        )
+        for query in progress.queries
+    ]
+
+
+class Observer(Protocol):
+    """Receives a run's progress; never called while a clock is running."""
+
+    def say(self, what: str) -> None:
+        """Report what the run does or waits for."""
+
+    def recorded(self, walk: QueryWalk, qatc: QatC, number: int | None, qe: QE, qe_id: int) -> None:
+        """A QE is durable. `number` is None for a warm-up and for a try that does not count."""
+
+    def visited(self, walk: QueryWalk) -> None:
+        """The last visit of this walk is over: timed, not to be timed, or failed; or the query is missing."""
+
+
 @dataclass(frozen=True, slots=True)
 class Halt:
-    """A cardinality and a setting of the tables, and the queries whose walks stand before it."""
+    """Cardinality and setting of the tables, and the queries whose walks come to them next."""
 
     cardinality: int
     setting: str
@@ -87,8 +122,8 @@ def next_halt(
     cardinalities: Range,
     setting_of: Callable[[str], str] = lambda query: "",
 ) -> Halt | None:
-    """The largest cardinality that any walk goes to next, in the setting of the first that does, with all
-    that go there: the tables are made once for them. None: the run is complete."""
+    """Return the largest cardinality that any walk visits next, in the setting of the first that does, with
+    all walks that visit it: the tables are made once for them. None: the run is complete."""
     nexts = [(walk.next_cardinality(scenario, cardinalities), walk) for walk in walks]
     largest = max((cardinality for cardinality, _ in nexts if cardinality is not None), default=None)
     if largest is None:
@@ -100,10 +135,10 @@ def next_halt(
 
 @dataclass(frozen=True, slots=True)
 class Tally:
-    """How far a run has come. `planned` is what the scenario may visit at most."""
+    """Counts of a run's progress. `planned`: Q@Cs that the scenario may visit at most."""
 
     planned: int
-    visited: int  # of them looked at, with all that this asked for
+    visited: int  # looked at, and timed where the scenario times them
     timed: int
     same_plan: int
     failed: int

@@ -1,4 +1,4 @@
-"""Watches runs of a lab from another process: tells when an executor goes silent, pauses, or is heard again.
+"""Watches runs of a lab from another process: reports when an executor goes silent, pauses, or returns.
 
 The paper's WATCHER (TTPv2 §7.1): the executor's heart-beats are outside all clocks, and this process sleeps
 nearly always.
@@ -11,6 +11,7 @@ from enum import StrEnum
 
 from tare.experiment.status import seconds_since
 from tare.lab.progress import RunFacts
+from tare.lab.run_ids import Kind, RunId
 from tare.lab.states import RunState
 
 
@@ -22,10 +23,10 @@ class Event(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Notice:
-    """What is told: once for each silence, and once when it is over."""
+    """Notice to the user: once for each silence, and once when it is over."""
 
     event: Event
-    run: int
+    run: str  # its id: e3
     uuid: str
     experiment: str
     dbms: str
@@ -41,11 +42,11 @@ class Notice:
 
 @dataclass(slots=True)
 class Watch:
-    """One run under watch. `told` is what was last told of it."""
+    """Run under watch. `reported`: the event that was last reported of it."""
 
     run_id: int
     silent_after_s: float
-    told: Event | None = None
+    reported: Event | None = None
     state: RunState | None = field(default=None)
 
     @property
@@ -53,21 +54,24 @@ class Watch:
         return self.state is RunState.DONE
 
     def look(self, run: RunFacts, lab: str) -> Notice | None:
-        """What is new, if it is worth telling."""
+        """Return a notice if the state of the run calls for one."""
         before, self.state = self.state, run.state
         silent_s = seconds_since(run.heartbeat_at) or 0.0
         event = self._event(run, silent_s, was_running=before is RunState.RUNNING)
         if event is None:
             return None
-        self.told = None if event is Event.RECOVERED else event
+        self.reported = None if event is Event.RECOVERED else event
+        run_id = str(RunId(Kind.EXPERIMENT, run.id))
         return Notice(
-            event, run.id, run.uuid, run.experiment, run.dbms, run.state.value, run.said, run.heartbeat_at,
+            event, run_id, run.uuid, run.experiment, run.dbms, run.state.value, run.said, run.heartbeat_at,
             round(silent_s, 3), lab,
         )  # fmt: skip
 
     def _event(self, run: RunFacts, silent_s: float, *, was_running: bool) -> Event | None:
         if run.state in (RunState.PAUSED, RunState.FAILED):
-            return Event.PAUSED if self.told is not Event.PAUSED and (was_running or self.told) else None
+            return (
+                Event.PAUSED if self.reported is not Event.PAUSED and (was_running or self.reported) else None
+            )
         if run.state is RunState.RUNNING and silent_s > self.silent_after_s:
-            return Event.SILENT if self.told is not Event.SILENT else None
-        return Event.RECOVERED if self.told is not None else None
+            return Event.SILENT if self.reported is not Event.SILENT else None
+        return Event.RECOVERED if self.reported is not None else None

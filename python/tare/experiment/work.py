@@ -1,7 +1,7 @@
-"""What a run executes: its queries, the tables that they see, and the statement of each QE.
+"""Work of a run: its queries, the tables that they see, and the statement of each QE.
 
-An experiment has tables and queries of its own (`experiment.written`), or a whole workload brings
-them (`tare.workload`). The executor knows them by this alone.
+An experiment has tables and queries of its own (`experiment.specified_work`), or a whole workload brings
+them (`tare.workload`). The executor knows them through `Work` alone.
 """
 
 from __future__ import annotations
@@ -15,27 +15,27 @@ from tare.dbms.base import Session
 from tare.experiment.scenario.base import Range
 from tare.measure.query import Query
 
-Told = Callable[[str, int, int], None]
-"""table, rows loaded so far, rows in all"""
+RowsLoaded = Callable[[str, int, int], None]
+"""Receives the table, its rows loaded so far, and its rows in all."""
 
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """The statement of one QE, and what stands around it, outside every clock.
+    """Statement of a QE, and the statements around it, outside every clock.
 
     In this order: `before`, `unchanged`, the QE, `answer`, `after`, `unchanged` again."""
 
     sql: str
     before: Sequence[str] = ()
     after: Sequence[str] = ()  # puts back what the statement changed, also where it was not run to its end
-    answer: str | None = None  # a query for what the statement left behind; None: what it gave is its answer
+    answer: str | None = None  # a query for the answer; None: the statement's own result
     unchanged: str | None = None  # a query that must answer the same before, and once all is put back
     rows: int | None = None  # that the statement must give or change, by its definition
-    defined: Sequence[Sequence[object]] | None = None  # the answer itself, where its definition tells it
+    defined: Sequence[Sequence[object]] | None = None  # the answer itself, where its definition states it
 
 
 class Tables(Protocol):
-    """Of one run in one DBMS, through a session that may write."""
+    """Tables of a run in one DBMS, through a session that may write."""
 
     def prepare(self) -> None:
         """Makes what is missing, unfinished or different; leaves alone what is there and verified.
@@ -43,10 +43,10 @@ class Tables(Protocol):
         Raises ForeignTable before anything is touched, TableDiffers, StatementFailed or ServerLost."""
 
     def settle(self, cardinality: int, setting: str) -> None:
-        """The tables are as the queries of this halt expect them; nothing is done where they are so already."""
+        """Brings the tables into the state that the queries of this halt expect, if they are not in it."""
 
     def facts(self) -> Sequence[str]:
-        """What a reader must know of how they were made: recorded with the run."""
+        """Facts about how the tables were made that a reader needs; recorded with the run."""
 
 
 class Work(ABC):
@@ -64,24 +64,24 @@ class Work(ABC):
 
     @abstractmethod
     def queries(self) -> Sequence[Query]:
-        """In the order in which they are run and numbered."""
+        """Return the queries in the order in which they are run and numbered."""
 
     @abstractmethod
     def to_load(self) -> Mapping[str, int]:
-        """How many rows are loaded into each table."""
+        """Return the number of rows to load into each table."""
 
     @abstractmethod
-    def tables(self, session: Session, told: Told | None = None) -> Tables:
-        """`told` hears how loading goes."""
+    def tables(self, session: Session, on_rows: RowsLoaded | None = None) -> Tables:
+        """Return the tables; `on_rows` is called as rows are loaded."""
 
     def lacking(self, query: str, dbms: str) -> str | None:
-        """Why the DBMS cannot run the query at all; None: it is tried."""
+        """Return why the DBMS cannot run the query at all; None: Tare tries it."""
         return None
 
     def setting(self, query: str) -> str:
-        """How the tables must be organised for it: queries of one setting are run together."""
+        """Return how the tables must be organised for the query: queries of one setting are run together."""
         return ""
 
     @abstractmethod
     def trial(self, query: str, sql: str, dbms: str, cardinality: int, turn: int) -> Trial:
-        """What is executed for the query's QE of this `turn`, from 1; `sql` is the query's in the lab."""
+        """Trial for the query's QE of this `turn`, from 1; `sql` is the query's in the lab."""

@@ -20,12 +20,12 @@ def rows(table: ir.Table) -> list[dict[str, Any]]:
 
 
 def row(table: ir.Table) -> dict[str, Any]:
-    """Of a table that has one."""
+    """The row of a table that has only one."""
     (found,) = rows(table)
     return found
 
 
 def value(scalar: ir.Scalar) -> Any:
-    """Of an aggregate over a whole table."""
+    """Value of an aggregate over a whole table."""
     (found,) = row(scalar.as_table()).values()
     return found

@@ -11,6 +11,7 @@ from ibis.backends.duckdb import Backend
 from tare.errors import ForeignFile, NoSuchRun
 from tare.lab.columns import TABLES, columns
 from tare.lab.parquet import AGAIN, described, file_of
+from tare.lab.run_ids import Kind, matching
 from tare.lab.workspace import workspace
 
 
@@ -41,19 +42,19 @@ def exported(folder: Path) -> Backend:
 
 
 def exported_runs(backend: Backend, folder: Path, asked: Sequence[str] | None) -> list[int]:
-    """Run ids, of all or of those whose number or beginning of uuid was asked for. Raises NoSuchRun."""
+    """Numbers of all runs, or of those that ids (e3) or beginnings of UUIDs name. Raises NoSuchRun."""
     known = backend.con.sql("SELECT id, uuid FROM run ORDER BY id").fetchall()
     if not known:
         raise NoSuchRun(f"the export {folder} has no runs", "name another folder")
     if asked is None:
         return [number for number, _ in known]
     found = []
-    for one in (each.strip().lower() for each in asked):
-        fitting = [n for n, _ in known if str(n) == one] or [n for n, u in known if one and u.startswith(one)]
-        if len(fitting) != 1:
+    for text in asked:
+        numbers = matching(text, Kind.EXPERIMENT, known)
+        if len(numbers) != 1:
             raise NoSuchRun(
-                f"{len(fitting) or 'no'} runs of the export {folder} fit {one!r}",
-                f"it has {', '.join(f'{n} ({u[:8]})' for n, u in known[:10])}",
+                f"{len(numbers) or 'no'} runs of the export {folder} fit {text!r}",
+                f"it has {', '.join(f'e{number} ({uuid[:8]})' for number, uuid in known[:10])}",
             )
-        found += fitting
+        found += numbers
     return list(dict.fromkeys(found))

@@ -8,7 +8,6 @@ import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -31,9 +30,10 @@ from tare.lab.parquet import (
 from tare.lab.schema import qe, run
 from tare.lab.schema_oltp import oltp_run
 from tare.lab.store import Lab
+from tare.version import VERSION
 
 _PLACES = ("moment", "second", "number", "name")
-"""Of rows below a transactional run, where they have no key: an export of an import is the same export."""
+"""Order of rows below a transactional run that have no key: an export of an import is the same export."""
 
 _FETCH_ROWS = 8_192
 _GROUP_ROWS = 131_072
@@ -50,7 +50,7 @@ def export(lab: Lab, runs: Sequence[int], folder: Path, oltp: Sequence[int] = ()
     with _whole_or_not(target) as partial, lab.reading() as connection:
         tables = (*TABLES, *(OLTP_TABLES if oltp else ()))
         description = Description(
-            tare=version("tare-db"),
+            tare=VERSION,
             exported_at=datetime.now(UTC).isoformat(timespec="milliseconds"),
             runs=_uuids(connection, run, runs),
             oltp_runs=_uuids(connection, oltp_run, oltp),

@@ -17,6 +17,7 @@ from sqlalchemy import JSON, Table
 
 from tare.errors import ForeignFile
 from tare.lab.parquet import (
+    ADDED,
     AGAIN,
     WORDS,
     FileFacts,
@@ -69,8 +70,12 @@ class Export:
         table = table_of(name)
         try:
             for batch in self._parquet[name].iter_batches(_BATCH_ROWS):
-                self._check_values(table, batch)
-                yield batch
+                for column in self._lacking(name):
+                    nulls = pa.nulls(batch.num_rows, arrow_schema(table).field(column).type)
+                    batch = batch.append_column(column, nulls)
+                whole = _with_defaults(table, batch)
+                self._check_values(table, whole)
+                yield whole
         except (pa.ArrowException, OSError) as error:
             raise fault(self.file(name), str(error).splitlines()[0]) from error
 
@@ -82,6 +87,14 @@ class Export:
         """A whole column of numbers that are never NULL."""
         parts = [numbers(batch, column) for batch in self.batches(name)]
         return np.concatenate(parts) if parts else np.empty(0, dtype=np.int64)
+
+    def _lacking(self, name: str) -> list[str]:
+        """Columns of a table that the export's schema did not have."""
+        return [
+            column
+            for (table, column), since in ADDED.items()
+            if table == name and self.description.schema < since
+        ]
 
     # Checks ----------------------------------------------------------------------
     def _checked(self, name: str) -> pq.ParquetFile:
@@ -110,7 +123,13 @@ class Export:
             raise fault(file, "it is damaged or changed: its SHA-256 is not the one in lab.json")
 
     def _check_schema(self, name: str, found: pa.Schema) -> None:
-        wanted = {field.name: field.type for field in arrow_schema(table_of(name))}
+        lacking = self._lacking(name)
+        wanted = {
+            field.name: field.type
+            for field in arrow_schema(table_of(name))
+            if field.name in found.names
+            or not (field.name in lacking or _has_default(table_of(name), field.name))
+        }
         types = dict(zip(found.names, found.types, strict=True))
         for column in wanted.keys() | types.keys():
             if types.get(column) != wanted.get(column):
@@ -142,6 +161,18 @@ class Export:
                 json.loads(text)
         except (ValueError, RecursionError) as error:
             raise fault(file, f"{column} is no JSON in a row: {error}") from error
+
+
+def _has_default(table: Table, column: str) -> bool:
+    return table.c[column].server_default is not None
+
+
+def _with_defaults(table: Table, batch: pa.RecordBatch) -> pa.RecordBatch:
+    """A batch with 0 in the counts that an earlier Tare did not have."""
+    for column in table.columns:
+        if column.name not in batch.schema.names:
+            batch = batch.append_column(column.name, pa.array(np.zeros(batch.num_rows, dtype=np.int64)))
+    return batch
 
 
 def numbers(batch: pa.RecordBatch, column: str) -> Ids:

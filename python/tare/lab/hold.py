@@ -1,4 +1,4 @@
-"""One executor per run: a lock that the kernel or the server frees when its holder dies."""
+"""Lock of a run, so that it has a single executor: the kernel or the server frees it when its holder dies."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ class _FileHold(Hold):
             raise _refused(lab, run_id, executor) from None
         except OSError as error:
             raise LabError(
-                f"run {run_id} of {lab.where} cannot be held: {error.strerror}",
+                f"run e{run_id} of {lab.where} cannot be held: {error.strerror}",
                 "see that you may write to the lab's folder",
             ) from error
 
@@ -115,30 +115,45 @@ class _ServerHold(Hold):
             self._connection = None
 
     def _take(self) -> None:
-        with self._lab.telling():
-            connection = self._lab.engine.connect().execution_options(isolation_level="AUTOCOMMIT")
-            connection.detach()  # never another's: closing it frees the lock
-            try:
-                got = connection.scalar(text("SELECT pg_try_advisory_lock(:key)"), {"key": self._key})
-            except BaseException:
-                connection.close()
-                raise
-        if not got:
-            connection.close()
+        self._connection = take_lock(self._lab, self._key)
+        if self._connection is None:
             raise _refused(self._lab, self._run_id, _facts(self._lab, self._run_id)[1])
-        self._connection = connection
+
+
+def take_lock(lab: Lab, key: int) -> Connection | None:
+    """Take an advisory lock on the lab's server; return the connection that has it until it is closed, or None if
+    another has it. Raises LabError."""
+    with lab.telling():
+        connection = lab.engine.connect().execution_options(isolation_level="AUTOCOMMIT")
+        connection.detach()  # never another's: closing it frees the lock
+        try:
+            got = connection.scalar(text("SELECT pg_try_advisory_lock(:key)"), {"key": key})
+        except BaseException:
+            connection.close()
+            raise
+    if not got:
+        connection.close()
+        return None
+    return connection
+
+
+def lock_key(subject: str) -> int:
+    """Key of a 64-bit lock, positive."""
+    return int.from_bytes(hashlib.sha256(f"tare {subject}".encode()).digest()[:8]) >> 1
 
 
 def _key(uuid: str) -> int:
-    """Of a 64-bit lock, positive: two labs in one database never meet."""
-    return int.from_bytes(hashlib.sha256(f"tare run {uuid}".encode()).digest()[:8]) >> 1
+    """Key of a run's lock: two labs in one database never meet."""
+    return lock_key(f"run {uuid}")
 
 
 def _facts(lab: Lab, run_id: int) -> tuple[str, str | None]:
     with lab.reading() as connection:
         found = connection.execute(select(run.c.uuid, run.c.executor).where(run.c.id == run_id)).one_or_none()
     if found is None:
-        raise NoSuchRun(f"the lab {lab.where} has no run {run_id}", "`tare lab list` names those it has")
+        raise NoSuchRun(
+            f"the lab {lab.where} has no run e{run_id}", "`tare lab list` shows the ids of its runs"
+        )
     return found.uuid, found.executor
 
 
@@ -152,4 +167,4 @@ def _sign(lab: Lab, run_id: int, executor: str | None, instead_of: str | None = 
 
 def _refused(lab: Lab, run_id: int, executor: str | None) -> RunHeld:
     who = f"another executor ({executor})" if executor else "another executor"
-    return RunHeld(f"run {run_id} of {lab.where} is held by {who}", NEXT_STEP)
+    return RunHeld(f"run e{run_id} of {lab.where} is held by {who}", NEXT_STEP)

@@ -6,13 +6,14 @@ from dataclasses import dataclass
 
 from sqlalchemy import Connection, RowMapping, Table, insert, select
 
-from tare.errors import LabError, NoSuchRun
+from tare.errors import LabError, NoSuchRun, UsageError
 from tare.lab import oltp_rows as rows
 from tare.lab.recorder import inserted, shared
 from tare.lab.rows import dbms_row, machine_row
+from tare.lab.run_ids import Kind, hint, matching
 from tare.lab.schema import dbms, machine
 from tare.lab.schema_oltp import oltp_check, oltp_measure, oltp_run, oltp_second, oltp_type
-from tare.lab.store import Lab, fitting
+from tare.lab.store import Lab
 from tare.workload.oltp.run import OltpRun
 
 
@@ -37,7 +38,7 @@ class Listed:
 
 
 def record(lab: Lab, run: OltpRun) -> int:
-    """One transaction; the run's number. Asked again with the same run it finds what it did.
+    """Record a run in a single transaction; its number. Called again with the same run, it finds what it did.
 
     Raises LabFull, LabLost or another LabError; after a LabLost the run may be in the lab all the same."""
     with lab.writing() as connection:
@@ -61,24 +62,22 @@ def record(lab: Lab, run: OltpRun) -> int:
 
 
 def find(lab: Lab, asked: str) -> int:
-    """A run's number, from it or from the beginning of its uuid. Raises NoSuchRun."""
+    """Number of the run that an id (o1) or the beginning of a UUID names. Raises NoSuchRun."""
     with lab.reading() as connection:
         listed = connection.execute(select(oltp_run.c.id, oltp_run.c.uuid).order_by(oltp_run.c.id)).all()
-    found = fitting(asked, [(row.id, row.uuid) for row in listed])
+    found = matching(asked, Kind.OLTP, [(row.id, row.uuid) for row in listed])
     if len(found) == 1:
         return found[0]
     if found:
         raise NoSuchRun(
-            f"{len(found)} transactional runs of {lab.where} begin with {asked}", "give more of the id"
+            f"{len(found)} transactional runs of {lab.where} begin with {asked}", "give more of the UUID"
         )
     if not listed:
         raise NoSuchRun(
             f"the lab {lab.where} has no transactional runs",
             "make one with `tare bench oltp run`, or name another --lab",
         )
-    raise NoSuchRun(
-        f"the lab {lab.where} has no transactional run {asked!r}", "`tare bench oltp runs` names those it has"
-    )
+    raise NoSuchRun(f"the lab {lab.where} has no transactional run {asked!r}", hint(asked, Kind.OLTP))
 
 
 def listed(lab: Lab) -> list[Listed]:
@@ -134,14 +133,14 @@ def load(lab: Lab, run_id: int) -> OltpRun:
             .one_or_none()
         )
         if row is None:
-            raise LabError(f"the lab has no transactional run {run_id}", "see that it is the right lab")
+            raise LabError(f"the lab has no transactional run o{run_id}", "see that it is the right lab")
         types = _below(connection, run_id, oltp_type, "number")
         seconds = _below(connection, run_id, oltp_second, "number")
         measures = _below(connection, run_id, oltp_measure, "second")
         checks = _below(connection, run_id, oltp_check, "number")
     if not types:
         raise LabError(
-            f"transactional run {run_id} lacks its figures", "take another copy of the lab, it is damaged"
+            f"transactional run o{run_id} lacks its figures", "take another copy of the lab, it is damaged"
         )
     return rows.run_of(row, types, seconds, measures, checks)
 
@@ -149,3 +148,20 @@ def load(lab: Lab, run_id: int) -> OltpRun:
 def _below(connection: Connection, run_id: int, table: Table, *order: str) -> list[RowMapping]:
     wanted = select(table).where(table.c.oltp_run_id == run_id).order_by(*(table.c[name] for name in order))
     return list(connection.execute(wanted).mappings())
+
+
+def load_curve(lab: Lab, run_id: int) -> list[tuple[int, OltpRun]]:
+    """All steps of the curve that a run is a step of, with their numbers in the lab, in the order they were taken.
+
+    Raises UsageError for a run by itself, and LabError."""
+    with lab.reading() as connection:
+        rows_ = connection.execute(select(oltp_run.c.id, oltp_run.c.asked).order_by(oltp_run.c.id)).all()
+    steps = {row.id: step for row in rows_ if (step := row.asked.get("step")) is not None}
+    if run_id not in steps:
+        raise UsageError(
+            f"transactional run o{run_id} is not a step of a curve",
+            "name a run that `tare bench oltp curve` made",
+        )
+    curve = steps[run_id]["curve"]
+    ids = [found for found, step in steps.items() if step["curve"] == curve]
+    return [(found, load(lab, found)) for found in sorted(ids, key=lambda found: steps[found]["number"])]

@@ -11,11 +11,20 @@ from tare.dbms.base import Server
 from tare.dbms.url import redacted
 from tare.lab import histogram
 from tare.lab.rows import Row, clean
-from tare.lab.schema_oltp import COUNTS, DISTRIBUTIONS, QUICK
+from tare.lab.schema_oltp import COUNT_NAMES, DISTRIBUTIONS
 from tare.measure.environment import MachineFacts
 from tare.workload.oltp.distribution import Distribution
-from tare.workload.oltp.run import Asked, Measure, OltpRun, Phase, Trouble
-from tare.workload.oltp.told import Checked, Counts, Loaded, OfType, Outcome, Own, Quick, Second
+from tare.workload.oltp.events import (
+    CheckResult,
+    Counts,
+    DriverCost,
+    LoadMarker,
+    Outcome,
+    Second,
+    Summary,
+    TypeResult,
+)
+from tare.workload.oltp.run import Asked, CurveStep, Measure, OltpRun, Phase, Trouble
 
 ALL = "all"
 """The name of all types together."""
@@ -47,10 +56,20 @@ def run_row(run: OltpRun) -> Row:
         "troubles": [{"at_s": one.at_s, "text": clean(one.text)} for one in run.troubles],
         "unmeasured": {name: clean(why) for name, why in (run.unmeasured or {}).items()},
         "deviations": [clean(one) for one in run.deviations],
+        "stalls": None if outcome.stalls is None else [stall.model_dump() for stall in outcome.stalls],
     }
 
 
-_OF_OUTCOME = ("started_ns", "took_ns", "intended_rate", "rate", "warmup_ns", "reconnects", "samples")
+_OF_OUTCOME = (
+    "started_ns",
+    "took_ns",
+    "intended_rate",
+    "rate",
+    "warmup_ns",
+    "reconnects",
+    "samples",
+    "round_trips",
+)
 
 
 def type_rows(outcome: Outcome) -> list[Row]:
@@ -58,7 +77,7 @@ def type_rows(outcome: Outcome) -> list[Row]:
         {
             "number": number,
             "name": one.name,
-            **_counts(one.counts),
+            **one.counts.model_dump(),
             **{
                 f"{name}_{key}": value
                 for name in DISTRIBUTIONS
@@ -74,11 +93,11 @@ def second_rows(seconds: Sequence[Second]) -> list[Row]:
         {
             "number": one.number,
             "phase": one.phase,
-            **_counts(one.counts),
+            **one.counts.model_dump(),
             "backlog": one.backlog,
             "running": one.running,
-            **_quick("response", one.response),
-            **_quick("service", one.service),
+            **_summary("response", one.response),
+            **_summary("service", one.service),
             "own_cpu_ns": one.own_cpu_ns,
         }
         for one in seconds
@@ -107,7 +126,7 @@ def check_rows(run: OltpRun) -> list[Row]:
 
 
 def quantile(row: RowMapping, of: str, share: float) -> int | None:
-    """Of a row of `oltp_type`, or a part of one that has the histogram."""
+    """Quantile, ns, of a row of `oltp_type`, or of a part of a row that has the histogram."""
     buckets = histogram.decode(row[f"{of}_histogram"])
     if not buckets:
         return None
@@ -127,6 +146,9 @@ def run_of(
     """`row`: of `oltp_run` with `dbms_name`, `dbms_version`, `dbms_settings` and the machine's `facts`."""
     asked = dict(row["asked"])
     asked["phases"] = tuple(Phase(**one) for one in asked["phases"])
+    asked["merged_from"] = tuple(asked.get("merged_from", ()))
+    step = asked.get("step")
+    asked["step"] = None if step is None else CurveStep(**step)
     return OltpRun(
         uuid=row["uuid"],
         started_at=row["started_at"],
@@ -137,7 +159,7 @@ def run_of(
         ),
         machine=MachineFacts(**row["facts"]),
         workload=row["workload"],
-        loaded=Loaded(
+        loaded=LoadMarker(
             workload=row["workload"],
             scale=row["scale"],
             seed=int(row["data_seed"]),
@@ -160,23 +182,24 @@ def run_of(
     )
 
 
-def _outcome(row: RowMapping, types: list[OfType]) -> Outcome:
+def _outcome(row: RowMapping, types: list[TypeResult]) -> Outcome:
     return Outcome.model_validate(
         {
             **{name: row[name] for name in _OF_OUTCOME},
             "invalid": row["invalid"],
             "types": types[:-1],
             "all": types[-1],
-            "warmup": row["warmup"],
-            "own": Own(cpu_ns=row["own_cpu_ns"], peak_rss_bytes=row["own_peak_rss_bytes"]),
+            "warmup": Counts.sparse(**row["warmup"]),
+            "own": DriverCost(cpu_ns=row["own_cpu_ns"], peak_rss_bytes=row["own_peak_rss_bytes"]),
             "mix": row["mix"],
+            "stalls": row["stalls"],
         }
     )
 
 
-def _of_type(row: RowMapping) -> OfType:
+def _of_type(row: RowMapping) -> TypeResult:
     distributions = {name: _distribution_of(row, name) for name in DISTRIBUTIONS}
-    return OfType.model_validate({"name": row["name"], "counts": _counts_of(row), **distributions})
+    return TypeResult.model_validate({"name": row["name"], "counts": _counts_of(row), **distributions})
 
 
 def _second(row: RowMapping) -> Second:
@@ -185,33 +208,29 @@ def _second(row: RowMapping) -> Second:
         {
             **{name: row[name] for name in names},
             "counts": _counts_of(row),
-            "response": _quick_of(row, "response"),
-            "service": _quick_of(row, "service"),
+            "response": _summary_of(row, "response"),
+            "service": _summary_of(row, "service"),
         }
     )
 
 
-def _checked(row: RowMapping) -> Checked:
+def _checked(row: RowMapping) -> CheckResult:
     names = ("name", "says", "failing", "columns", "rows", "took_ns")
-    return Checked.model_validate({name: row[name] for name in names})
+    return CheckResult.model_validate({name: row[name] for name in names})
 
 
 # Parts ----------------------------------------------------------------------------------
-def _counts(counts: Counts) -> Row:
-    return {name: getattr(counts, name) for name in COUNTS}
-
-
 def _counts_of(row: RowMapping) -> Counts:
-    return Counts(**{name: row[name] for name in COUNTS})
+    return Counts(**{name: row[name] for name in COUNT_NAMES})
 
 
-_MOMENTS = ("count", "mean", "m2", "norm", "power_sum", "min", "max")
+_MOMENTS = tuple(name for name in Distribution.model_fields if name != "histogram")
 
 
-def _distribution(of: Distribution) -> Row:
+def _distribution(distribution: Distribution) -> Row:
     return {
-        **{name: getattr(of, name) for name in _MOMENTS},
-        "histogram": histogram.encode(of.histogram),
+        **{name: getattr(distribution, name) for name in _MOMENTS},
+        "histogram": histogram.encode(distribution.histogram),
     }
 
 
@@ -222,10 +241,10 @@ def _distribution_of(row: RowMapping, name: str) -> Distribution:
     )
 
 
-def _quick(name: str, of: Quick | None) -> Row:
-    return {f"{name}_{key}": None if of is None else getattr(of, key) for key in QUICK}
+def _summary(name: str, summary: Summary | None) -> Row:
+    return {f"{name}_{key}": getattr(summary, key, None) for key in Summary.model_fields}
 
 
-def _quick_of(row: RowMapping, name: str) -> Quick | None:
-    found = {key: row[f"{name}_{key}"] for key in QUICK}
-    return None if found["mean"] is None else Quick(**found)
+def _summary_of(row: RowMapping, name: str) -> Summary | None:
+    values = {key: row[f"{name}_{key}"] for key in Summary.model_fields}
+    return None if values["mean"] is None else Summary(**values)

@@ -30,13 +30,19 @@ AGAIN = "export the runs again with `tare lab export`, or copy the whole folder 
 TABLES: tuple[str, ...] = (
     "experiment", "dbms", "machine", "run", "query", "qatc", "qe", "process", "cpu", "reading", "audit",
 )  # fmt: skip
-"""Of experiments. A table comes after those it refers to."""
+"""Tables of experiments, each after those that it refers to."""
 
 OLTP_TABLES: tuple[str, ...] = (oltp_run.name, *(table.name for table in BELOW))
-"""Of transactional runs: there if the export holds one. They refer to dbms and machine too."""
+"""Tables of transactional runs, there if the export holds one. They refer to dbms and machine, too."""
 
-_SCHEMAS = ("0001", SCHEMA)
+_SCHEMAS = ("0001", "0002", SCHEMA)
 """Whose tables of experiments are the same."""
+
+ADDED: Mapping[tuple[str, str], str] = {
+    (oltp_run.name, "stalls"): "0003",
+    (oltp_run.name, "round_trips"): "0003",
+}
+"""Columns with the schema that added them at their table's end; they are NULL in the rows of earlier exports."""
 
 WORDS: Mapping[tuple[str, str], type[StrEnum]] = {
     ("run", "state"): RunState,
@@ -90,7 +96,7 @@ class FileFacts:
 
     @classmethod
     def of(cls, file: Path, rows: int) -> FileFacts:
-        """Of a file that has been written. Raises OSError."""
+        """Facts about a file that has been written. Raises OSError."""
         with file.open("rb") as stream:
             return cls(rows, file.stat().st_size, sha256(stream))
 
@@ -104,6 +110,7 @@ class Description:
     runs: tuple[str, ...]  # uuids
     files: Mapping[str, FileFacts]  # by table
     oltp_runs: tuple[str, ...] = ()  # uuids
+    schema: str = SCHEMA
 
     @property
     def tables(self) -> tuple[str, ...]:
@@ -114,7 +121,7 @@ class Description:
         document = {
             "format": FORMAT,
             "version": VERSION,
-            "schema": SCHEMA,
+            "schema": self.schema,
             "tare": self.tare,
             "exported_at": self.exported_at,
             "runs": list(self.runs),
@@ -139,6 +146,7 @@ def described(folder: Path) -> Description:
             exported_at=str(said["exported_at"]),
             runs=tuple(str(uuid) for uuid in said["runs"]),
             oltp_runs=tuple(str(uuid) for uuid in said.get("oltp_runs", ())),
+            schema=str(said["schema"]),
             files={
                 table: FileFacts(int(facts["rows"]), int(facts["bytes"]), str(facts["sha256"]))
                 for table, facts in said["tables"].items()

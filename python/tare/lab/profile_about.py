@@ -125,6 +125,9 @@ class Watching(_Part):
 
     ways: dict[str, int] = Field(default_factory=dict)  # functions by `tare.report.profile.watching.Way`
     hazards: tuple[str, ...] = ()  # why not all have return probes, by `tare.report.profile.watching.Hazard`
+    passed_over: dict[str, int] = Field(
+        default_factory=dict
+    )  # calls that were not recorded, by `tare.report.profile.watching.PassedOver`
 
 
 class Machine(_Part):
@@ -148,6 +151,7 @@ class About(_Part):
     version: int = VERSION
     tare: str  # that wrote it
     name: str
+    number: int = 0  # of its id, as 7 of p7; 0: recorded before profiles had one
     when: str  # ISO 8601, with its offset
     state: State = State.RECORDING
     command: tuple[str, ...] = ()  # without passwords

@@ -1,7 +1,7 @@
 """Profiles on disk: a run is a folder with its recording, what it is, and tables made from it.
 
-`about.json`, `recording.tare` and, at will, `derived/`. A run is named by its folder's path, or by its name where the
-folder of all runs (`profiles/`) has it.
+`about.json`, `recording.tare` and, at will, `derived/`. A run is named by its folder's path or, in the folder of all
+runs (`profiles/`), by its name or id.
 """
 
 from __future__ import annotations
@@ -12,9 +12,10 @@ from datetime import datetime
 from difflib import get_close_matches
 from pathlib import Path
 
-from tare.errors import NoSuchProfile, ProfileDamaged, UsageError
+from tare.errors import NoSuchProfile, ProfileDamaged, TooFewTransactions, UsageError
 from tare.lab.profile_about import ABOUT, About, read_about, write_about
 from tare.lab.profile_tables import Assemble, Tables, tables_of
+from tare.lab.run_ids import Kind, RunId, parse
 from tare.protocol.profile.measured import PROBED, Measured, Window, from_tables
 
 PROFILES = Path("profiles")
@@ -23,7 +24,7 @@ RECORDING = "recording.tare"
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """One profile. Its tables are read when they are asked for."""
+    """A profile. Its tables are read when they are requested."""
 
     folder: Path
     about: About
@@ -31,6 +32,11 @@ class Run:
     @property
     def name(self) -> str:
         return self.about.name
+
+    @property
+    def id(self) -> RunId | None:
+        """None for a profile that was recorded before profiles had ids."""
+        return RunId(Kind.PROFILE, self.about.number) if self.about.number else None
 
     @property
     def recording(self) -> Path:
@@ -51,17 +57,19 @@ class Run:
         """Transactions of the windows of this purpose; `round_`: None: of the last round that has such windows, and of
         the rounds that are alike to it.
 
-        Raises NoSuchProfile where there is no such window."""
+        Raises TooFewTransactions where no function was timed, NoSuchProfile where this round has no such window."""
         found = tables or self.tables()
         chosen = self._windows(found.windows, purpose, round_)
         if not chosen:
-            rounds = sorted({one.round for one in found.windows if one.purpose == purpose})
+            rounds = sorted({window.round for window in found.windows if window.purpose == purpose})
+            if not rounds:
+                raise TooFewTransactions(
+                    f"the profile {self.name} has no window “{purpose}”",
+                    "it ended before a function was timed: record longer",
+                )
             raise NoSuchProfile(
-                f"the profile {self.name} has no window “{purpose}”"
-                + (f" of round {round_}" if round_ is not None else ""),
-                f"its rounds are {', '.join(map(str, rounds))}"
-                if rounds
-                else "it ended before a function was timed: record longer",
+                f"the profile {self.name} has no window “{purpose}” of round {round_}",
+                f"its rounds are {', '.join(map(str, rounds))}",
             )
         return from_tables(
             found.transactions,
@@ -92,7 +100,7 @@ class Run:
 
 
 def windows_of(windows: Sequence[Window], purpose: str, round_: int | None = None) -> list[Window]:
-    """Of this purpose and round; None: the last round that has any."""
+    """Windows of this purpose and round; None: of the last round that has any."""
     found = [one for one in windows if one.purpose == purpose]
     wanted = max((one.round for one in found), default=None) if round_ is None else round_
     return [one for one in found if one.round == wanted]
@@ -106,7 +114,7 @@ def create(about: About, parent: Path = PROFILES, *, chosen: bool = False) -> Ru
         raise UsageError(f"{about.name!r} is no name for a profile", "take letters, digits and dashes")
     try:
         parent.mkdir(parents=True, exist_ok=True)
-        name, number = about.name, 1
+        name, copy = about.name, 1
         while True:
             try:
                 (parent / name).mkdir()
@@ -116,14 +124,15 @@ def create(about: About, parent: Path = PROFILES, *, chosen: bool = False) -> Ru
                     raise UsageError(
                         f"{parent / name} is already there", "take another name, or remove it"
                     ) from error
-                number += 1
-                name = f"{about.name}-{number}"
+                copy += 1
+                name = f"{about.name}-{copy}"
     except OSError as error:
         raise ProfileDamaged(
             f"no folder for the profile can be made in {parent}: {error.strerror or error}",
-            "name a folder that you may write: --out FOLDER",
+            "name a folder that you may write: --profiles DIR",
         ) from error
-    return Run(parent / name, about).save(about.model_copy(update={"name": name}))
+    number = 1 + max((run.about.number for run in runs_in(parent) if isinstance(run, Run)), default=0)
+    return Run(parent / name, about).save(about.model_copy(update={"name": name, "number": number}))
 
 
 def usual_name(what: str, when: datetime) -> str:
@@ -132,7 +141,8 @@ def usual_name(what: str, when: datetime) -> str:
 
 
 def open_run(which: str, parent: Path = PROFILES) -> Run:
-    """By path or by name. Raises NoSuchProfile (with near names), ProfileDamaged, ProfileTooNew."""
+    """The profile at a path, or with this name or id. Raises NoSuchProfile (with near names), ProfileDamaged,
+    ProfileTooNew."""
     for folder in (Path(which), parent / which):
         if (folder / ABOUT).exists():
             return Run(folder, read_about(folder))
@@ -142,6 +152,17 @@ def open_run(which: str, parent: Path = PROFILES) -> Run:
                 f"{folder} holds a recording and no {ABOUT}: it ended before it said what it is",
                 "record the profile again",
             )
+    run_id = parse(which)
+    same = [
+        run for run in runs_in(parent) if isinstance(run, Run) and run_id is not None and run.id == run_id
+    ]
+    if len(same) == 1:
+        return same[0]
+    if same:
+        raise NoSuchProfile(
+            f"{len(same)} profiles of {parent}/ have the id {run_id}",
+            f"give a name: {', '.join(run.name for run in same)}",
+        )
     names = names_in(parent)
     near = get_close_matches(which, names, n=3, cutoff=0.5) or [
         one for one in names if which and one.startswith(which)
@@ -157,7 +178,7 @@ def open_run(which: str, parent: Path = PROFILES) -> Run:
 
 
 def names_in(parent: Path = PROFILES) -> list[str]:
-    """Of the folders that hold a profile, whether it can be read or not."""
+    """Names of the folders that hold a profile, whether it can be read or not."""
     return sorted(one.parent.name for one in parent.glob(f"*/{ABOUT}"))
 
 

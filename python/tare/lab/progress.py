@@ -18,7 +18,7 @@ from tare.measure.records import Outcome
 
 @dataclass(frozen=True, slots=True)
 class RunFacts:
-    """One run's row, with the names of what it belongs to."""
+    """A run's row, with the names of what it belongs to."""
 
     id: int
     uuid: str
@@ -63,7 +63,7 @@ class RunSummary:
 
 @dataclass(frozen=True, slots=True)
 class VisitDone:
-    """One Q@C that the walk has come to."""
+    """A Q@C that the walk has come to."""
 
     qatc_id: int
     visit: int
@@ -95,7 +95,7 @@ class Progress:
 
 
 def progress(lab: Lab, run_id: int) -> Progress:
-    """One state of the run, whoever writes meanwhile. Raises NoSuchRun."""
+    """Progress of the run at a single moment, whoever writes meanwhile. Raises NoSuchRun."""
     with lab.reading() as connection:
         facts = _facts_of(connection, lab, run_id)
         visits = _visits(connection, run_id)
@@ -117,6 +117,12 @@ def run_facts(lab: Lab, run_id: int) -> RunFacts:
     """The run's row alone. Raises NoSuchRun."""
     with lab.reading() as connection:
         return _facts_of(connection, lab, run_id)
+
+
+def all_facts(lab: Lab) -> list[RunFacts]:
+    """Row of every run of the lab, oldest first."""
+    with lab.reading() as connection:
+        return [_facts(row) for row in connection.execute(_runs().order_by(run.c.id))]
 
 
 def runs(lab: Lab) -> list[RunSummary]:
@@ -183,7 +189,9 @@ def _runs() -> Select[Any]:
 def _facts_of(connection: Connection, lab: Lab, run_id: int) -> RunFacts:
     row = connection.execute(_runs().where(run.c.id == run_id)).first()
     if row is None:
-        raise NoSuchRun(f"the lab {lab.where} has no run {run_id}", "`tare lab list` names those it has")
+        raise NoSuchRun(
+            f"the lab {lab.where} has no run e{run_id}", "`tare lab list` shows the ids of its runs"
+        )
     return _facts(row)
 
 

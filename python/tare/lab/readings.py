@@ -17,7 +17,8 @@ Version 1 is an object with these members. A *row* is an array of values in the 
     tasks             [first, second], threads of all processes
     exits             exit records between the snapshots
     instructions      [first, second]
-    leader            [first, second], each [process row of its thread, timeline row]
+    leader            [first, second], each [process row of its thread, timeline row, throttled ns of its control
+                      groups]; the last is missing in readings of an earlier Tare
     leader_at_clock_2 timeline row
     no_trace, no_delay  why there is no scheduler trace or no delay accounting; empty where there is
 """
@@ -52,7 +53,7 @@ _EXIT = ("last_of_group", "ended_ns", "exit_code")
 _MACHINE = ("taken_ns", "forks", "context_switches", "running", "blocked")
 
 _MOST_BYTES = 256 << 20
-"""Of one QE's readings, unpacked: a damaged or hostile one may claim any size."""
+"""Largest size of a QE's unpacked readings: damaged or hostile ones may claim any."""
 
 
 def encode(raw: RawReadings) -> bytes:
@@ -126,7 +127,7 @@ def _life(life: Life) -> list[Any]:
 def _leader(reading: LeaderReading | None) -> list[Any] | None:
     if reading is None:
         return None
-    return [_row(reading.process, _PROCESS), _row(reading.timeline, _TIMELINE)]
+    return [_row(reading.process, _PROCESS), _row(reading.timeline, _TIMELINE), reading.throttled_ns]
 
 
 # From JSON ----------------------------------------------------------------------
@@ -197,4 +198,4 @@ class _Decoder:
         process = self._process(found[0])
         if process is None:
             raise ValueError("the leader's thread is missing")
-        return LeaderReading(process, self._timeline(found[1]))
+        return LeaderReading(process, self._timeline(found[1]), *found[2:])

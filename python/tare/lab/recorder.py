@@ -1,4 +1,4 @@
-"""What an executor leaves in the lab: every call is one transaction, on disk when it returns.
+"""Records of an executor in the lab: each call is a transaction, on disk when it returns.
 
 A call that raised LabLost may have been done all the same, its acknowledgement lost. So every call can be made
 again with the same arguments: it finds what it did, and a QE is never recorded twice.
@@ -52,12 +52,14 @@ class Recorder:
         means: Mapping[str, str],
         deviations: Sequence[str],
         queries: Sequence[Query],
+        run_uuid: str | None = None,
     ) -> int:
-        """A new run of `spec` on `server`, with its queries; the run's id."""
+        """A new run of `spec` on `server`, with its queries; the run's id. `run_uuid`: that of a run that may have been
+        begun before, which is then found. Default: a new one."""
         now = _now()
         described = rows.experiment_row(spec, toml, now)
         key = f"{described['specification_hash']} {server.url}"
-        run_uuid = self._begun.setdefault(key, str(uuid.uuid4()))
+        run_uuid = self._begun.setdefault(key, run_uuid or str(uuid.uuid4()))
         with self._lab.writing() as connection:
             found = connection.scalar(select(run.c.id).where(run.c.uuid == run_uuid))
             if found is None:
@@ -130,7 +132,7 @@ class Recorder:
             )
 
     def record(self, qatc_id: int, attempt: int, number: int | None, qe_: QE) -> int:
-        """One QE with all that was read of it; its id. `qe_.index` is its place in the run.
+        """Record a QE with all of its readings; its id. `qe_.index` is its place in the run.
 
         The number is kept only for a QE that counts: one that ended well or timed out, and is no warm-up."""
         row = rows.qe_row(qe_, number)
@@ -188,7 +190,7 @@ class Recorder:
     def departs(self, run_id: int, found: Sequence[str]) -> None:
         """Deviations beside those that are recorded already, each once."""
         with self._lab.writing() as connection:
-            known = _told(connection, select(run.c.deviations).where(run.c.id == run_id), f"run {run_id}")
+            known = _told(connection, select(run.c.deviations).where(run.c.id == run_id), f"run e{run_id}")
             joined = list(dict.fromkeys([*known, *found]))
             connection.execute(update(run).where(run.c.id == run_id).values(deviations=joined))
 

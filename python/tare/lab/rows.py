@@ -72,7 +72,7 @@ def qe_row(qe: QE, number: int | None) -> Row:
 
 
 def process_rows(qe: QE, dbms: str) -> list[Row]:
-    """Of the processes that were active, and the query processes whatever they did."""
+    """Rows of the processes that were active, and of the query processes whatever they did."""
     return [_process(use, dbms) for use in qe.processes if is_kept(use)]
 
 

@@ -13,6 +13,7 @@ from sqlalchemy import (
     BigInteger,
     Boolean,
     Column,
+    DateTime,
     ForeignKey,
     Index,
     Integer,
@@ -224,4 +225,58 @@ audit = Table(
         "switch_ins", "slices",
     ),
 )  # fmt: skip
-"""What a kernel trace says of a QE: ground truth, beside the counters and never in their place."""
+"""Measures of a QE by a kernel trace: ground truth, beside the counters and never in their place."""
+
+measurement = Table(
+    "measurement",
+    metadata,
+    _key(),
+    _of("dbms"),
+    _of("machine"),
+    Column("uuid", Text, nullable=False),  # of the run that measured it
+    Column("hardware", Text, nullable=False),  # lab.measurements.hardware: only equal ones are compared
+    Column("name", Text, nullable=False),  # of the query
+    Column("sql", Text, nullable=False),
+    Column("cache", Text, nullable=False),  # measure.choices.CacheState
+    Column("started_at", Text, nullable=False),
+    Column("code", Text),  # commit that was measured; NULL: not told
+    Column("samples", JSON, nullable=False),  # of each measure, in run order: ms, or instructions
+    UniqueConstraint("uuid", "name"),
+)
+"""A query as `tare time --lab` measured it."""
+
+request = Table(
+    "request",
+    metadata,
+    _key(),
+    _of("run", index=True),
+    Column("action", Text, nullable=False),  # lab.requests.Action
+    Column("requested_at", Text, nullable=False),
+    Column("obeyed_at", Text),  # NULL: not yet
+)
+"""Wish that an executor obeys between two executions. Of this lab only: neither exported nor imported."""
+
+job = Table(
+    "job",
+    metadata,
+    _key(),
+    Column("specification", Text, nullable=False),  # the TOML as it was submitted
+    Column("specification_hash", Text, nullable=False),
+    Column("experiment", Text, nullable=False),  # its name
+    Column("dbms", Text, nullable=False),  # by its name in the specification
+    Column("kind", Text, nullable=False),  # what that is: "postgresql", "sqlite", …
+    Column("run_uuid", Text, nullable=False),  # of its run, whether or not that was begun
+    Column("state", Text, nullable=False),  # lab.jobs.JobState
+    Column("wanted", Text),  # executor by name; NULL: any
+    Column("executor", Text),  # who claimed it, by name
+    Column("machine", Text),  # which machine that is: experiment.fleet.machine_id
+    Column("said", Text),  # why it failed
+    Column(
+        "generation", BigInteger, nullable=False
+    ),  # one more with each claim: writes of earlier ones are refused
+    # by the lab server's clock: those of machines may differ
+    Column("submitted_at", DateTime(timezone=True), nullable=False),
+    Column("claimed_at", DateTime(timezone=True)),
+    Column("heartbeat_at", DateTime(timezone=True)),
+)
+"""Run that waits for an executor, or has one. Of a PostgreSQL lab only; neither exported nor imported."""

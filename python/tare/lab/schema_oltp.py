@@ -7,6 +7,9 @@ no such value.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 from sqlalchemy import (
     JSON,
     BigInteger,
@@ -20,22 +23,23 @@ from sqlalchemy import (
     Table,
     Text,
     UniqueConstraint,
+    text,
 )
+from sqlalchemy.types import TypeEngine
 
 from tare.lab.schema import metadata
+from tare.workload.oltp.counts import COUNTS
+from tare.workload.oltp.distribution import Distribution
+from tare.workload.oltp.events import Summary
 
 _Id = BigInteger().with_variant(Integer, "sqlite")
 
-COUNTS = (
-    "offered", "started", "committed", "rolled_back", "deadlocks", "serialization_failures", "lock_timeouts",
-    "lost", "errors", "shed", "unstarted", "retried_deadlock", "retried_serialization", "retried_lock_timeout",
-)  # fmt: skip
-"""workload.oltp.told.Counts."""
+COUNT_NAMES = tuple(count.name for count in COUNTS)
 
 DISTRIBUTIONS = ("response", "service", "lag")
-"""Of each type: from the intended start to the end, from the real start to the end, between the two starts."""
+"""Distributions of each type: from the intended start to the end, from the real start, and between the two starts."""
 
-QUICK = ("mean", "p50", "p95", "p99", "max")
+_SQL_TYPES: Mapping[object, type[TypeEngine[Any]]] = {int: BigInteger, float: Double}
 
 
 def _key() -> Column[int]:
@@ -46,27 +50,23 @@ def _of_run() -> Column[int]:
     return Column("oltp_run_id", _Id, ForeignKey("oltp_run.id"), nullable=False)
 
 
-def _counts() -> list[Column[int]]:
-    return [Column(name, BigInteger, nullable=False) for name in COUNTS]
+def count_columns() -> list[Column[Any]]:
+    """A column for each count. Runs that were recorded before there was such a count have 0."""
+    return [Column(name, BigInteger, nullable=False, server_default=text("0")) for name in COUNT_NAMES]
 
 
-def _distribution(name: str) -> list[Column[float]]:
-    """Exact moments beside a histogram of three significant digits (lab.histogram); two can be merged."""
+def _distribution(name: str) -> list[Column[Any]]:
+    """Exact moments and a histogram of three significant digits (lab.histogram); two can be merged."""
     return [
-        Column(f"{name}_count", BigInteger, nullable=False),
-        Column(f"{name}_mean", Double, nullable=False),
-        Column(f"{name}_m2", Double, nullable=False),  # sum of squared deviations from the mean, ns²
-        Column(f"{name}_norm", Double, nullable=False),  # p of the L_p norm
-        Column(f"{name}_power_sum", Double, nullable=False),  # of p-th powers of values in ms
-        Column(f"{name}_min", BigInteger, nullable=False),
-        Column(f"{name}_max", BigInteger, nullable=False),
-        Column(f"{name}_histogram", LargeBinary, nullable=False),
+        Column(f"{name}_{field}", _SQL_TYPES.get(about.annotation, LargeBinary), nullable=False)
+        for field, about in Distribution.model_fields.items()
     ]
 
 
-def _quick(name: str) -> list[Column[float]]:
-    """Of the transactions that ended in the second; NULL: none did."""
-    return [Column(f"{name}_{one}", Double if one == "mean" else BigInteger) for one in QUICK]
+def _summary(name: str) -> list[Column[Any]]:
+    """Times of the transactions that ended in the second; NULL: none did."""
+    fields = Summary.model_fields.items()
+    return [Column(f"{name}_{field}", _SQL_TYPES[about.annotation]) for field, about in fields]
 
 
 oltp_run = Table(
@@ -92,9 +92,9 @@ oltp_run = Table(
     Column("started_ns", BigInteger, nullable=False),  # of CLOCK_MONOTONIC
     Column("took_ns", BigInteger, nullable=False),
     Column("intended_rate", Double),  # NULL: closed loop
-    Column("rate", Double, nullable=False),
+    Column("rate", Double, nullable=False),  # of transactions that ended as the workload has it
     Column("warmup_ns", BigInteger, nullable=False),
-    Column("warmup", JSON, nullable=False),  # what happened in it, by COUNTS
+    Column("warmup", JSON, nullable=False),  # its counts
     Column("reconnects", BigInteger, nullable=False),
     Column("own_cpu_ns", BigInteger, nullable=False),  # the driver's process
     Column("own_peak_rss_bytes", BigInteger, nullable=False),
@@ -103,6 +103,10 @@ oltp_run = Table(
     Column("troubles", JSON, nullable=False),  # workload.oltp.run.Trouble
     Column("unmeasured", JSON, nullable=False),  # why a server measure is missing, by name
     Column("deviations", JSON, nullable=False),  # sentences
+    Column(
+        "stalls", JSON(none_as_null=True)
+    ),  # workload.oltp.events.Stall; NULL: recorded before stalls were
+    Column("round_trips", BigInteger),  # of all transactions of the measured part; NULL: not counted
 )
 
 oltp_type = Table(
@@ -112,7 +116,7 @@ oltp_type = Table(
     _of_run(),
     Column("number", Integer, nullable=False),  # its place in the workload; all types together come last
     Column("name", Text, nullable=False),  # "all": all types together
-    *_counts(),
+    *count_columns(),
     *(column for name in DISTRIBUTIONS for column in _distribution(name)),
     UniqueConstraint("oltp_run_id", "number"),
 )
@@ -123,11 +127,11 @@ oltp_second = Table(
     _of_run(),
     Column("number", Integer, nullable=False),
     Column("phase", Integer, nullable=False),
-    *_counts(),
+    *count_columns(),
     Column("backlog", BigInteger, nullable=False),  # due and not started at its end
     Column("running", BigInteger, nullable=False),  # in the DBMS at its end
-    *_quick("response"),
-    *_quick("service"),
+    *_summary("response"),
+    *_summary("service"),
     Column("own_cpu_ns", BigInteger, nullable=False),
     Index("oltp_second_of_run", "oltp_run_id"),
 )
@@ -159,3 +163,6 @@ oltp_check = Table(
 )
 
 BELOW = (oltp_type, oltp_second, oltp_measure, oltp_check)
+
+COUNTED = (oltp_type, oltp_second)
+"""Tables with a column for each count."""

@@ -14,7 +14,8 @@ from tare.dbms.conninfo import connection_parameters, secrets_of, url_of
 from tare.dbms.url import file_path, redacted, refuse_unescaped
 from tare.errors import LabError, LabTooNew, NoSuchRun, UsageError
 from tare.lab.engines import WRITES, postgresql_engine, sqlite_engine
-from tare.lab.migrations import VERSION, VERSION_TABLE, migrate
+from tare.lab.migrations import VERSION, VERSION_TABLE, lacks_counts, migrate
+from tare.lab.run_ids import Kind, hint, matching
 from tare.lab.schema import run
 from tare.lab.schema_oltp import oltp_run
 from tare.lab.trouble import told
@@ -40,14 +41,14 @@ class Lab:
 
     @contextmanager
     def reading(self) -> Iterator[Connection]:
-        """One state of the lab, whatever others write meanwhile. Raises LabError."""
+        """Connection that reads a single state of the lab, whatever others write meanwhile. Raises LabError."""
         asked: dict[str, Any] = {} if self.is_sqlite else {"isolation_level": "REPEATABLE READ"}
         with self.telling(), self.engine.connect().execution_options(**asked) as connection:
             yield connection
 
     @contextmanager
     def writing(self) -> Iterator[Connection]:
-        """One transaction: on disk when the context is left, or without any trace.
+        """Transaction that is on disk when the context is left, or leaves no trace.
 
         Raises LabError, LabFull or LabLost; after a LabLost the commit may have been done all the same.
         """
@@ -60,7 +61,7 @@ class Lab:
 
     @contextmanager
     def telling(self) -> Iterator[None]:
-        """What the engine raises within becomes a LabError."""
+        """Context in which an error of the engine becomes a LabError."""
         with told(self.where, self.path, self._secrets):
             yield
 
@@ -91,35 +92,24 @@ def open_lab(where: str, *, create: bool = False) -> Lab:
 
 
 def find_runs(lab: Lab, asked: Sequence[str]) -> list[int]:
-    """Run ids from numbers or beginnings of uuids, in the order asked. Raises NoSuchRun."""
+    """Numbers of the runs that ids (e3) or beginnings of UUIDs name, in that order. Raises NoSuchRun."""
     with lab.reading() as connection:
         known = connection.execute(select(run.c.id, run.c.uuid).order_by(run.c.id)).all()
     found = [_one_run(lab, one, [(row.id, row.uuid) for row in known]) for one in asked]
     return list(dict.fromkeys(found))
 
 
-def fitting(asked: str, known: Sequence[tuple[int, str]]) -> list[int]:
-    """Of ids and uuids, those that a number or the beginning of a uuid names."""
-    wanted = asked.strip().lower()
-    number = int(wanted) if wanted.isascii() and wanted.isdigit() and len(wanted) < 19 else None
-    if number is not None and any(number == one for one, _ in known):
-        return [number]
-    # A short number is never a beginning: a slip must not name another run.
-    beginning = len(wanted) >= 4 or not wanted.isdigit()
-    return [one for one, uuid in known if wanted and beginning and uuid.startswith(wanted)]
-
-
 def _one_run(lab: Lab, asked: str, known: Sequence[tuple[int, str]]) -> int:
-    found = fitting(asked, known)
+    found = matching(asked, Kind.EXPERIMENT, known)
     if len(found) == 1:
         return found[0]
     if found:
-        raise NoSuchRun(f"{len(found)} runs of {lab.where} begin with {asked}", "give more of the id")
+        raise NoSuchRun(f"{len(found)} runs of {lab.where} begin with {asked}", "give more of the UUID")
     if not known:
         raise NoSuchRun(
             f"the lab {lab.where} has no runs", "make one with `tare experiment run`, or name another --lab"
         )
-    raise NoSuchRun(f"the lab {lab.where} has no run {asked!r}", "`tare lab list` names those it has")
+    raise NoSuchRun(f"the lab {lab.where} has no run {asked!r}", hint(asked, Kind.EXPERIMENT))
 
 
 # Reaching it -----------------------------------------------------------------------
@@ -145,7 +135,7 @@ def _reach(where: str, create: bool) -> Lab:
 
 
 def _refuse_other_files(path: Path, create: bool) -> None:
-    """What SQLite would say of a folder, a pipe or a text file is no help."""
+    """Raise LabError for a folder, a pipe or a text file: SQLite's own messages do not help there."""
     if not path.exists():
         if not create:
             raise LabError(
@@ -179,13 +169,13 @@ def _to_this_version(lab: Lab, create: bool) -> None:
     with lab.reading() as connection:
         found = _version(connection)
         _refuse_foreign(lab, connection, found, create)
-    if found == VERSION:
-        return
+        if found == VERSION and not lacks_counts(connection):
+            return
     with lab.writing() as connection:
         if not lab.is_sqlite:
             connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": _MIGRATION_KEY})
         found = _version(connection)  # another process may have been faster
-        if found != VERSION:
+        if found != VERSION or lacks_counts(connection):
             _refuse_foreign(lab, connection, found, create)
             migrate(connection)
 

@@ -38,7 +38,7 @@ def reach(session: Session, state: CacheState) -> str | None:
 
 
 def residence(session: Session, emptied: str | None) -> Residence:
-    """What is in memory now. Bytes; None where this user cannot look. `emptied` is what `reach` said."""
+    """Bytes that are in memory now; None if this user cannot look. `emptied`: the result of `reach`."""
     buffers = session.buffer_residency()
     resident = size = None
     how = "the database's files are not visible to this user"

@@ -27,11 +27,12 @@ class LeaderReading:
 
     process: Process
     timeline: Timeline | None
+    throttled_ns: int | None = None  # of its control groups, by their CPU quotas; cumulative
 
 
 @dataclass(frozen=True, slots=True)
 class Traced:
-    """What the trace alone can tell of the clocked interval, and what lies after it. ns."""
+    """Measures of the clocked interval, and of what lies after it, that only a trace gives. ns."""
 
     sleep: int
     steal: int
@@ -65,7 +66,10 @@ def elapsed_view(
     if (run_queue := _used(before, after, "run_queue_ns", traced.tail_run_queue if traced else 0)) is None:
         why["run_queue"] = Lack(Cause.NO_RUN_QUEUE)
     sleep, steal = (traced.sleep, traced.steal) if traced else (None, None)
+    throttled = _throttled(before, after, run_queue)
     known = [part for part in (cpu, block_io, run_queue, sleep, steal) if part is not None]
+    if run_queue is not None and throttled is None:
+        why["throttled"] = Lack(Cause.NO_CONTROL_GROUP)
     user, system = _split(before, after, cpu)
     return Elapsed(
         wall_ns=clock_2 - clock_1,
@@ -75,6 +79,7 @@ def elapsed_view(
         interrupt_ns=traced.interrupt if traced else None,
         block_io_ns=block_io,
         run_queue_ns=run_queue,
+        throttled_ns=throttled,
         sleep_ns=sleep,
         steal_ns=steal,
         # Among QEs that have all their parts, one that lacks some would have another kind of residue.
@@ -111,6 +116,13 @@ def _traced(
 def _used(before: LeaderReading, after: LeaderReading, name: str, tail: int) -> int | None:
     one, two = getattr(before.process, name), getattr(after.process, name)
     return None if one is None or two is None else two - one - tail
+
+
+def _throttled(before: LeaderReading, after: LeaderReading, run_queue: int | None) -> int | None:
+    """A throttled thread waits in the run queue. The kernel counts by group and CPU: at most the wait."""
+    if run_queue is None or before.throttled_ns is None or after.throttled_ns is None:
+        return None
+    return max(0, min(run_queue, after.throttled_ns - before.throttled_ns))
 
 
 def _split(before: LeaderReading, after: LeaderReading, cpu: int | None) -> tuple[int | None, int | None]:

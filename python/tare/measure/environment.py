@@ -6,8 +6,9 @@ import os
 import platform
 from contextlib import suppress
 from dataclasses import dataclass
-from importlib.metadata import version
 from pathlib import Path
+
+from tare.version import VERSION
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +35,7 @@ def machine_facts() -> MachineFacts:
         kernel=platform.release(),
         operating_system=_operating_system(),
         python=platform.python_version(),
-        tare=version("tare-db"),
+        tare=VERSION,
     )
 
 

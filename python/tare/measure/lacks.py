@@ -16,6 +16,9 @@ class Cause(StrEnum):
     SLEEP_UNKNOWN = "sleep unknown"  # the residue includes it
     NO_RUN_TIME = "no run time"
     NO_RUN_QUEUE = "no run queue"
+    NO_CONTROL_GROUP = (
+        "no control group"  # the leader's cannot be read: run-queue wait includes throttled time
+    )
     NO_DELAYS = "no delays"  # delay accounting is off
     BORN_BEFORE_DELAYS = "born before delays"
     UNREADABLE = "unreadable"

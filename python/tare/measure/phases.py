@@ -58,7 +58,7 @@ def _run(session: Session, name: str, text: str) -> None:
 
 
 class SessionState:
-    """What set-up has put into the session, and puts into each further one."""
+    """State that set-up has put into the session, and puts into each further one."""
 
     def __init__(self, phases: Phases) -> None:
         self._phases = phases

@@ -1,10 +1,4 @@
-"""One query execution, exactly in the order of TTPv2 §7.1 and Figures 4 and 5.
-
-start of the exit records → plan check → caches → per-process snapshot →
-overall snapshot → clock → execute and fetch → clock → overall snapshot →
-stopped processes → per-process snapshot → end of the exit records → record.
-EXPLAIN runs once more right after (§3.2.3).
-"""
+"""Query execution: the readings around it, taken in `ORDER`, and the record made of them."""
 
 from __future__ import annotations
 
@@ -14,11 +8,12 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from enum import StrEnum
 
 from tare._probe import Exit, ExitListener, Machine, Process, Snapshot, Timeline
 from tare.dbms.base import Fetched, Prepared, Role
 from tare.errors import BadStatement, QueryTimeout, TareError
-from tare.measure.answer import answer_hash
+from tare.measure.answer import Compared, FirstAnswer
 from tare.measure.caches import CLEARS_DBMS, reach, residence
 from tare.measure.choices import CacheState
 from tare.measure.differences import Life, lives, machine_use, tasks, unaccounted_births, uses, was_active
@@ -31,11 +26,61 @@ from tare.measure.rig import Rig
 _PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
 
 
+class Step(StrEnum):
+    """Steps around a QE."""
+
+    PLAN = "plan check (`EXPLAIN`)"
+    CACHES = "empty the caches, if requested"
+    RESIDENCE = "proof of what is resident"
+    AUDIT = "kernel trace, for audited executions"
+    REST = "wait until the leader rests"
+    EXITS = "collect exit records"
+    PROCESSES = "snapshot of all processes"
+    TIMELINE = "the leader's timeline"
+    INSTRUCTIONS = "instructions"
+    MACHINE = "snapshot of the machine"
+    CLOCK = "clock"
+    EXECUTION = "execute the prepared statement and receive its whole result"
+    ANSWER = "answer check"
+
+
+ORDER = (
+    Step.PLAN,
+    Step.CACHES,
+    Step.RESIDENCE,
+    Step.AUDIT,  # begins
+    Step.REST,
+    Step.EXITS,  # drops those from before: the listener never stops
+    Step.PROCESSES,
+    Step.TIMELINE,
+    Step.INSTRUCTIONS,
+    Step.MACHINE,
+    Step.CLOCK,
+    Step.EXECUTION,
+    Step.CLOCK,
+    Step.TIMELINE,  # how long the leader works on after its client has the result
+    Step.MACHINE,
+    Step.INSTRUCTIONS,
+    Step.REST,
+    Step.EXITS,
+    Step.TIMELINE,
+    Step.PROCESSES,
+    Step.EXITS,  # of processes that ended during the second snapshot
+    Step.AUDIT,  # ends
+    Step.ANSWER,
+    Step.PLAN,  # another plan restarts the Q@C (§3.2.3)
+)
+"""Order of the steps (TTPv2 §7.1, Figures 4 and 5): what is slow to read stands farther from the clocks.
+
+METHODOLOGY.md lists them for readers. A test compares both with the calls that a QE makes."""
+
+
 @dataclass(slots=True)
 class Readings:
     """The raw readings of one QE, in the order they were taken."""
 
     processes_1: Snapshot
+    throttled_1: int | None
     timeline_1: Timeline | None
     instructions_1: int | None
     machine_1: Machine
@@ -49,6 +94,7 @@ class Readings:
     exits_lost: int | None
     births: int | None
     processes_2: Snapshot
+    throttled_2: int | None
     own_cpu_ns: int
     fetched: Fetched | None
     error: TareError | None
@@ -63,8 +109,9 @@ def time_single_qe(
     warmup: bool,
     cache: CacheState,
     timeout_s: float | None,
+    first_answer: FirstAnswer | None = None,
 ) -> QE:
-    """Weighs `query` once. Never raises for what the query did: `outcome` and `error` tell.
+    """Measures `query` once. Never raises for what the query did: `outcome` and `error` state it.
 
     Raises CacheNotCleared, BadStatement, and whatever EXPLAIN or the connection raise
     before the clock: then there was no QE.
@@ -78,7 +125,9 @@ def time_single_qe(
     started_at = datetime.now(UTC).isoformat(timespec="milliseconds")
     before = residence(rig.session, emptied)
     readings = _read(rig, prepared, timeout_s)
-    outcome, plan, rows, answer, error = _verdict(rig, query, readings, plan_before)
+    outcome, plan, rows, answer, error = _verdict(
+        rig, query, readings, plan_before, first_answer or FirstAnswer()
+    )
     return _record(
         rig,
         readings,
@@ -111,6 +160,7 @@ def _read(rig: Rig, prepared: Prepared, timeout_s: float | None) -> Readings:
             listener.drain()  # what ended before the first snapshot is not of this QE
         lost_1, births_1 = _counts(listener)
         processes_1 = probe.processes(threads_of)
+        throttled_1 = rig.throttled_ns()
         timeline_1 = rig.timeline()
         instructions_1 = rig.instructions()
         own_1 = time.process_time_ns()
@@ -131,6 +181,7 @@ def _read(rig: Rig, prepared: Prepared, timeout_s: float | None) -> Readings:
         exits = listener.drain() if listener else []
         timeline_2 = rig.timeline()
         processes_2 = probe.processes(threads_of)
+        throttled_2 = rig.throttled_ns()
         if listener:
             exits += listener.drain()  # those that ended while the second snapshot was taken
         lost_2, births_2 = _counts(listener)
@@ -140,9 +191,9 @@ def _read(rig: Rig, prepared: Prepared, timeout_s: float | None) -> Readings:
         if collecting:
             gc.enable()
     return Readings(
-        processes_1, timeline_1, instructions_1, machine_1, clock_1, clock_2, timeline_at_clock_2, machine_2,
-        instructions_2, timeline_2, exits, _between(lost_1, lost_2), _between(births_1, births_2),
-        processes_2, own_2 - own_1, fetched, failure,
+        processes_1, throttled_1, timeline_1, instructions_1, machine_1, clock_1, clock_2, timeline_at_clock_2,
+        machine_2, instructions_2, timeline_2, exits, _between(lost_1, lost_2), _between(births_1, births_2),
+        processes_2, throttled_2, own_2 - own_1, fetched, failure,
     )  # fmt: skip
 
 
@@ -156,13 +207,14 @@ def _between(first: int | None, second: int | None) -> int | None:
 
 
 def _verdict(
-    rig: Rig, query: Query, readings: Readings, plan_before: str
-) -> tuple[Outcome, str, int | None, str | None, str | None]:
+    rig: Rig, query: Query, readings: Readings, plan_before: str, first_answer: FirstAnswer
+) -> tuple[Outcome, str, int | None, Compared | None, str | None]:
     if readings.error is not None:
         timed_out = isinstance(readings.error, QueryTimeout)
         return Outcome.TIMEOUT if timed_out else Outcome.FAILED, plan_before, None, None, readings.error.what
     assert readings.fetched is not None
-    rows, answer = readings.fetched.row_count, answer_hash(readings.fetched.rows())
+    rows = readings.fetched.row_count
+    answer = first_answer.compare(rows, readings.fetched.rows())
     plan = rig.plan(query.sql).fingerprint
     return (Outcome.OK if plan == plan_before else Outcome.PLAN_CHANGED), plan, rows, answer, None
 
@@ -179,7 +231,7 @@ def _record(
     error: str | None,
     plan: str,
     rows: int | None,
-    answer: str | None,
+    answer: Compared | None,
     residence_before: Residence,
 ) -> QE:
     before, after = readings.processes_1.processes(), readings.processes_2.processes()
@@ -189,8 +241,8 @@ def _record(
     joined = lives(before, after, exits)
     processes = uses(joined, rig.role)
     unaccounted = unaccounted_births(before, after, len(exits), machine.forks)
-    first = _leader_reading(rig, readings.processes_1, before, readings.timeline_1)
-    second = _leader_reading(rig, readings.processes_2, after, readings.timeline_2)
+    first = _leader_reading(rig, readings.processes_1, before, readings.timeline_1, readings.throttled_1)
+    second = _leader_reading(rig, readings.processes_2, after, readings.timeline_2, readings.throttled_2)
     elapsed = None
     if first and second:
         elapsed = elapsed_view(
@@ -206,7 +258,9 @@ def _record(
         error=error,
         plan_fingerprint=plan,
         row_count=rows,
-        answer_hash=answer,
+        answer_hash=answer.hash if answer else None,
+        difference=answer.difference if answer else None,
+        answer_bytes=readings.fetched.byte_count if readings.fetched else None,
         residence=residence_before,
         elapsed=elapsed,
         resources=resources_view(processes, 0 if rig.listener else unaccounted),
@@ -263,7 +317,11 @@ def _raw(
 
 
 def _leader_reading(
-    rig: Rig, snapshot: Snapshot, processes: list[Process], timeline: Timeline | None
+    rig: Rig,
+    snapshot: Snapshot,
+    processes: list[Process],
+    timeline: Timeline | None,
+    throttled_ns: int | None,
 ) -> LeaderReading | None:
     """The leader's own thread; None if the server died under us."""
     leader = rig.leader
@@ -271,7 +329,7 @@ def _leader_reading(
     found = next((t for t in threads if t.pid == leader.tid), None)
     if found is None and leader.tid == leader.pid:
         found = next((p for p in processes if p.tgid == leader.pid and p.threads == 1), None)
-    return LeaderReading(found, timeline) if found else None
+    return LeaderReading(found, timeline, throttled_ns) if found else None
 
 
 def _own_cost(readings: Readings) -> OwnCost:

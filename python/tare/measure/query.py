@@ -10,16 +10,17 @@ from decimal import Decimal, InvalidOperation
 from tare.errors import UsageError
 
 MOST_VALUES = 10_000
-"""Of one parameter: more is a slip of the pen."""
+"""Most values of a parameter: more is a slip of the pen."""
 
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """One statement to weigh; `parameters` are what filled its {placeholders}."""
+    """Statement to weigh; `parameters` are what filled its {placeholders}, `arm` the place of its arm."""
 
     name: str
     sql: str
     parameters: Mapping[str, str] = field(default_factory=dict)
+    arm: int = 0
 
 
 def scan(name: str, low: str, high: str, step: str = "1") -> tuple[str, list[str]]:

@@ -1,4 +1,4 @@
-"""What one measurement leaves behind: raw readings and their differences, in run order."""
+"""Records of a measurement: raw readings and their differences, in run order."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from tare.measure.lacks import Lack
 
 if TYPE_CHECKING:
     from tare._probe import Machine, Timeline
+    from tare.measure.answer import Difference
     from tare.measure.differences import Life
     from tare.measure.elapsed import LeaderReading
 
@@ -37,7 +38,7 @@ class Outcome(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class ProcessUse:
-    """What one process used between the two per-process snapshots. ns, counts; None = unknown."""
+    """Use of a process between the two per-process snapshots. ns, counts; None: unknown."""
 
     pid: int
     ppid: int
@@ -91,11 +92,17 @@ class Elapsed:
     system_ns: int | None
     interrupt_ns: int | None  # of cpu_ns: interrupts served on its back; traced
     block_io_ns: int | None
-    run_queue_ns: int | None
+    run_queue_ns: int | None  # could run and did not: throttled, or others had the CPU
     sleep_ns: int | None
     steal_ns: int | None
     residue_ns: int | None  # wall - the sum of the known parts
     why: Mapping[str, Lack] = field(default_factory=dict)
+    throttled_ns: int | None = None  # of run_queue_ns: a CPU quota of its control groups stopped it
+
+    @property
+    def contended_ns(self) -> int | None:
+        """Run-queue wait while others had the CPU."""
+        return None if self.run_queue_ns is None else self.run_queue_ns - (self.throttled_ns or 0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,11 +121,12 @@ class Resources:
     utility_block_io_ns: int | None
     utility_read_bytes: int | None
     why: Mapping[str, Lack] = field(default_factory=dict)
+    preemptions: int | None = None  # of all threads: involuntary switches
 
 
 @dataclass(frozen=True, slots=True)
 class Residence:
-    """What was in memory just before the clock started: the proof of cold or warm."""
+    """Bytes that were in memory just before the clock started: the proof of cold or warm."""
 
     page_cache_bytes: int | None
     file_bytes: int | None
@@ -130,7 +138,7 @@ class Residence:
 
 @dataclass(frozen=True, slots=True)
 class OwnCost:
-    """What Tare itself used around one QE. ns, bytes."""
+    """Use of Tare itself around a QE. ns, bytes."""
 
     cpu_ns: int  # of our process between the two per-process snapshots
     snapshots_ns: int  # wall time of the two per-process snapshots
@@ -166,7 +174,7 @@ class RawReadings:
 
 @dataclass(frozen=True, slots=True)
 class Audit:
-    """What a kernel trace says of a QE: ground truth, beside the counters. ns; None: no trace was taken.
+    """Measures of a QE by a kernel trace: ground truth, beside the counters. ns; None: no trace was taken.
 
     Summed over every thread of the query's processes; the five times add up to how long these lived within
     the clocked interval.
@@ -187,7 +195,7 @@ class Audit:
 
 @dataclass(frozen=True, slots=True)
 class QE:
-    """One query execution, with all that the protocols need of it."""
+    """A query execution, with all that the protocols need of it."""
 
     index: int  # run order, from 0, over the whole run
     query: int  # which query of the run
@@ -197,7 +205,7 @@ class QE:
     error: str | None
     plan_fingerprint: str | None
     row_count: int | None
-    answer_hash: str | None
+    answer_hash: str | None  # the first answer's, where this one is equal to it
     residence: Residence | None
     elapsed: Elapsed | None
     resources: Resources | None
@@ -214,3 +222,21 @@ class QE:
     own: OwnCost | None
     raw: RawReadings | None = None
     audit: Audit | None = None
+    difference: Difference | None = None  # of the answer from the first; None: it is the first, or unknown
+    answer_bytes: int | None = None  # received, where the statement sends bytes (COPY)
+
+
+@dataclass(slots=True, kw_only=True)
+class QatCProgress:
+    """How far a Q@C has come: all that decides what is run next."""
+
+    plan_fingerprint: str | None = None  # None: its first QE will show the plan
+    attempt: int = 1  # one more after each restart
+    done: set[int] = field(default_factory=set)  # numbers of the attempt's QEs that count
+    answer: tuple[int | None, str | None] | None = None  # rows and hash of the last QE that ended well
+    timeouts: int = 0  # in this attempt, since the run was begun or resumed
+    warm_for: tuple[int, int] | None = None  # attempt and rig that the caches are warm for
+
+    def next_number(self, qes: int) -> int | None:
+        """The least number from 1 to `qes` that has no QE; None if the Q@C is complete."""
+        return next((number for number in range(1, qes + 1) if number not in self.done), None)

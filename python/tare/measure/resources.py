@@ -47,6 +47,7 @@ def resources_view(processes: Sequence[ProcessUse], came_and_went: int = 0) -> R
         utility_block_io_ns=total(utility, "block_io_ns", "utility_block_io"),
         utility_read_bytes=total(utility, "read_bytes", "utility_read_bytes"),
         why=why,
+        preemptions=total(query, "involuntary_switches", "preemptions"),
     )
 
 

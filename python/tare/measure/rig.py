@@ -6,6 +6,7 @@ import os
 import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
+from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING
 
@@ -23,6 +24,7 @@ from tare.errors import PrivilegeMissing, UsageError
 from tare.measure.choices import Tier
 from tare.measure.differences import Life
 from tare.measure.settle import settle
+from tare.measure.throttling import Throttling
 
 if TYPE_CHECKING:
     from tare.measure.audit import Auditor
@@ -32,6 +34,12 @@ TRACE_PATIENCE_S = 0.005
 
 def open_probe(tier: Tier | None = None) -> Probe:
     """The best tier that works, or the one asked for. Raises PrivilegeMissing if that does not work."""
+    if (shown := Path("/proc/self").readlink().name) != str(os.getpid()):
+        raise PrivilegeMissing(
+            f"/proc is of another PID namespace than this process: its {os.getpid()} is called {shown} there",
+            "mount the namespace's own /proc (`unshare --mount-proc`; in a container, none of the host's), "
+            "or run Tare outside",
+        )
     try:
         return Probe(tier)
     except OSError as error:
@@ -43,7 +51,7 @@ def open_probe(tier: Tier | None = None) -> Probe:
 
 
 def reason(error: OSError) -> tuple[str, str]:
-    """What the probe says: the cause, and its next step where it has one."""
+    """Cause of a probe's error, and its next step if it has one."""
     what, _, step = (error.strerror or str(error)).partition("\n  next: ")
     return what, step
 
@@ -51,8 +59,8 @@ def reason(error: OSError) -> tuple[str, str]:
 class Rig:
     """A probe, a session, and the instruments attached to the session's leader.
 
-    `connect` opens the session; it is called again after a server was lost. `twins` are relations that
-    are alike, and what either is called in a plan: then a query that goes from one to the other keeps its plan.
+    `connect` opens the session. `twins` are relations that are alike, and what either is called in a plan: then a
+    query that goes from one to the other keeps its plan.
     """
 
     def __init__(
@@ -65,7 +73,7 @@ class Rig:
         self.no_trace = self.no_listener = self.no_instructions = ""
         self.auditor: Auditor | None = None  # see tare.measure.audit
         self.renewed: Callable[[Session], None] = lambda session: None
-        """Called with each further session, before it is used: what was set in the earlier one is gone."""
+        """Called with a session that was opened again, before it is used: what was set in the earlier one is gone."""
         self._connect = connect
         self._twins = twins or {}
         self._listener: ExitListener | None = None
@@ -123,8 +131,12 @@ class Rig:
     def instructions(self) -> int | None:
         return self._instructions.read() if self._instructions else None
 
+    def throttled_ns(self) -> int | None:
+        """Time for which CPU quotas stopped the leader's control groups so far."""
+        return self._throttling.read()
+
     def prepared(self, sql: str) -> Prepared:
-        """One prepared statement per Q@C, held until the session is another (TTPv2 §3.2.3)."""
+        """The Q@C's prepared statement, held until the session is another (TTPv2 §3.2.3)."""
         if sql not in self._prepared:
             self._prepared[sql] = self.session.prepare(sql)
         return self._prepared[sql]
@@ -134,7 +146,7 @@ class Rig:
         return self.session.plan_of(self.prepared(sql), sql).renamed(self._twins)
 
     def role(self, life: Life) -> Role:
-        """What a process is to this QE; ours is whatever descends from us and is not the DBMS's."""
+        """Part that a process plays in this QE; Tare's are its descendants that are not the DBMS's."""
         process = life.latest
         found = None
         if life.before is None and life.after is None:
@@ -154,10 +166,11 @@ class Rig:
         leader = self.session.leader()
         if leader is None:
             raise UsageError(
-                f"the processes of {self.session.server.url} are not on this machine",
-                "run Tare on the server's machine: it weighs processes, which it must see",
+                f"the processes of {self.session.server.url} are not on this machine, or in another container",
+                "run Tare where the server runs, in the same container: it weighs processes, which it must see",
             )
         self._leader = leader
+        self._throttling = Throttling(leader.pid)
         try:
             self._follower = self.probe.follow([leader.tid])
         except OSError as error:
@@ -178,17 +191,6 @@ class Rig:
         """Call after the session's leader may have changed (cleared buffers)."""
         self._forget_prepared()
         self._let_go_of_leader()
-        self._renew()
-        self.attach()
-
-    def reconnect(self) -> None:
-        """Opens a new session after a server was lost. Raises what `connect` raises."""
-        self._forget_prepared()
-        self._let_go_of_leader()
-        with suppress(Exception):
-            self.session.close()
-        self._session = self._connect()
-        self._generation = -1
         self._renew()
         self.attach()
 

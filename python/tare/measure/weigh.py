@@ -1,264 +1,285 @@
-"""From queries to QEs: warm-up, order of runs, restarts and retries (TTPv2 §3.2.3)."""
+"""Queries of `tare time` and `tare compare`: each a Q@C kept in memory, one after another or interleaved."""
 
 from __future__ import annotations
 
 import dataclasses
 import random
-import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Protocol
 
 from tare.dbms.base import Plan, Session
-from tare.errors import (
-    AnswerChanged,
-    BadStatement,
-    ConnectionFailed,
-    PlanChanged,
-    ServerLost,
-    StatementFailed,
-    TareError,
-)
-from tare.measure.backoff import MAX_TRIES, pause_s
-from tare.measure.choices import CacheState
+from tare.dbms.script import WITHOUT_VALUE, parameters
+from tare.errors import AnswerChanged, BadStatement, PlanChanged, QueryTimeout, StatementFailed, TareError
+from tare.measure.answer import FirstAnswer
+from tare.measure.arms import Arm
+from tare.measure.backoff import Patience
+from tare.measure.choices import Blocks
 from tare.measure.phases import Phases, SessionState, run_phase
-from tare.measure.qe import time_single_qe
+from tare.measure.qatc import QatCEngine, Steady, Subject, Terms, TimeQE
 from tare.measure.query import Query
 from tare.measure.records import QE, Outcome
 from tare.measure.rig import Rig
 
-MAX_RESTARTS = 3
-"""Restarts of a Q@C whose plan keeps changing, before the run is given up."""
-
-MAX_TIMEOUTS = 3
-"""Time-outs in a row after which a query's remaining QEs are not tried."""
-
-MAX_WARMUP = 10
-
-Steady = Callable[[Sequence[QE]], bool]
-
-
-def most_warmup(cache: CacheState) -> int:
-    """Untimed QEs before the first timed one, at most. Where one cache is emptied before each run, the other
-    one is filled by a first run; where both are, there is nothing to warm."""
-    return {CacheState.WARM: MAX_WARMUP, CacheState.COLD: 0}.get(cache, 1)
+FAILURES_OF_A_QUERY = (AnswerChanged, BadStatement, PlanChanged, StatementFailed)
+"""Errors that leave the server able to run the next query."""
 
 
 class Observer(Protocol):
-    """Told of progress; never between the clocks."""
+    """Receives progress. Never called while a clock is running."""
 
-    def phase(self, query: Query, what: str) -> None: ...
+    def say(self, what: str) -> None: ...
     def done(self, query: Query, qe: QE) -> None: ...
 
 
 @dataclass(frozen=True, slots=True)
-class Conditions:
-    """How the QEs are run. Times in seconds."""
+class Conditions(Terms):
+    """Terms of every query, and what surrounds its QEs."""
 
-    runs: int = 10
-    cache: CacheState = CacheState.WARM
-    timeout_s: float | None = None
     phases: Phases = field(default_factory=Phases)
-    warmup: int | None = None  # None: until `steady` says so, at most `most_warmup`
-    seed: int = 0
+    seed: int = 0  # of the order of runs in `interleaved`
+    keeps_going: bool = False  # a query that fails does not end the run
+
+
+@dataclass(kw_only=True)
+class Weighed(Subject):
+    """A query with its phases, and the plan that its QEs run under."""
+
+    query: Query
+    phases: Phases
+    arm: Arm
+    plan: Plan | None = None
+    error: str | None = None  # why its runs were not all made
+
+    def __post_init__(self) -> None:
+        self.rigs = self.arm.rigs
+
+    @property
+    def has_worked(self) -> bool:
+        return bool(self.progress.done)
+
+    def sql(self, turn: int) -> str:
+        return self.query.sql
+
+    def execute(self, rig: Rig, turn: int, time_qe: TimeQE) -> QE:
+        run_phase(rig.session, "prepare", self.phases.prepare)
+        qe = time_qe(self.query.sql)
+        if self.plan is None and qe.outcome is Outcome.OK:  # not sooner: preparations may change it
+            self.plan = rig.plan(self.query.sql)
+            self.progress.plan_fingerprint = self.plan.fingerprint
+        if qe.outcome is not Outcome.FAILED:
+            run_phase(rig.session, "conclude", self.phases.conclude)
+        return qe
+
+
+class MemorySink:
+    """Keeps every QE in `qes`, in run order."""
+
+    def __init__(self, observer: Observer) -> None:
+        self.qes: list[QE] = []
+        self._observer = observer
+
+    def record(self, subject: Weighed, number: int | None, qe: QE, changed: str | None = None) -> None:
+        self.qes.append(qe)
+        self._observer.done(subject.query, qe)
+
+    def restart(self, subject: Weighed, plan: Plan) -> int:
+        subject.plan = plan
+        for position, qe in enumerate(self.qes):
+            if qe.query == subject.query_index and qe.outcome is Outcome.OK:
+                self.qes[position] = dataclasses.replace(qe, outcome=Outcome.PLAN_CHANGED)
+        return subject.progress.attempt + 1
+
+    def say(self, subject: Weighed, what: str) -> None:
+        self._observer.say(f"{subject.label}: {what}")
 
 
 class Weigher:
-    """Runs QEs and keeps every one of them, in run order, in `qes`."""
+    """Runs the queries' QEs, with set-up and clean-up around those of each query."""
 
     def __init__(
-        self, rig: Rig, queries: Sequence[Query], conditions: Conditions, steady: Steady, observer: Observer
+        self,
+        arms: Sequence[Arm],
+        queries: Sequence[Query],
+        conditions: Conditions,
+        steady: Steady,
+        observer: Observer,
+        patience: Patience,
     ) -> None:
-        self.qes: list[QE] = []
-        self.plans: dict[int, Plan] = {}  # of each query, as its timed QEs ran
-        self._rig = rig
-        self._queries = queries
+        """`arms`: where each query runs, by `Query.arm`."""
+        self._arms = arms
         self._conditions = conditions
-        self._steady = steady
-        self._observer = observer
-        self._state = SessionState(conditions.phases)
-        rig.renewed = self._renew
-        self._set_up = 0  # queries whose set-up is done and whose clean-up is not
-        self._restarts = [0] * len(queries)
-        self._answers: dict[int, tuple[int | None, str | None]] = {}
+        self._sink = MemorySink(observer)
+        self._engine = QatCEngine(conditions, arms[0].rigs, self._sink, steady, patience)
+        answers: list[FirstAnswer] = []
+        self._subjects = []
+        for place, query in enumerate(queries):
+            answers.append(FirstAnswer(conditions.answer, answers))
+            self._subjects.append(
+                Weighed(
+                    label=query.name,
+                    query_index=place,
+                    query=query,
+                    phases=conditions.phases,
+                    arm=arms[query.arm],
+                    first_answer=answers[place],
+                )
+            )
+        self._states = {arm.letter: SessionState(conditions.phases) for arm in arms}
+        self._set_up: list[Weighed] = []  # those whose set-up is done and whose clean-up is not
+        self.block_starts: list[int] = []
+        """Index of the first QE of each block of an interleaved run."""
+        for arm in arms:
+            arm.rigs.renewed = partial(self._renew, arm)
 
-    def retained(self, query: int) -> list[QE]:
-        """The timed QEs of a query that ended well, in run order."""
-        return [qe for qe in self.qes if qe.query == query and not qe.warmup and qe.outcome is Outcome.OK]
+    @property
+    def qes(self) -> Sequence[QE]:
+        """Every QE, in run order."""
+        return self._sink.qes
 
-    def one_after_another(self) -> None:
-        """Each query's QEs in quick order, as the protocols want them."""
-        with self._cleaning_up():
-            for query in range(len(self._queries)):
-                self._open(query)
-                timeouts = 0
-                while len(self.retained(query)) + timeouts < self._conditions.runs:
-                    qe = self._one(query)
-                    if qe.outcome is Outcome.TIMEOUT:
-                        timeouts += 1
-                        if timeouts == MAX_TIMEOUTS and not self.retained(query):
-                            break
-                self._close(query)
+    @property
+    def plans(self) -> Sequence[Plan | None]:
+        """The plan of each query, as its timed QEs ran; None where it is not known."""
+        return [subject.plan for subject in self._subjects]
 
-    def interleaved(self, enough: Callable[[Sequence[Sequence[QE]]], bool], max_rounds: int) -> None:
-        """Rounds in which each query runs once, in an order drawn anew each round.
-
-        `enough` is asked after every round with the retained QEs of each query.
-        """
-        draw = random.Random(self._conditions.seed)
-        order = list(range(len(self._queries)))
-        with self._cleaning_up():
-            for query in order:
-                self._open(query)
-            for _ in range(max_rounds):
-                draw.shuffle(order)
-                for query in order:
-                    self._one(query)
-                if enough([self.retained(query) for query in range(len(self._queries))]):
-                    break
-            for query in range(len(self._queries)):
-                self._close(query)
+    @property
+    def query_errors(self) -> Sequence[str | None]:
+        """Error that ended each query's runs early; None where none did."""
+        return [subject.error for subject in self._subjects]
 
     def check(self) -> None:
         """Prepares every query before any is timed: a mistake in the last one is found first.
 
-        Where a set-up phase makes what the queries need, each is checked after it instead.
-        Raises BadStatement."""
-        if not self._conditions.phases.setup:
-            for query in range(len(self._queries)):
-                self._check(query)
+        Where a set-up phase makes what the queries need, each is checked after it instead; so it is where a query
+        that fails does not end the run. Raises BadStatement."""
+        if not self._conditions.phases.setup and not self._conditions.keeps_going:
+            for subject in self._subjects:
+                self._check(subject)
+
+    def one_after_another(self) -> None:
+        """Each query's QEs in quick order, as the protocols want them."""
+        with self._cleaning_up():
+            for subject in self._subjects:
+                self._begin(subject)
+                try:
+                    self._warm_up(subject)
+                    with _named(subject):
+                        self._engine.complete(subject)
+                except QueryTimeout as error:  # the other queries may end in time
+                    subject.error = error.what
+                except FAILURES_OF_A_QUERY as error:
+                    if not self._conditions.keeps_going:
+                        raise
+                    subject.error = _unnamed(error)
+                self._close(subject)
+
+    def interleaved(
+        self,
+        enough: Callable[[Sequence[Sequence[QE]]], bool],
+        max_rounds: int,
+        blocks: Blocks,
+        block_rounds: int = 1,
+    ) -> None:
+        """Rounds in which each query runs once, in an order drawn again for each round. Each block has `block_rounds`.
+
+        `enough` is asked after every round with the retained QEs of each query."""
+        draw = random.Random(self._conditions.seed)
+        order = list(self._subjects)
+        with self._cleaning_up():
+            for subject in self._subjects:
+                self._begin(subject)
+                self._warm_up(subject)
+            for number in range(max_rounds):
+                if number % block_rounds == 0:
+                    if number:
+                        self._end_block(blocks)
+                        for subject in self._subjects:  # all of them before the first is timed
+                            with _named(subject):
+                                self._engine.warm_up(subject)
+                    self.block_starts.append(len(self.qes))
+                draw.shuffle(order)
+                for subject in order:
+                    with _named(subject):
+                        self._engine.advance(subject)
+                if enough([self._retained(subject) for subject in self._subjects]):
+                    break
+            for subject in self._subjects:
+                self._close(subject)
+
+    def _retained(self, subject: Weighed) -> list[QE]:
+        """The timed QEs of a query that ended well, in run order."""
+        return [
+            qe
+            for qe in self.qes
+            if qe.query == subject.query_index and not qe.warmup and qe.outcome is Outcome.OK
+        ]
+
+    # One query's beginning and end -------------------------------------------------
+    def _check(self, subject: Weighed) -> None:
+        rig, query = subject.arm.rigs.open(), subject.query
+        subject.arm.apply(rig.session)
+        try:
+            rig.prepared(query.sql)
+            rig.plan(query.sql)  # some mistakes are found no earlier: a parameter left open
+        except StatementFailed as error:
+            open_ones = parameters(query.sql)
+            next_step = f"{', '.join(open_ones)}: {WITHOUT_VALUE}" if open_ones else error.next_step
+            raise BadStatement(f"{query.name}: {error.what}", next_step) from error
+
+    def _begin(self, subject: Weighed) -> None:
+        session = subject.arm.rigs.open().session
+        self._states[subject.arm.letter].set_up(session)
+        self._set_up.append(subject)
+        subject.arm.apply(session)
+
+    def _warm_up(self, subject: Weighed) -> None:
+        self._check(subject)
+        with _named(subject):
+            self._engine.warm_up(subject)
+
+    def _close(self, subject: Weighed) -> None:
+        self._set_up.remove(subject)
+        run_phase(subject.arm.rigs.open().session, "cleanup", self._conditions.phases.cleanup)
+
+    def _end_block(self, blocks: Blocks) -> None:
+        if blocks is Blocks.RESTART:
+            sessions = [arm.rigs.open().session for arm in self._arms]
+            for session in {session.server.url: session for session in sessions}.values():
+                session.restart()
+        if blocks is not Blocks.RUN:
+            for arm in self._arms:
+                arm.rigs.close()
+
+    def _renew(self, arm: Arm, session: Session) -> None:
+        if any(subject.arm is arm for subject in self._set_up):
+            self._states[arm.letter].renew(session)
+        arm.apply(session)
 
     @contextmanager
     def _cleaning_up(self) -> Iterator[None]:
-        """What was set up is cleaned up, also where the run is cut short; what cut it short is raised."""
+        """Clean up at the end, also if the run is cut short; then raise what cut it short."""
         try:
             yield
         except (TareError, KeyboardInterrupt):
-            for _ in range(self._set_up):
-                with suppress(TareError):
-                    run_phase(self._rig.session, "cleanup", self._conditions.phases.cleanup)
+            for subject in self._set_up:
+                if (rig := subject.arm.rigs.current) is not None:
+                    with suppress(TareError):
+                        run_phase(rig.session, "cleanup", self._conditions.phases.cleanup)
             raise
 
-    # One query's beginning and end -------------------------------------------------
-    def _check(self, query: int) -> None:
-        try:
-            self._rig.prepared(self._queries[query].sql)
-            self._rig.plan(
-                self._queries[query].sql
-            )  # some mistakes are found no earlier: a parameter left open
-        except StatementFailed as error:
-            raise BadStatement(f"{self._queries[query].name}: {error.what}", error.next_step) from error
 
-    def _open(self, query: int) -> None:
-        asked = self._conditions
-        self._state.set_up(self._rig.session)
-        self._set_up += 1
-        self._check(query)
-        done: list[QE] = []
-        limit = asked.warmup if asked.warmup is not None else most_warmup(asked.cache)
-        while len(done) < limit:
-            self._observer.phase(self._queries[query], "warm-up")
-            qe = self._one(query, warmup=True)
-            done.append(qe)
-            if qe.outcome is not Outcome.OK or (asked.warmup is None and self._steady(done)):
-                break
+def _unnamed(error: TareError) -> str:
+    """The DBMS's words, without the query's name that `_named` and `_check` add."""
+    cause = error.__cause__
+    return cause.what if isinstance(cause, TareError) else error.what
 
-    def _close(self, query: int) -> None:
-        self._set_up -= 1
-        run_phase(self._rig.session, "cleanup", self._conditions.phases.cleanup)
 
-    def _renew(self, session: Session) -> None:
-        if self._set_up:
-            self._state.renew(session)
-
-    # One QE, with its restarts and retries ------------------------------------------
-    def _one(self, query: int, warmup: bool = False) -> QE:
-        for attempt in range(1, MAX_TRIES + 1):
-            try:
-                qe = self._attempt(query, warmup)
-            except (ServerLost, ConnectionFailed) as error:
-                self._mend(query, attempt, error)
-                continue
-            if qe.outcome is not Outcome.FAILED:
-                self._judge(query, qe)
-                return qe
-            failure = TareError(
-                f"{self._queries[query].name}: {qe.error}",
-                "run the statement by itself and mend what the DBMS names; the QEs so far are kept",
-            )
-            if not self.retained(query):
-                raise failure  # it has never worked: no use in trying again
-            self._mend(query, attempt, failure)
-        raise ServerLost(
-            f"{self._queries[query].name}: gave up after {MAX_TRIES} tries",
-            "see the server's log; the QEs so far are kept",
-        )
-
-    def _attempt(self, query: int, warmup: bool) -> QE:
-        asked, sql = self._conditions, self._queries[query]
-        run_phase(self._rig.session, "prepare", asked.phases.prepare)
-        qe = time_single_qe(
-            self._rig,
-            sql,
-            index=len(self.qes),
-            query_index=query,
-            warmup=warmup,
-            cache=asked.cache,
-            timeout_s=asked.timeout_s,
-        )
-        self.qes.append(qe)
-        self._observer.done(sql, qe)
-        if qe.outcome is not Outcome.FAILED:
-            run_phase(self._rig.session, "conclude", asked.phases.conclude)
-        return qe
-
-    def _mend(self, query: int, attempt: int, error: TareError) -> None:
-        """Waits, doubling each time, and connects anew. The last failure is raised."""
-        if attempt == MAX_TRIES:
-            raise error
-        pause = pause_s(attempt)
-        self._observer.phase(
-            self._queries[query], f"{error.what.splitlines()[0]}; try {attempt + 1} in {pause:.2g} s"
-        )
-        time.sleep(pause)
-        try:
-            self._rig.reconnect()
-        except (ConnectionFailed, ServerLost) as refused:
-            if attempt + 1 == MAX_TRIES:
-                raise ServerLost(
-                    f"the server went away and did not come back in {MAX_TRIES} tries: {refused.what}",
-                    "start the server again; the QEs so far are kept",
-                ) from refused
-
-    def _judge(self, query: int, qe: QE) -> None:
-        """The plan and the answer must be those of the Q@C's other QEs."""
-        if qe.outcome is Outcome.TIMEOUT:
-            return
-        if query not in self.plans:
-            self.plans[query] = self._rig.plan(self._queries[query].sql)
-        if qe.outcome is Outcome.PLAN_CHANGED or self.plans[query].fingerprint != qe.plan_fingerprint:
-            self._restart(query, qe)
-            return
-        answer = self._answers.setdefault(query, (qe.row_count, qe.answer_hash))
-        if answer != (qe.row_count, qe.answer_hash):
-            raise AnswerChanged(
-                f"{self._queries[query].name} gave {qe.row_count} rows (hash {qe.answer_hash}) "
-                f"after {answer[0]} rows (hash {answer[1]})",
-                "weigh a statement with one answer: no random(), no now(), no LIMIT without ORDER BY; "
-                "or see who changes the data meanwhile",
-            )
-
-    def _restart(self, query: int, qe: QE) -> None:
-        self._restarts[query] += 1
-        name = self._queries[query].name
-        if self._restarts[query] > MAX_RESTARTS:
-            raise PlanChanged(
-                f"{name}: its plan has changed {self._restarts[query]} times (now {qe.plan_fingerprint})",
-                "refresh the statistics (ANALYZE), or see what changes the data, then weigh again",
-            )
-        self._observer.phase(self._queries[query], "the plan has changed: its QEs begin anew")
-        self.plans[query] = self._rig.plan(self._queries[query].sql)
-        for position, old in enumerate(self.qes):
-            if old.query == query and old.outcome is Outcome.OK and old is not qe:
-                self.qes[position] = dataclasses.replace(old, outcome=Outcome.PLAN_CHANGED)
+@contextmanager
+def _named(subject: Weighed) -> Iterator[None]:
+    """Block whose errors name the query: a Q@C's own do not."""
+    try:
+        yield
+    except (AnswerChanged, PlanChanged, StatementFailed) as error:
+        raise type(error)(f"{subject.label}: {error.what}", error.next_step) from error

@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, replace
 from datetime import datetime
-from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -49,6 +48,7 @@ from tare.protocol.profile.failure import ended_how
 from tare.protocol.profile.found import Findings
 from tare.protocol.profile.refinement import Costs
 from tare.protocol.profile.shares import TRANSACTION
+from tare.version import VERSION
 
 if TYPE_CHECKING:
     from tare._probe import ProfileRecorder
@@ -246,7 +246,7 @@ def _folder(subject: Subject, asked: Asked, kept: Kept) -> Iterator[Run]:
     """It goes again if nothing came of it."""
     now = datetime.now().astimezone()
     about = About(
-        tare=version("tare-db"),
+        tare=VERSION,
         name=kept.name or usual_name(subject.server.dbms or "process", now),
         when=now.isoformat(timespec="seconds"),
         command=tuple(kept.command),
@@ -340,7 +340,7 @@ def _written(
                 "refused": made.refused,
                 "left_out": tuple(made.left_out),
                 "undivided": _undivided(made, refinement),
-                "watching": Watching(ways=made.ways, hazards=made.hazards),
+                "watching": Watching(ways=made.ways, hazards=made.hazards, passed_over=made.passed_over),
                 "notes": tuple(made.notes),
             }
         )

@@ -132,7 +132,7 @@ class Functions:
         return [self._known[one] for one in numbers]  # all are told apart by now
 
     def present(self, names: Iterable[str]) -> list[Known]:
-        """Those of these names that there are, in this order, each once. A name that several share brings all."""
+        """Functions of these names, in this order, each once. A name that several share brings all."""
         found: dict[int, Known] = {}
         for name in names:
             for one in self.all_named(name):
@@ -302,7 +302,7 @@ class Functions:
         return new
 
     def height(self, number: int) -> int | None:
-        """Of the deepest chain of calls beneath it; None for what is no function."""
+        """Length of the deepest chain of calls beneath it; None for what is no function."""
         one = self._known[number]
         key = (one.object, one.address)
         if key not in self._heights:
@@ -314,7 +314,7 @@ class Functions:
         return self._heights.get(key)
 
     def call_graph_height(self, tops: Sequence[int]) -> int:
-        """Of the transaction: one above the highest of what it calls."""
+        """Height of the transaction: one above the highest of what it calls."""
         heights = [self.height(number) for number in tops]
         return 1 + max((height for height in heights if height is not None), default=0)
 

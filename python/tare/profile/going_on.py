@@ -28,9 +28,8 @@ def subject(run: Run, asked: Asked) -> tuple[Subject, Sequence[int]]:
 
     Raises ServerLost where the server has ended, UsageError, NoSuchFunction."""
     before = watched.read(run.folder)
-    server = before.server()
-    functions = functions_of(server)
-    about = run.about
+    server, about = before.server(), run.about
+    functions = functions_of(server, about.preset)
     found = Subject(
         server=server,
         functions=functions,
@@ -51,7 +50,7 @@ def subject(run: Run, asked: Asked) -> tuple[Subject, Sequence[int]]:
 
 
 def as_before(asked: Asked, about: About) -> Asked:
-    """What varies is looked for in the same time as it was. Names were of functions to divide, not of those to watch
+    """Request with the same time to look for what varies. Names were of functions to divide, not of those to watch
     alone."""
     return replace(asked, functions=(), server_time=asked.server_time or about.server_time)
 

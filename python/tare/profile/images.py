@@ -20,18 +20,29 @@ LARGE = 64 << 20
 """Bytes of a library that is not looked through for functions called by pointer: compilers and their like."""
 
 
-def functions_of(server: Server) -> Functions:
-    """Raises UsageError with the image's own words (stripped, another machine's, not ELF), or
-    PrivilegeMissing."""
+def functions_of(server: Server, txn: str = "") -> Functions:
+    """Functions of the file that does the server's work: its program, the library of an engine in its process, or,
+    where the program names no functions (a launcher such as java), the library that `txn` names a function of.
+
+    Raises UsageError with the image's own words (stripped, another machine's, not ELF), or PrivilegeMissing."""
+    try:
+        program = _image(server, server.library)
+    except UsageError:
+        library = _loaded(server.pid, txn.partition("@")[2])
+        if library is None:
+            raise
+        program = _image(server, library)
+    plugins = Plugins(server.pid, program)
+    return Functions(program, lambda name: _library(server.pid, name), plugins.loaded, server.pid)
+
+
+def _image(server: Server, library: str) -> Image:
     from tare._probe import Image
 
     with in_our_words():
-        program = (
-            Image(readable(server.pid, server.library)) if server.library else Image.of_process(server.pid)
-        )
-        program.check(server.pid)
-    plugins = Plugins(server.pid, program)
-    return Functions(program, lambda name: _library(server.pid, name), plugins.loaded, server.pid)
+        image = Image(readable(server.pid, library)) if library else Image.of_process(server.pid)
+        image.check(server.pid)
+    return image
 
 
 class Plugins:
@@ -61,7 +72,7 @@ class Plugins:
 
 @contextmanager
 def in_our_words() -> Iterator[None]:
-    """What the probe refuses within the block becomes an error of ours."""
+    """Block in which a refusal of the probe becomes one of Tare's errors."""
     from tare._probe import ProbeError
 
     try:
@@ -89,14 +100,20 @@ def readable(pid: int, file: str) -> Path:
 
 
 def _library(pid: int, name: str) -> Image | None:
-    """The loaded file of this name, or of this name and a version behind it; None where there is none to read."""
+    """Image of the loaded file of this name; None where there is none to read."""
     from tare._probe import Image, ProbeError
 
-    for file in mapped_files(pid):
+    file = _loaded(pid, name)
+    try:
+        return None if file is None else Image(readable(pid, file))
+    except ProbeError:
+        return None
+
+
+def _loaded(pid: int, name: str) -> str | None:
+    """The loaded file of this name, or of this name and a version behind it."""
+    for file in mapped_files(pid) if name else ():
         plain = Path(file.removesuffix(DELETED)).name
         if plain == name or plain.startswith(f"{name}."):
-            try:
-                return Image(readable(pid, file))
-            except ProbeError:
-                return None
+            return file
     return None

@@ -39,7 +39,7 @@ class Load:
         self._stop()
 
     def hear(self, event: told.Told) -> None:
-        """Of the profile. Raises UsageError where the load has failed for good."""
+        """Take an event of the profile. Raises UsageError if the load has failed for good."""
         if self._process is None:
             return
         code = self._process.poll()

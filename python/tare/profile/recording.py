@@ -40,6 +40,7 @@ class Recorder(Protocol):
     def stepped(self, targets: list[Target]) -> list[int]: ...
     def calls(self) -> dict[int, int]: ...
     def watching(self) -> tuple[dict[str, int], list[str]]: ...
+    def passed_over(self) -> dict[str, int]: ...
     def alive(self) -> bool: ...
     def stop(self) -> None: ...
 
@@ -82,11 +83,11 @@ class Recording:
         self._set(watched, PROBED, round_, "timing", entry_only=False)
 
     def mark(self, round_: int) -> None:
-        """One with the transactions' markers alone."""
+        """Record a window with the transactions' markers alone."""
         self._set((), MARKERS, round_, "timing", entry_only=False)
 
     def rest(self, round_: int) -> None:
-        """One that no figure is made of: we work on the same machine meanwhile."""
+        """Record a window that no figure is made of: Tare works on the same machine meanwhile."""
         self._set((), RESTING, round_, "timing", entry_only=False)
 
     def after(self, round_: int) -> None:
@@ -98,7 +99,7 @@ class Recording:
         self._set(watched, RESTING, round_, "timing", entry_only=False)
 
     def count(self, watched: Sequence[int], round_: int) -> None:
-        """One in which their entries are counted."""
+        """Record a window in which entries of these functions are counted."""
         self._set(watched, COUNTING, round_, "counting", entry_only=True)
 
     def calls(self) -> dict[int, int]:

@@ -50,7 +50,7 @@ class Step:
 
 
 class Refinement:
-    """Of one profile: remembers what was looked at.
+    """Refinement of a profile: remembers what was looked at.
 
     `begin_with`: functions of the first round, instead of those known to be worth a look. `pointers`: searches for
     callees by pointer; without it they are learnt where they happen to be seen."""
@@ -147,8 +147,10 @@ class Refinement:
         return any(learnt)
 
     def _by_pointer(self, own: Mapping[int, float]) -> list[int]:
-        """Functions that vary in their own time and call by pointer, the largest share first."""
-        large = [one for one, share in own.items() if one != WAITING and share >= WORTH_DIVIDING]
+        """Functions that vary in their own time and call by pointer, the largest share first. A known wait needs no
+        further explanation."""
+        explained = (WAITING, *self._of.waits)
+        large = [one for one, share in own.items() if one not in explained and share >= WORTH_DIVIDING]
         return sorted((one for one in large if self._calls_by_pointer(one)), key=lambda one: (-own[one], one))
 
     def _calls_by_pointer(self, function: int) -> bool:
@@ -188,7 +190,7 @@ class Refinement:
         return new
 
     def forget(self) -> None:
-        """What was looked at, under another load: calls by pointer that were seen stay known."""
+        """Forget what was looked at, for another load: calls by pointer that were seen stay known."""
         self._looked_at = set(self._of.marking)
         if self._pointers is not None:
             self._pointers.forget()
@@ -198,7 +200,7 @@ class Refinement:
         return self._pointers is not None and not self._functions.plugins() <= self._plugins
 
     def callees(self, function: int) -> list[int]:
-        """Of a function, or of TRANSACTION: those that can be timed, without markers."""
+        """Callees of a function, or of TRANSACTION, that can be timed, without markers."""
         if function == TRANSACTION:
             known = self._top()
         elif not self._functions.is_divisible(function):
@@ -263,7 +265,7 @@ class Refinement:
         return CallGraph(callees, heights, self.height(heights.values()))
 
     def height(self, others: Collection[int] = ()) -> int:
-        """Of the call graph: above all that is known to be in it."""
+        """Height of the call graph: above all that is known to be in it."""
         return max(self._functions.call_graph_height(self._of.tops), 1 + max(others, default=0))
 
     def _step(self, found: Plan, reason: str) -> Step:
@@ -298,7 +300,7 @@ class Refinement:
 
     def _about_pointers(self, source: int) -> str:
         """Result of the search beneath it, in words."""
-        if self._sought is None or not self._calls_by_pointer(source):
+        if self._sought is None or source in self._of.waits or not self._calls_by_pointer(source):
             return ""
         sought = self._sought
         if not sought.is_complete:

@@ -1,4 +1,4 @@
-"""What a user asks of a profile."""
+"""Request of a user for a profile."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Asked:
     seed: int = 0  # of the windows' order
 
     def counting_s(self, first: bool) -> float:
-        """Of all batches together. Most candidates come to the first round."""
+        """Time of all batches together. Most candidates come to the first round."""
         return min(8.0, 0.1 * self.duration_s) if first else min(3.0, 0.04 * self.duration_s)
 
     @property
@@ -37,6 +37,6 @@ class Asked:
         return min(2.0, 0.05 * self.duration_s)
 
     def round_s(self, left_s: float, rounds_left: int) -> float:
-        """Of the next round, when so much time and so many rounds are left: the last gets two shares, since the
+        """Time of the next round, when so much time and so many rounds are left: the last gets two shares, since the
         report is of it."""
         return left_s if rounds_left <= 1 else left_s / (rounds_left + 1)

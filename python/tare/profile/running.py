@@ -24,7 +24,7 @@ def subject(
 
 
 def of_server(found: Server, asked: Asked, shown_as: str) -> Subject:
-    functions = functions_of(found)
+    functions = functions_of(found, asked.txn or "")
     return Subject(
         server=found,
         functions=functions,

@@ -1,8 +1,7 @@
-"""Which process is the server, and of which DBMS: from a URL, a name, or a process id. Only on this machine."""
+"""The server's process and its DBMS: from a URL, a name, or a process id. Only on this machine."""
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -10,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from tare.dbms import local
 from tare.dbms.known import SERVERS
+from tare.dbms.mariadb.adapter import listening
 from tare.dbms.registry import find
 from tare.dbms.url import parse, redacted, scheme_of, shown_name
 from tare.errors import ConnectionFailed, ServerLost, UsageError
@@ -24,9 +24,8 @@ BY_PROCESS = ("postgresql",)
 LIBRARIES = {"sqlite": ("libsqlite3", "_sqlite3"), "duckdb": ("libduckdb", "_duckdb", "duckdb.")}
 """Beginnings of the names of files that hold an engine without a server."""
 
-MYSQL_PORT = 3306
-
-_NAMES = ("postgresql", "mariadb")
+NAMES = ("postgresql", "mariadb")
+"""DBMSes whose only server on this machine can be named without a URL."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,13 +97,13 @@ def of_process(pid: int) -> Server:
 def _of_name(name: str) -> Server:
     """The only server of this kind that runs here."""
     kind = {"postgres": "postgresql", "mysql": "mariadb"}.get(name.lower(), name.lower())
-    if kind not in _NAMES:
+    if kind not in NAMES:
         raise UsageError(
             f"--db {shown_name(name)}: neither a URL nor a DBMS that can be found running here",
-            meant(kind, _NAMES, f"give a URL, {' or '.join(_NAMES)}, or --pid N"),
+            meant(kind, NAMES, f"give a URL, {' or '.join(NAMES)}, or --pid N"),
         )
     comms = {comm for comm, dbms in SERVERS.items() if dbms == kind or (kind, dbms) == ("mariadb", "mysql")}
-    there = [pid for pid in processes() if local.command_name(pid) in comms]
+    there = [pid for pid in local.processes() if local.command_name(pid) in comms]
     roots = [pid for pid in there if local.parent_of(pid) not in there]
     if not roots:
         raise UsageError(
@@ -149,14 +148,12 @@ def _of_session(session: Session, url: str) -> Server:
 
 
 def _listening(dbms: str, url: str) -> int | None:
-    """The process of a MySQL server that reports no thread of its own (before 5.7): the one that listens where the URL
+    """The process of a MySQL server whose thread for the connection is not known: the one that listens where the URL
     leads to on this machine."""
     parts = parse(url)
     if dbms not in ("mysql", "mariadb") or not local.is_loopback(parts.host):
         return None
-    socket = parts.parameters.get("socket") or parts.parameters.get("unix_socket")
-    there = local.listeners(parts.port or MYSQL_PORT, socket)
-    found = [pid for pid in there if SERVERS.get(local.command_name(pid)) in ("mysql", "mariadb")]
+    found = [pid for pid in listening(parts) if SERVERS.get(local.command_name(pid)) in ("mysql", "mariadb")]
     return found[0] if len(found) == 1 else None
 
 
@@ -172,7 +169,7 @@ def _postmaster(pid: int) -> int:
 
 
 def _postgresql_version(postmaster: int) -> str:
-    """Of its data directory, where it stays. A backend's number is not told by the process itself."""
+    """Version of its data directory, its working folder. The process itself does not give it."""
     try:
         return Path(f"/proc/{postmaster}/cwd/PG_VERSION").read_text().strip()
     except OSError:
@@ -213,10 +210,6 @@ def mappings(pid: int) -> list[tuple[Path, str]]:
 def _unpadded(addresses: str) -> str:
     """`00400000-00401000` as the name of a link: `400000-401000`."""
     return "-".join(part.lstrip("0") or "0" for part in addresses.split("-"))
-
-
-def processes() -> list[int]:
-    return [int(name) for name in os.listdir("/proc") if name.isdigit()]  # noqa: PTH208
 
 
 def children(number: int) -> str:

@@ -95,12 +95,12 @@ class Pace:
 
     @property
     def own_ns(self) -> float:
-        """What a budget is a share of."""
+        """Time that a budget is a share of."""
         return own_ns(self.mean_ns, self.rate, self.cpus)
 
 
 class Reader(Protocol):
-    """What has been recorded so far, put together and analysed."""
+    """Analysis of what has been recorded so far."""
 
     @property
     def megabytes(self) -> float:
@@ -116,7 +116,7 @@ class Reader(Protocol):
         """Threads whose transaction was not seen to end; of the last `look`."""
 
     def pace(self, since: int = 0) -> Pace:
-        """Of windows with the markers alone, from this one on."""
+        """Pace of windows with the markers alone, from this one on."""
 
     def transactions_in(self, window: int) -> int: ...
 
@@ -135,10 +135,10 @@ class Choose(Protocol):
     def first(self, count: Count) -> Step: ...
     def next(self, findings: Findings, watched: Sequence[int], count: Count) -> Step: ...
     def learn(self, findings: Findings) -> None:
-        """Of every round, also the last."""
+        """Learn from the findings of a round, also the last."""
 
     def forget(self) -> None:
-        """What was looked at: the load is another."""
+        """Forget what was looked at: the load is another."""
 
     def has_news(self) -> bool:
         """Whether there are functions that were not there when the last step was chosen."""
@@ -188,6 +188,7 @@ class Made:
         default_factory=dict
     )  # functions of the last round, by how they were watched
     hazards: tuple[str, ...] = ()  # why not all had return probes
+    passed_over: dict[str, int] = field(default_factory=dict)  # calls that were not recorded, by the reason
     price: Price | None = None
     own_ns: float = 0.0  # of a transaction without probes
     notes: list[str] = field(default_factory=list)
@@ -301,6 +302,7 @@ class Session:
         made = self.made
         made.calls, made.refused = self._calls, dict(self._recording.refused)
         made.ways, made.hazards = dict(self._recording.ways), self._recording.hazards
+        made.passed_over = self._recording.recorder.passed_over()
         made.price, made.own_ns = self._price, self._own_ns
         if made.rounds:
             last = set(made.rounds[-1].watched)
@@ -393,16 +395,22 @@ class Session:
                 to_come = max(to_come, 1)
 
     def _lighter(self, number: int, watched: Sequence[int], excess: Excess) -> Step | None:
-        """Step with the dearest functions let go; None: none is left that is called, or no time."""
+        """Step with the dearest functions let go; None: none is left that is called, or no time.
+
+        Known waits stay until they are alone: a probe's time at the entry of a wait passes while the thread would wait
+        anyway, variance is most often there, and what they cost shows when the others are gone."""
         costs = self._costs()
+        waits = frozenset(self._transactions.waits)
         predicted = costs.predicted(watched)
         scale = max(1.0, excess.added.value / predicted) if predicted > 0 else float("inf")
-        kept = sorted(watched, key=lambda one: (-costs.of(one), one))
+        kept = sorted(watched, key=lambda function: (function in waits, -costs.of(function), function))
+        alone = waits.issuperset(kept)
         let_go: list[int] = []
-        while kept and costs.predicted(kept) * scale > self._asked.budget:
+        while kept and costs.predicted(kept) * scale > self._asked.budget and (alone or kept[0] not in waits):
             let_go.append(kept.pop(0))
         if costs.predicted(kept) <= 0:
             let_go, kept = [*let_go, *kept], []
+        let_go.sort(key=lambda function: (-costs.of(function), function))
         shed = Shed(number, tuple(let_go), tuple(costs.of(one) for one in let_go), excess, len(kept))
         self.made.shed.append(shed)
         self._held_up = max(
@@ -552,7 +560,7 @@ class Session:
         return self._choose.next(findings, watched, self._count)
 
     def _learn(self, overhead: Overhead | None, pairs: float) -> None:
-        """What time transactions have without probes, and what a probe really costs here."""
+        """Learn the time of transactions without probes, and the price of a probe here."""
         self._own_ns = self._pace().own_ns or self._own_ns
         if overhead is not None and overhead.latency is not None:
             latency = overhead.latency
@@ -561,7 +569,7 @@ class Session:
                 self._held_up = max(1.0, self._held_up / MOST_CHANGE)
 
     def _pass_over(self, step: Step) -> None:
-        """What was too hot may have found room since."""
+        """Note what is too hot; what was may have found room since."""
         hot = dict.fromkeys((*self.made.left_out, *step.too_hot))
         watched = {one for round_ in self.made.rounds for one in round_.watched} | set(step.watch)
         self.made.left_out = [one for one in hot if one not in watched]

@@ -87,7 +87,7 @@ def subject(
 
 
 def functions_of(path: Path) -> Functions:
-    """Of a program that does not run yet. Raises UsageError in the image's own words."""
+    """Functions of a program that does not run yet. Raises UsageError in the image's own words."""
     from tare._probe import Image
 
     with in_our_words():

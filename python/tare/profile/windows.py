@@ -12,7 +12,7 @@ from random import Random
 PROBED, MARKERS, COUNTING, RESTING, AFTER = "probed", "markers", "counting", "resting", "after"
 
 PROBED_S = 1.5
-"""Of a window with all probes: these make the profile, so they are the longer ones."""
+"""Length of a window with all probes: these make the profile, so they are the longer ones."""
 
 MARKERS_S = 0.75
 
@@ -30,7 +30,7 @@ class Turn:
 
 
 def turns(seconds: float, draw: Random) -> list[Turn]:
-    """Of a round that lasts so long: whole pairs, at least two, shorter ones if need be."""
+    """Turns of a round that lasts so long: whole pairs, at least two, shorter ones if need be."""
     pairs = min(MOST_PAIRS, max(LEAST_PAIRS, round(seconds / (PROBED_S + MARKERS_S))))
     scale = seconds / (pairs * (PROBED_S + MARKERS_S))
     probed, markers = Turn(PROBED, PROBED_S * scale), Turn(MARKERS, MARKERS_S * scale)

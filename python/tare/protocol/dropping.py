@@ -34,7 +34,7 @@ def drop_qes(qes: ir.Table, method: Method) -> ir.Table:
 def drop_qatcs(qes: ir.Table, method: Method, min_qes: int) -> ir.Table:
     """Step 3, over QEs marked by Step 2. Adds `min_qes` and `dropped_at`: 0 for a Q@C that is retained,
     1 where no QE was left to Step 3, 2 and more for its sub-steps."""
-    qatcs = of_qes(qes, method.computation).mutate(min_qes=ibis.literal(min_qes))
+    qatcs = of_qes(qes, method.computation, method.first).mutate(min_qes=ibis.literal(min_qes))
     where = [(_any(step.checks, qatcs), place) for place, step in enumerate(method.qatc_drops, start=2)]
     return kept(
         qatcs.mutate(dropped_at=ibis.cases((qatcs.retained_qes == 0, 1), *where, else_=0)),
@@ -42,7 +42,7 @@ def drop_qatcs(qes: ir.Table, method: Method, min_qes: int) -> ir.Table:
 
 
 def remaining(qes: ir.Table, qatcs: ir.Table, method: Method) -> tuple[Remaining, ...]:
-    """What is left after each sub-step (TTPv2 Table XIII)."""
+    """QEs and Q@Cs that are left after each sub-step (TTPv2 Table XIII)."""
     of_qes = _tally(qes, {f"qes_{p}": qes.dropped_by == p for p in range(1, len(method.drops) + 1)})
     left = {f"left_{p}": _left(qatcs, p) for p in range(1, len(method.qatc_drops) + 2)}
     held: Any = {name: qatcs.retained_qes.sum(where=still).fill_null(0) for name, still in left.items()}

@@ -1,4 +1,4 @@
-"""What a protocol would have dropped, had each Q@C had fewer QEs (TTPv2 Table II)."""
+"""Drops of a protocol if each Q@C had had fewer QEs (TTPv2 Table II)."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tare.protocol.run import Analysis, method_of
 
 @dataclass(frozen=True, slots=True)
 class Fewer:
-    """One row of Table II."""
+    """A row of Table II."""
 
     original_qes: int  # of each Q@C, at most
     qatcs: int

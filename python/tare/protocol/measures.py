@@ -12,7 +12,7 @@ from tare.measure.records import QE
 from tare.protocol.unmeasured import UNSEEN
 from tare.protocol.unmeasured import reason as worded
 
-Unit = Literal["ms", "bytes", "instructions", "processes"]
+Unit = Literal["ms", "bytes", "instructions", "processes", "switches"]
 View = Literal["elapsed", "resources", "protocol", "counter"]
 
 
@@ -63,12 +63,21 @@ INTERRUPT = _elapsed(
     "interrupt", "interrupts", "The part of the CPU time that served interrupts on the leader's back."
 )
 BLOCK_IO = _elapsed("block_io", "block I/O", "The leader waited for block I/O of its own.")
-RUN_QUEUE = _elapsed("run_queue", "run-queue wait", "The leader could run and had no CPU: others had it.")
+RUN_QUEUE = Measure(
+    "run_queue_ms", "run-queue wait", "ms", "elapsed", "contended_ns", "run_queue",
+    "The leader could run and had no CPU: others had it.",
+)  # fmt: skip
+THROTTLED = _elapsed(
+    "throttled",
+    "throttled",
+    "The leader could run and its control group's CPU quota was used up. The kernel counts it by group and CPU: "
+    "at most the whole wait to run.",
+)
 SLEEP = _elapsed("sleep", "sleep", "The leader waited for something else: workers, locks, the client.")
 STEAL = _elapsed("steal", "steal", "The hypervisor had the CPU while the leader was on it.")
 RESIDUE = _elapsed("residue", "residue", "Wall time minus the parts that were measured; may be below zero.")
 
-PARTS: tuple[Measure, ...] = (CPU, BLOCK_IO, RUN_QUEUE, SLEEP, STEAL)
+PARTS: tuple[Measure, ...] = (CPU, BLOCK_IO, RUN_QUEUE, THROTTLED, SLEEP, STEAL)
 """With the residue they add up to the wall time in every QE (their medians need not)."""
 
 INSTRUCTIONS = Measure(
@@ -77,7 +86,7 @@ INSTRUCTIONS = Measure(
 )  # fmt: skip
 
 ELAPSED: tuple[Measure, ...] = (
-    WALL, CPU, USER, SYSTEM, INTERRUPT, BLOCK_IO, RUN_QUEUE, SLEEP, STEAL, RESIDUE,
+    WALL, CPU, USER, SYSTEM, INTERRUPT, BLOCK_IO, RUN_QUEUE, THROTTLED, SLEEP, STEAL, RESIDUE,
 )  # fmt: skip
 
 TTP2_NAME = "ttp2_ms"
@@ -90,7 +99,7 @@ TTP2_MEANING = (
 def _use(
     name: str,
     label: str,
-    unit: Literal["ms", "bytes", "processes"],
+    unit: Literal["ms", "bytes", "processes", "switches"],
     field: str,
     meaning: str,
     sampled: bool = False,
@@ -107,6 +116,10 @@ RESOURCES: tuple[Measure, ...] = (
     _use("cpu_system_ms", "system", "ms", "system_ns", "Of it in the kernel.", sampled=True),
     _use("block_io_ms", "block I/O", "ms", "block_io_ns", "Block-I/O delay of every query process."),
     _use("run_queue_ms", "run-queue wait", "ms", "run_queue_ns", "Their run-queue wait."),
+    _use(
+        "preemptions", "preemptions", "switches", "preemptions",
+        "Times that another thread took the CPU of one that was not done with it.",
+    ),
     _use("read_bytes", "read from disk", "bytes", "read_bytes", "Read by query processes from storage."),
     _use("write_bytes", "written to disk", "bytes", "write_bytes", "Made dirty by query processes."),
     _use(

@@ -54,4 +54,6 @@ class Method:
     context: Callable[[ir.Table], ir.Table] | None = None  # columns that Step 2 needs of the Q@C
     fit: Callable[[ir.Table], Coefficients] | None = None  # from the retained QEs, before Step 4
     told_is_deviation: bool = True
+    first: tuple[str, str] = ("wall", "wall_ticks")
+    """Name and measure that the check for a result cache compares between a Q@C's first QE and its later ones."""
     several_cpus: str | None = None  # the deviation where a Q@C was measured on more than one CPU

@@ -7,6 +7,7 @@ from typing import Any
 import ibis
 import ibis.expr.types as ir
 
+from tare.dbms.known import WITHOUT_RESULT_CACHE
 from tare.measure.records import Outcome
 from tare.protocol.named import deviation
 
@@ -18,47 +19,50 @@ def computation(qes: ir.Table, measure: str) -> ir.Table:
     return sums.select("qatc_id", **_spread(sums))
 
 
-def of_qes(qes: ir.Table, measure: str) -> ir.Table:
-    """One row per Q@C over QEs that are marked `retained`.
+def of_qes(qes: ir.Table, measure: str, first: tuple[str, str]) -> ir.Table:
+    """Q@Cs, a row each, over QEs that are marked `retained`.
 
     qes, retained_qes, qes_with_query (of the retained), ended_qes; of those that ran to their end:
-    computation_mean, computation_sd (ticks), first_wall (that of the first), later_wall_max, _mean, _sd
-    (ticks; NULL below three measured times); of the retained: mean_wall_ticks.
+    computation_mean, computation_sd (ticks), first_NAME (that of the first), later_NAME_max, _mean, _sd
+    (ticks; NULL below three measured times), with the name and the measure of `first`; of the retained:
+    mean_wall_ticks. may_cache_results: 1 where the DBMS may keep results.
     """
+    name, compared = first
     ended = qes.outcome == Outcome.OK.value
     marked = qes.mutate(
         ended=ended,
         used=_of_ended(qes, measure),
-        wall=ibis.cases((ended, qes.wall_ticks), else_=None),
+        value=ibis.cases((ended, qes[compared]), else_=None),
         first=ibis.cases((ended, qes.run_order), else_=None).min().over(group_by="qatc_id"),
     )
     m = marked.mutate(
-        first_of=ibis.cases((marked.ended & (marked.run_order == marked.first), marked.wall), else_=None),
-        later=ibis.cases((marked.ended & (marked.run_order != marked.first), marked.wall), else_=None),
+        first_of=ibis.cases((marked.ended & (marked.run_order == marked.first), marked.value), else_=None),
+        later=ibis.cases((marked.ended & (marked.run_order != marked.first), marked.value), else_=None),
     )
+    seen = {
+        f"first_{name}": m.first_of.max(),
+        f"later_{name}_max": m.later.max(),
+        f"later_{name}_mean": m.later.mean(),
+        f"later_{name}_sd": m.later.std(how="sample"),
+    }
     sums = m.group_by("qatc_id").aggregate(
         qes=m.count(),
         retained_qes=m.retained.cast("int64").sum(),
         qes_with_query=(m.retained & (m.query_processes > 0)).cast("int64").sum(),
         ended_qes=m.ended.cast("int64").sum(),
         **_sums(m.used),
-        walls=m.wall.count(),
-        first_wall=m.first_of.max(),
-        later_wall_max=m.later.max(),
-        later_wall_mean=m.later.mean(),
-        later_wall_sd=m.later.std(how="sample"),
+        compared=m.value.count(),
+        **seen,
         mean_wall_ticks=m.wall_ticks.mean(where=m.retained),
         cpus=m.online_cpus.max(),
         told=m.told.cast("int64").min() == 1,
+        may_cache_results=(~m.dbms.isin(WITHOUT_RESULT_CACHE)).cast("int64").max(),
     )
-    enough = (sums.walls == sums.ended_qes) & (sums.walls > 2)
+    enough = (sums.compared == sums.ended_qes) & (sums.compared > 2)
     return sums.mutate(
         **_spread(sums),
-        **{
-            name: _where(enough, sums[name])
-            for name in ("first_wall", "later_wall_max", "later_wall_mean", "later_wall_sd")
-        },
-    ).drop("used_n", "used_sum", "used_squares", "walls")
+        **{column: _where(enough, sums[column]) for column in seen},
+    ).drop("used_n", "used_sum", "used_squares", "compared")
 
 
 def _where(condition: Any, value: Any) -> Any:

@@ -36,6 +36,7 @@ def run_protocol(
     frames: Frames, name: str, *, min_qes: int = 6, accept: Sequence[str] = (), by_paper: bool = False
 ) -> Outcome:
     """See `tare.protocol.run_protocol`."""
+    step1.check_accepted(accept, ACCEPTABLE)
     return Analysis(frames, method_of(name), min_qes, by_paper).outcome(accept)
 
 
@@ -47,7 +48,7 @@ def method_of(name: str) -> Method:
 
 
 class Analysis:
-    """One protocol over one set of runs, with the tables that its steps hand on."""
+    """A protocol over a set of runs, with the tables that its steps hand on."""
 
     def __init__(
         self, frames: Frames, method: Method, min_qes: int, by_paper: bool, first: int | None = None
@@ -62,7 +63,7 @@ class Analysis:
 
     def outcome(self, accept: Sequence[str]) -> Outcome:
         found = self._experiment_wide()
-        accepted, stopped = step1.stops(found, accept, ACCEPTABLE)
+        accepted, stopped = step1.stops(found, accept)
         common: dict[str, Any] = {
             "protocol": self.method.name,
             "title": self.method.title,
@@ -169,7 +170,7 @@ class Analysis:
         return ibis.cases(*rules, else_=None).cast("string")
 
     def _deviations(self) -> tuple[str, ...]:
-        said: list[str] = []
+        said = step1.refused(self.frames)
         for run in rows(self.frames.run.select("deviations")):
             said += json.loads(run["deviations"]) if run["deviations"] else []
         found = row(self.qatcs.aggregate(

@@ -10,7 +10,7 @@ import ibis
 import ibis.expr.types as ir
 
 from tare.errors import UsageError
-from tare.lab.answers import row
+from tare.lab.answers import row, rows
 from tare.lab.frames import Frames
 from tare.lab.kept import kept
 from tare.lab.schema import OVERALL_TICKS
@@ -33,18 +33,21 @@ def experiment_wide(frames: Frames, qes: ir.Table, method: Method) -> tuple[Chec
     found = {one.name: one for one in judge.count(of_qatc, planned)}
     found |= {one.name: one for one in judge.count(of_qe, qes)}
     if MISSING_QUERIES.name in found:
-        found[MISSING_QUERIES.name] = _missing(frames, planned, found[MISSING_QUERIES.name])
+        found[MISSING_QUERIES.name] = _missing(planned, found[MISSING_QUERIES.name])
     return tuple(found[check.name] for check in method.experiment)
 
 
 def planned_qatcs(frames: Frames, qes: ir.Table) -> ir.Table:
-    """Each Q@C that was to be timed: `planned_qes`, `missing_qes`, and `plans` that its QEs show."""
+    """Each Q@C that was to be timed: `planned_qes`, `missing_qes`, and `plans` that its QEs show.
+
+    Without those of a query that its DBMS cannot run: no QE of it was lost (see `refused`)."""
     recorded = qes.group_by(of_qatc=qes.qatc_id).aggregate(
         recorded=qes.count(), plans=qes.plan_fingerprint.nunique()
     )
     runs = frames.run.select(of_run=frames.run.id, planned_qes=frames.run.qes_per_qatc)
     qatc = frames.qatc.filter(frames.qatc.state != QatCState.SAME_PLAN.value)
     qatc = qatc.select(qatc_id=qatc.id, run_id=qatc.run_id, query_id=qatc.query_id)
+    qatc = qatc.anti_join(frames.query.filter(frames.query.error.notnull()), qatc.query_id == frames.query.id)
     joined = qatc.join(runs, qatc.run_id == runs.of_run)
     joined = joined.left_join(recorded, joined.qatc_id == recorded.of_qatc)
     has = joined.recorded.fill_null(0)
@@ -57,24 +60,29 @@ def planned_qatcs(frames: Frames, qes: ir.Table) -> ir.Table:
     )
 
 
-def _missing(frames: Frames, planned: ir.Table, found: CheckCount) -> CheckCount:
-    """Counted in QEs. A query that its DBMS refused has no Q@C; it lacks the QEs of one at least."""
-    refused = frames.query.filter(frames.query.error.notnull()).anti_join(
-        planned, frames.query.id == planned.query_id
+def _missing(planned: ir.Table, found: CheckCount) -> CheckCount:
+    """Counted in QEs."""
+    sums = row(
+        planned.aggregate(
+            planned_qes=planned.planned_qes.sum().fill_null(0),
+            missing_qes=planned.missing_qes.sum().fill_null(0),
+        )
     )
-    runs = frames.run.select(of_run=frames.run.id, planned_qes=frames.run.qes_per_qatc)
-    refused = refused.join(runs, refused.run_id == runs.of_run)
-    asked = [
-        table.aggregate(**{name: table[name].sum().fill_null(0) for name in names})
-        for table, names in ((planned, ("planned_qes", "missing_qes")), (refused, ("planned_qes",)))
+    return replace(found, judged=sums["planned_qes"], violations=sums["missing_qes"])
+
+
+def refused(frames: Frames) -> list[str]:
+    """The deviation of each DBMS that cannot run some of the queries."""
+    runs = frames.run.select("dbms", of_run=frames.run.id)
+    queries = frames.query.join(runs, frames.query.run_id == runs.of_run)
+    queries = queries.filter(queries.error.notnull()).select("dbms", "number", "name").distinct()
+    names: dict[str, list[str]] = {}
+    for query in rows(queries.order_by(["dbms", "number", "name"])):
+        names.setdefault(query["dbms"], []).append(query["name"])
+    return [
+        f"queries that {dbms} cannot run have no time on it: {', '.join(missing)}"
+        for dbms, missing in names.items()
     ]
-    of_qatcs, of_refused = (row(one) for one in asked)
-    lacking = of_refused["planned_qes"]
-    return replace(
-        found,
-        judged=of_qatcs["planned_qes"] + lacking,
-        violations=of_qatcs["missing_qes"] + lacking,
-    )
 
 
 def of_experiment(qes: ir.Table, needed: Sequence[str]) -> ir.Table:
@@ -104,19 +112,20 @@ def of_experiment(qes: ir.Table, needed: Sequence[str]) -> ir.Table:
     )
 
 
-def stops(
-    found: Sequence[CheckCount], accept: Sequence[str], names: Collection[str]
-) -> tuple[tuple[str, ...], str | None]:
-    """The violated checks that the user accepts, by name; and what stops the analysis, if anything does.
-
-    `accept`: names, or "all". `names`: those that any protocol has; another raises UsageError.
-    """
+def check_accepted(accept: Sequence[str], names: Collection[str]) -> None:
+    """Raises UsageError for what is neither "all" nor among `names`, those of any protocol."""
     for name in accept:
         if name not in names and name != ALL:
             raise UsageError(
                 f"--accept {name}: no experiment-wide check has that name",
                 f"give one of: {', '.join(sorted(names))}, {ALL}",
             )
+
+
+def stops(found: Sequence[CheckCount], accept: Sequence[str]) -> tuple[tuple[str, ...], str | None]:
+    """The violated checks that the user accepts, by name; and what stops the analysis, if anything does.
+
+    `accept`: names, of other protocols too, or "all"."""
     violated = [one for one in found if one.violations]
     accepted = tuple(one.name for one in violated if one.name in accept or ALL in accept)
     against = [one for one in violated if one.name not in accepted]

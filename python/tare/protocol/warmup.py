@@ -18,9 +18,9 @@ import math
 import statistics
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 
 from tare.measure.records import QE
+from tare.protocol.distributions import student_quantile
 from tare.protocol.measures import CPU, CPU_OF_ALL, WALL
 
 ALPHA = 0.01
@@ -42,11 +42,8 @@ class WarmUp:
         return self.runs > 0
 
 
-@lru_cache(maxsize=1024)
 def _quantile(freedom: int, tests: int) -> float:
-    from scipy.special import stdtrit  # slow to load, and `steady` needs none of it
-
-    return float(stdtrit(freedom, 1 - ALPHA / (2 * tests)))
+    return student_quantile(freedom, 1 - ALPHA / (2 * tests))
 
 
 def detect(samples: Sequence[float]) -> WarmUp:

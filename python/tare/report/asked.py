@@ -1,17 +1,18 @@
-"""What the user asked for: reports and warnings are worded by it."""
+"""Request of the user, by which reports and warnings are worded."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from tare.measure.choices import CacheState
+from tare.measure.choices import AnswerRule, Blocks, CacheState
+from tare.measure.placement import Placement
 from tare.protocol.stop import Stop
 
 
 @dataclass(frozen=True, slots=True)
 class Attempt:
-    """One tier of the probe, tried at start."""
+    """A tier of the probe, tried at start."""
 
     name: str
     works: bool
@@ -21,13 +22,14 @@ class Attempt:
 
 @dataclass(frozen=True, slots=True)
 class Means:
-    """What the run measured with. `reasons` says by measure name why the whole run lacks one."""
+    """Means of a run's measuring. `reasons` says by measure name why the whole run lacks one."""
 
     tier: str
     attempts: Sequence[Attempt]
     delay_accounting: bool | None
     tick_ns: int
     reasons: Mapping[str, str] = field(default_factory=dict)
+    placement: Placement | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,3 +44,5 @@ class Asked:
     compare: str | None = None
     isolated: bool = False  # under `tare isolate`
     tier: str | None = None  # asked for by name
+    answer: AnswerRule = AnswerRule.CLOSE
+    blocks: Blocks = Blocks.SESSION  # of a comparison

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import statistics
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from tare.dbms.base import Plan, Server
 from tare.measure.environment import MachineFacts
 from tare.measure.query import Query
 from tare.measure.records import QE
+from tare.protocol.comparison.session_blocks import SessionGate
 from tare.protocol.summary import QatC, sum_up
 from tare.report import result as document
 from tare.report import watch
 from tare.report.asked import Asked, Means
-from tare.report.comparison import compare_first_two
+from tare.report.comparison import arms_with, compare_pairs
 from tare.report.query_result import query_result
 from tare.report.warnings import Caution, type_name
 
@@ -23,7 +24,8 @@ def build_result(
     queries: Sequence[Query],
     plans: Sequence[Plan | None],
     *,
-    server: Server,
+    servers: Sequence[Server],
+    settings: Sequence[Mapping[str, str]] = (),
     machine: MachineFacts,
     means: Means,
     asked: Asked,
@@ -31,42 +33,58 @@ def build_result(
     started_at: str,
     interrupted: bool = False,
     error: str | None = None,
+    gate: SessionGate | None = None,
+    errors: Sequence[str | None] = (),
 ) -> document.RunResult:
-    """Sums up a run, whole or cut short. `qes` in run order; `plans` as `queries`, None where not known.
+    """Sum up a run, whole or cut short. `qes` in run order; `plans` as `queries`, None where not known; `servers` and
+    `settings` by arm.
 
-    `error` is what ended the run before its time. Nothing here measures: the same records give the
-    same document.
+    `error` is what ended the run before its time; `errors`, as `queries`, what ended the runs of each.
+    Nothing here measures: the same records give the same document.
     """
     of_query = [[qe for qe in qes if qe.query == i] for i in range(len(queries))]
     summed = [sum_up(own, asked.cache, means.tick_ns, reasons=means.reasons) for own in of_query]
     cost = _own_cost(summed)
-    comparison = None
+    comparisons = []
     if asked.compare is not None:
-        comparison = compare_first_two([q.name for q in queries], summed, asked.compare, asked.until)
-    cautions: list[Caution] = list(watch.of_run(asked, means, cost, comparison))
+        comparisons = compare_pairs(
+            [q.name for q in queries], summed, asked.compare, asked.until, asked.blocks, gate
+        )
+    is_set = len(queries) > arms_with(gate)
+    cautions: list[Caution] = list(watch.of_run(asked, means, cost, comparisons))
     for query, own, qatc in zip(queries, of_query, summed, strict=True):
-        cautions += watch.of_query(query.name, own, qatc, asked, means, server)
+        cautions += watch.of_query(query.name, own, qatc, asked, means, servers[query.arm])
     return document.RunResult(
         command=command,
         started_at=started_at,
         interrupted=interrupted,
         error=error,
-        environment=_environment(machine, server, means, cost),
+        environment=_environment(machine, servers[0], means, cost),
         results=[
-            query_result(query, plan, own, qatc, asked)
-            for query, plan, own, qatc in zip(queries, plans, of_query, summed, strict=True)
-        ],
-        comparison=comparison,
-        warnings=[
-            document.WarningResult(
-                type=type_name(type(caution)),
-                query=caution.query,
-                cause=caution.cause,
-                evidence=caution.evidence,
-                next_step=caution.next_step(asked),
+            query_result(query, plan, own, qatc, asked, failure)
+            for query, plan, own, qatc, failure in zip(
+                queries, plans, of_query, summed, errors or [None] * len(queries), strict=True
             )
-            for caution in cautions
         ],
+        comparison=None if is_set or not comparisons else comparisons[0],
+        comparisons=comparisons if is_set else [],
+        arms=[
+            document.ArmResult(server=_server(server), settings=dict(values))
+            for server, values in zip(servers, settings, strict=True)
+        ]
+        if len(servers) > 1
+        else [],
+        warnings=[warning_result(caution, asked) for caution in cautions],
+    )
+
+
+def warning_result(caution: Caution, asked: Asked) -> document.WarningResult:
+    return document.WarningResult(
+        type=type_name(type(caution)),
+        query=caution.query,
+        cause=caution.cause,
+        evidence=caution.evidence,
+        next_step=caution.next_step(asked),
     )
 
 
@@ -83,6 +101,16 @@ def _own_cost(summed: Sequence[QatC]) -> document.OwnCostResult:
     )
 
 
+def _server(server: Server) -> document.ServerResult:
+    return document.ServerResult(
+        dbms=server.dbms,
+        version=server.version,
+        settings=dict(server.settings),
+        url=server.url,
+        local=server.local,
+    )
+
+
 def _environment(
     machine: MachineFacts, server: Server, means: Means, cost: document.OwnCostResult
 ) -> document.Environment:
@@ -96,13 +124,7 @@ def _environment(
         ),
         kernel=machine.kernel,
         operating_system=machine.operating_system,
-        server=document.ServerResult(
-            dbms=server.dbms,
-            version=server.version,
-            settings=dict(server.settings),
-            url=server.url,
-            local=server.local,
-        ),
+        server=_server(server),
         probe=document.ProbeResult(
             tier=means.tier,
             attempts=[

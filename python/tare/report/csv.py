@@ -27,9 +27,15 @@ def render(result: RunResult) -> str:
 
 
 def _measures(query: QueryResult) -> dict[str, MeasureResult]:
-    elapsed = {name: getattr(query.measures, name) for name in type(query.measures).model_fields}
+    elapsed = {
+        name: measure
+        for name in type(query.measures).model_fields
+        if (measure := getattr(query.measures, name)) is not None
+    }
     resources = {
-        f"resources_{name}": getattr(query.resources, name) for name in type(query.resources).model_fields
+        f"resources_{name}": measure
+        for name in type(query.resources).model_fields
+        if (measure := getattr(query.resources, name)) is not None
     }
     return {**elapsed, **resources}
 

@@ -19,12 +19,13 @@ class Scale:
 
 
 _SCALES: dict[str, tuple[Scale, ...]] = {
+    "ns": (Scale("ns", 1.0), Scale("µs", 1e3), Scale("ms", 1e6), Scale("s", 1e9)),
     "ms": (Scale("µs", 1e-3), Scale("ms", 1.0), Scale("s", 1e3)),
     "bytes": (Scale("B", 1.0), Scale("KiB", 2.0**10), Scale("MiB", 2.0**20), Scale("GiB", 2.0**30)),
     "instructions": (Scale("", 1.0), Scale("k", 1e3), Scale("M", 1e6), Scale("G", 1e9)),
     "processes": (Scale("", 1.0),),
+    "share": (Scale("%", 0.01),),
 }
-_FROM: dict[str, float] = {"ms": 10.0, "bytes": 1.0, "instructions": 1.0, "processes": 1.0}
 
 
 def scale_for(unit: str, values: Sequence[float]) -> Scale:
@@ -34,8 +35,7 @@ def scale_for(unit: str, values: Sequence[float]) -> Scale:
     if unit not in _SCALES:
         return Scale(unit, 1.0)
     for scale in _SCALES[unit]:
-        threshold = _FROM[unit] if scale.factor > 1 and unit == "ms" else 1.0
-        if largest >= scale.factor * threshold:
+        if largest >= scale.factor * (10.0 if scale.unit == "s" else 1.0):
             chosen = scale
     if unit == "ms" and chosen is None:
         return _SCALES[unit][0] if 0 < largest < 1 else _SCALES[unit][1]

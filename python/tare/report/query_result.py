@@ -1,4 +1,4 @@
-"""One query's part of the result document, from its QEs and what they sum up to."""
+"""A query's part of the result document, from its QEs and what they sum up to."""
 
 from __future__ import annotations
 
@@ -17,9 +17,15 @@ from tare.report.asked import Asked
 
 
 def query_result(
-    query: Query, plan: Plan | None, qes: Sequence[QE], summed: QatC, asked: Asked
+    query: Query,
+    plan: Plan | None,
+    qes: Sequence[QE],
+    summed: QatC,
+    asked: Asked,
+    error: str | None = None,
 ) -> document.QueryResult:
-    """Every QE of the query in `qes`, summed up in `summed`; `plan` is None where it is not known."""
+    """Every QE of the query in `qes`, summed up in `summed`; `plan` is None where it is not known; `error` is what
+    ended the query's runs early."""
     elapsed = {m.name: m for m in (*measures.ELAPSED, measures.INSTRUCTIONS)}
     resources = {m.name: m for m in measures.RESOURCES}
     ttp2 = _measure(summed.elapsed[measures.TTP2_NAME], "ms", "protocol", note=_ttp2_note(summed))
@@ -28,11 +34,12 @@ def query_result(
         sql=query.sql,
         parameters=dict(query.parameters),
         outcome=_outcome(qes, summed, asked),
+        error=error,
         measures=document.Measures(**_measures(elapsed, summed.elapsed, summed.timed), ttp2_ms=ttp2),
         resources=document.ResourceMeasures(**_measures(resources, summed.resources, summed.timed)),
         ttp2=_ttp2(summed),
         plan=_plan(plan, summed.timed),
-        answer=_answer(summed.timed),
+        answer=_answer(qes, summed.timed, asked),
         cache=_cache(summed, asked),
         checks=[_check(finding) for finding in summed.findings],
         disturbers=[
@@ -78,7 +85,7 @@ def _measures(
 
 
 def _note(reasons: Sequence[str | None]) -> str | None:
-    """What some runs say of a measure that others gave; the first stands for all."""
+    """Note on a measure that some runs lack; the first reason stands for all."""
     said = [reason for reason in reasons if reason is not None]
     if not said:
         return None
@@ -135,12 +142,17 @@ def _plan(plan: Plan | None, timed: Sequence[QE]) -> document.PlanResult:
     )
 
 
-def _answer(timed: Sequence[QE]) -> document.AnswerResult:
+def _answer(qes: Sequence[QE], timed: Sequence[QE], asked: Asked) -> document.AnswerResult:
+    answered = [qe for qe in qes if qe.answer_hash is not None and qe.outcome is not Outcome.FAILED]
     first = timed[0] if timed else None
+    apart = [qe.difference.apart.relative for qe in answered if qe.difference and qe.difference.apart]
     return document.AnswerResult(
         rows=first.row_count if first else None,
         hash=first.answer_hash if first else None,
-        consistent=len({(qe.row_count, qe.answer_hash) for qe in timed}) <= 1,
+        bytes=first.answer_bytes if first else None,
+        consistent=len({(qe.row_count, qe.answer_hash) for qe in answered}) <= 1,
+        compared=asked.answer.value,
+        difference=max(apart, default=None),
     )
 
 

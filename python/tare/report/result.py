@@ -27,7 +27,7 @@ class Document(BaseModel):
 
 # Measures --------------------------------------------------------------------------
 class MeasureResult(Document):
-    """One measure over the timed QEs of a query."""
+    """A measure over the timed QEs of a query."""
 
     median: float | None
     ci95: Bounds | None = Field(
@@ -65,6 +65,10 @@ class Measures(Document):
     interrupt_ms: MeasureResult = _described(measures.INTERRUPT)
     block_io_ms: MeasureResult = _described(measures.BLOCK_IO)
     run_queue_ms: MeasureResult = _described(measures.RUN_QUEUE)
+    throttled_ms: MeasureResult | None = Field(
+        default=None,
+        description=f"{measures.THROTTLED.meaning} View: elapsed. Null in results of before it was measured.",
+    )
     sleep_ms: MeasureResult = _described(measures.SLEEP)
     steal_ms: MeasureResult = _described(measures.STEAL)
     residue_ms: MeasureResult = _described(measures.RESIDUE)
@@ -81,6 +85,10 @@ class ResourceMeasures(Document):
     cpu_system_ms: MeasureResult = _described(_RESOURCES["cpu_system_ms"])
     block_io_ms: MeasureResult = _described(_RESOURCES["block_io_ms"])
     run_queue_ms: MeasureResult = _described(_RESOURCES["run_queue_ms"])
+    preemptions: MeasureResult | None = Field(
+        default=None,
+        description=f"{_RESOURCES['preemptions'].meaning} View: resources. Null in older results.",
+    )
     read_bytes: MeasureResult = _described(_RESOURCES["read_bytes"])
     write_bytes: MeasureResult = _described(_RESOURCES["write_bytes"])
     utility_cpu_ms: MeasureResult = _described(_RESOURCES["utility_cpu_ms"])
@@ -99,11 +107,26 @@ class PlanResult(Document):
 class AnswerResult(Document):
     rows: int | None
     hash: str | None = Field(description="Of the rows, whatever their order.")
-    consistent: bool = Field(description="Every timed QE gave this answer.")
+    bytes: int | None = Field(default=None, description="Received by the client, of COPY … TO STDOUT.")
+    consistent: bool = Field(description="Every QE gave this answer, warm-up included.")
+    compared: Literal["exact", "close", "any"] = Field(
+        default="close",
+        description="close: floating-point values by a relative tolerance of 1e-9, all else exactly; "
+        "any: the query need not give one answer.",
+    )
+    difference: float | None = Field(
+        default=None,
+        description="Largest relative difference between a floating-point value of the first answer and the same "
+        "value of a later one. Null where no floating-point values were compared.",
+    )
+    second_source: str | None = Field(
+        default=None,
+        description="Second source that gives the same rows. Null where there is none, or its rows differ.",
+    )
 
 
 class CacheReading(Document):
-    """What was in memory just before a QE's clock started."""
+    """Bytes in memory just before a QE's clock started."""
 
     qe: int
     page_cache_bytes: int | None
@@ -177,7 +200,7 @@ class WarmUpResult(Document):
 
 
 class QEResult(Document):
-    """One execution, in run order."""
+    """An execution; executions are in run order."""
 
     index: int
     sample: int | None = Field(description="Its place in every `samples`; null if it is not summed up.")
@@ -197,6 +220,10 @@ class QueryResult(Document):
     parameters: dict[str, str]
     outcome: QueryOutcome = Field(
         description="ok: every run asked for; partial: fewer, or some failed; failed: no timed QE."
+    )
+    error: str | None = Field(
+        default=None,
+        description="Error that ended the query's runs early, or how its answer differs from the second source's.",
     )
     measures: Measures
     resources: ResourceMeasures
@@ -239,6 +266,42 @@ class StopResult(Document):
     half_width: float | None = Field(description="Of the ratio's 95% interval, relative to the ratio.")
 
 
+class BlockRatio(Document):
+    ratio: float = Field(description="Geometric mean over blocks.")
+    low: float
+    high: float
+    confidence: float = Field(description="Of the interval from low to high; larger with each look.")
+    spread: float = Field(description="Standard deviation of the blocks' log ratios.")
+
+
+class ConditionResult(Document):
+    """Condition of a gate besides its time."""
+
+    condition: Literal["bytes", "plan", "answer"]
+    limit: float | None = Field(description="Growth that violates it: 0.1 for 10%. Null: any change does.")
+    is_violated: bool | None = Field(
+        description="Bytes: B's 95% interval lies beyond A's by more than the limit. Null: not known."
+    )
+    a: str | float | None = Field(description="Plan's fingerprint, or median bytes read from the disk, of A.")
+    b: str | float | None
+
+
+class GateResult(Document):
+    """Verdict on a slowdown, over blocks that each run in a session of their own."""
+
+    margin: float = Field(description="Slowdown that fails the gate: 0.05 for 5%.")
+    verdict: Literal["slower", "not slower", "undecided"]
+    blocks: int
+    rounds: int = Field(description="Rounds of a block; each runs A, B and A again.")
+    looks: int = Field(description="Times at which the gate could have ended.")
+    change: BlockRatio | None = Field(description="B over A, in the measure of the verdict.")
+    floor: BlockRatio | None = Field(description="A over A: the noise floor of this machine now.")
+    blocks_needed: int | None = Field(description="Blocks that would decide. Null: decided, or out of reach.")
+    conditions: list[ConditionResult] = Field(
+        default=[], description="A gate fails if its verdict is slower, or if one of these is violated."
+    )
+
+
 class ComparisonResult(Document):
     a: str
     b: str
@@ -248,6 +311,20 @@ class ComparisonResult(Document):
     answers_agree: bool | None = Field(description="Both queries gave the same rows.")
     measures: dict[str, MeasureComparison]
     stop: StopResult
+    interleaved: bool = Field(
+        default=True, description="A and B ran by turns; false for two results that were measured apart."
+    )
+    blocks: Literal["session", "restart", "run"] | None = Field(
+        default=None,
+        description="What each run of A shares with one of B: a fresh session, a restarted server, or only the run. "
+        "Null: two results that were measured apart, and results of older versions, whose runs shared one session.",
+    )
+    gate: GateResult | None = Field(default=None, description="Null without --fail-if.")
+    p_holm: float | None = Field(
+        default=None,
+        description="Mann-Whitney's p in the primary measure after Holm's correction over a set's queries; then the "
+        "verdict needs it below 0.05 besides. Null: one query.",
+    )
 
 
 # The run -------------------------------------------------------------------------------
@@ -281,7 +358,7 @@ class ProbeResult(Document):
 
 
 class OwnCostResult(Document):
-    """What Tare itself used around a QE: medians over the timed QEs, rss the highest."""
+    """Use of Tare itself around a QE: medians over the timed QEs, rss the highest."""
 
     cpu_ms: float | None = Field(
         description="Our process's, from before the first clock to after the second."
@@ -314,8 +391,15 @@ class WarningResult(Document):
     next_step: str
 
 
+class ArmResult(Document):
+    """Side of a comparison of servers or settings."""
+
+    server: ServerResult
+    settings: dict[str, str] = Field(description="Of its sessions, as the DBMS reads them back.")
+
+
 class RunResult(Document):
-    """One run of `tare time` or `tare compare`."""
+    """A run of `tare time` or `tare compare`."""
 
     schema_: Literal["tare-result/1"] = Field(default=SCHEMA_NAME, alias="schema")
     command: str
@@ -325,4 +409,15 @@ class RunResult(Document):
     environment: Environment
     results: list[QueryResult]
     comparison: ComparisonResult | None
+    comparisons: list[ComparisonResult] = Field(
+        default=[], description="One for each query of a set; then `comparison` is null."
+    )
+    arms: list[ArmResult] = Field(
+        default=[], description="A and B. Empty: both ran on one server under its settings."
+    )
     warnings: list[WarningResult]
+
+    @property
+    def pairs(self) -> list[ComparisonResult]:
+        """All comparisons of the run: one, or one for each query of a set."""
+        return self.comparisons if self.comparison is None else [self.comparison]

@@ -1,4 +1,4 @@
-"""What a reader should know before trusting a number: one type a warning, each with its cause, the
+"""Warnings that a reader should know before trusting a number: each type with its cause, the
 evidence for it, and a next step that is worded by what the user already asked for."""
 
 from __future__ import annotations
@@ -8,9 +8,10 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass
 
 from tare.measure.choices import CacheState
+from tare.protocol.exact import PREEMPTION_MS
 from tare.protocol.statistics import SMALLEST_FOR_INTERVAL
 from tare.report.asked import Asked
-from tare.report.numbers import bytes_text, ms_text, percent
+from tare.report.numbers import bytes_text, fixed, ms_text, percent
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,6 +147,25 @@ class StealPresent(Caution):
 
 
 @dataclass(frozen=True, slots=True)
+class Throttled(Caution):
+    ms: float
+    share: float
+
+    @property
+    def cause(self) -> str:
+        return "a CPU quota stopped the server"
+
+    @property
+    def evidence(self) -> str:
+        return (
+            f"{ms_text(self.ms)} of throttled time in the median QE, {percent(self.share)} of the wall time"
+        )
+
+    def next_step(self, asked: Asked) -> str:
+        return "raise its control group's quota (cpu.max, docker --cpus, CPUQuota=), or quote the CPU time"
+
+
+@dataclass(frozen=True, slots=True)
 class InterruptsServed(Caution):
     ms: float
     share: float
@@ -160,6 +180,46 @@ class InterruptsServed(Caution):
 
     def next_step(self, asked: Asked) -> str:
         return "run the server on a CPU that takes fewer (`tare isolate -- CMD` chooses one; see /proc/interrupts)"
+
+
+@dataclass(frozen=True, slots=True)
+class ServerApart(Caution):
+    server: str  # in the kernel's notation of CPUs
+    own: str
+    online: int
+
+    @property
+    def cause(self) -> str:
+        return "the server may not run on any CPU that Tare runs on"
+
+    @property
+    def evidence(self) -> str:
+        return f"the server has CPU {self.server}, Tare has CPU {self.own}, {self.online} are online"
+
+    def next_step(self, asked: Asked) -> str:
+        if asked.isolated:
+            return (
+                "take the server in: `tare isolate --with-pid PID -- tare time …`, or --db URL in its command"
+            )
+        return "widen the affinity or the cpuset of either, unless they were separated on purpose"
+
+
+@dataclass(frozen=True, slots=True)
+class ServerConfined(Caution):
+    server: str  # in the kernel's notation of CPUs
+    count: int
+    online: int
+
+    @property
+    def cause(self) -> str:
+        return f"the server may run on {self.count} of the {self.online} CPUs"
+
+    @property
+    def evidence(self) -> str:
+        return f"affinity or cpuset allows it CPU {self.server}; its parallel workers share them"
+
+    def next_step(self, asked: Asked) -> str:
+        return "nothing if it was confined on purpose; else widen it (taskset -a -p, or its cpuset)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -213,7 +273,7 @@ class Ttp2NotApplicable(Caution):
 
     @property
     def evidence(self) -> str:
-        return f"{self.cpus} CPUs were online and the query waited for I/O"
+        return f"{self.cpus} CPUs were online, and CPUs idled for I/O while the query waited for blocks"
 
     def next_step(self, asked: Asked) -> str:
         return "use the elapsed view, which needs no estimate; TTPv2 itself asks for a single CPU"
@@ -249,7 +309,7 @@ class TooShortForTicks(Caution):
         return f"{ms_text(self.wall_ms)} in the median; more than two ticks of {self.tick_ms:g} ms are needed"
 
     def next_step(self, asked: Asked) -> str:
-        return "use the CPU time, which is exact to nanoseconds, or weigh a larger table"
+        return "use the CPU time, which is counted in nanoseconds, or weigh a larger table"
 
 
 @dataclass(frozen=True, slots=True)
@@ -267,7 +327,10 @@ class WarmUpSeen(Caution):
 
     def next_step(self, asked: Asked) -> str:
         if asked.cache is not CacheState.WARM:
-            return "see what else settles: the first QEs after a start are often not like the rest"
+            return (
+                f"--warmup {(asked.warmup or 0) + max(self.runs, 1)}: the first runs after a start are often not "
+                "like the rest, and below Tare's reach the disk or the hypervisor caches too"
+            )
         return f"--warmup {(asked.warmup or 0) + max(self.runs, 1)}"
 
 
@@ -304,7 +367,53 @@ class AnswersDiffer(Caution):
     def next_step(self, asked: Asked) -> str:
         if asked.compare:
             return "make sure that A and B ask the same before calling one faster"
-        return "weigh a statement with one answer: no random(), no now(), no LIMIT without ORDER BY"
+        return (
+            "weigh a statement with one answer: no random(), no now(), no LIMIT without ORDER BY; "
+            "or give --answer any if its answers may differ"
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Preempted(Caution):
+    preemptions: float  # in the median QE
+    cpu_ms: float
+
+    @property
+    def cause(self) -> str:
+        return "other threads preempted the query, and the scheduler books part of each switch to them"
+
+    @property
+    def evidence(self) -> str:
+        lost = self.preemptions * PREEMPTION_MS
+        return (
+            f"{fixed(self.preemptions, 0)} preemptions in the median QE, of up to {PREEMPTION_MS * 1000:g} µs each: "
+            f"the CPU time of {ms_text(self.cpu_ms)} may be up to {ms_text(lost)} too low"
+        )
+
+    def next_step(self, asked: Asked) -> str:
+        if asked.isolated:
+            return "quote the CPU time with this bound, or stop the neighbour; this run was isolated already"
+        return "quote the CPU time with this bound, or run under `tare isolate -- tare time …`"
+
+
+@dataclass(frozen=True, slots=True)
+class NotInterleaved(Caution):
+    begun: tuple[str, str]
+    changes: tuple[str, ...]  # of the conditions between the two sessions
+
+    @property
+    def cause(self) -> str:
+        return "A and B were measured in two sessions: what changed between them counts as their difference"
+
+    @property
+    def evidence(self) -> str:
+        begun = f"begun {self.begun[0]} and {self.begun[1]}"
+        return (
+            f"{begun}; {'; '.join(self.changes)}" if self.changes else f"{begun}; under the same conditions"
+        )
+
+    def next_step(self, asked: Asked) -> str:
+        return "where both can still be run, compare them by turns: tare compare -f a.sql -f b.sql --db URL"
 
 
 @dataclass(frozen=True, slots=True)
@@ -313,15 +422,13 @@ class PossibleResultCache(Caution):
 
     @property
     def cause(self) -> str:
-        return "the first run stands out: a result cache, or a cache that was filled by it"
+        return "the first run took far more CPU than the later ones: they may come out of a result cache"
 
     @property
     def evidence(self) -> str:
         return self.seen
 
     def next_step(self, asked: Asked) -> str:
-        if asked.cache is not CacheState.WARM:
-            return f"--warmup {(asked.warmup or 0) + 1}: below Tare's reach, the disk or the hypervisor caches too"
         if asked.warmup == 0:
             return "leave out --warmup 0; if it stays, turn off the DBMS's query cache"
         return "turn off the DBMS's query cache"
@@ -401,6 +508,23 @@ class RunsMissing(Caution):
 
 
 @dataclass(frozen=True, slots=True)
+class AnswersUnchecked(Caution):
+    reason: str
+    remedy: str
+
+    @property
+    def cause(self) -> str:
+        return "the answers were not compared with a second source"
+
+    @property
+    def evidence(self) -> str:
+        return self.reason
+
+    def next_step(self, asked: Asked) -> str:
+        return self.remedy
+
+
+@dataclass(frozen=True, slots=True)
 class NotResolved(Caution):
     half_width: float | None
 
@@ -428,7 +552,9 @@ _OTHER_MEASURES: tuple[type[Caution], ...] = (
     LowerTier,
     Ttp2NotApplicable,
     IoWorkersRead,
+    ServerConfined,
     TooShortForTicks,
+    AnswersUnchecked,
 )
 
 SPARE_THE_TIMES = frozenset(map(type_name, _OTHER_MEASURES))

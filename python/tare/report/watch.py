@@ -1,21 +1,23 @@
-"""Which warnings are due: rules over what was summed up."""
+"""Warnings that are due: rules over what was summed up."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
 from tare.dbms.base import Role, Server
-from tare.measure.choices import CacheState
+from tare.measure.answer import Change
+from tare.measure.choices import AnswerRule, CacheState
+from tare.measure.machine.cpus import show
+from tare.measure.placement import Placement
 from tare.measure.records import QE, Outcome
 from tare.protocol.check import Finding
 from tare.protocol.disturbers import Disturber
 from tare.protocol.exact import SOURCE as EXACT
-from tare.protocol.measures import WALL
+from tare.protocol.exact import lost_to_preemption, result_cache
 from tare.protocol.qatc_rules import MIN_TICKS
 from tare.protocol.statistics import SMALLEST_FOR_INTERVAL
 from tare.protocol.summary import QatC
 from tare.protocol.ttp2 import IOWAIT_NOT_APPLICABLE
-from tare.protocol.ttp2.qatc_checks import SOURCE as QATC
 from tare.report import warnings
 from tare.report.asked import Asked, Means
 from tare.report.numbers import ms_text, percent
@@ -26,16 +28,17 @@ UNSTEADY = 0.05  # relative standard deviation of the wall time, or of the CPU t
 STEADY = 0.10  # of the CPU time, at most, to be called so
 STEADIER = 3.0  # times that CPU must be steadier for the noise to come from outside
 STEAL_SHARE = 0.01
+THROTTLED_SHARE = 0.01
 INTERRUPT_SHARE = 0.02  # of the CPU time
 OWN_SHARE = 0.01
-RESULT_CACHE = 2.0  # times the second run: what comes out of a result cache is faster by more than a little
+PREEMPTED_SHARE = 0.01  # of the CPU time
 WORKER_READ_BYTES = 1 << 20
 
 
 def of_run(
-    asked: Asked, means: Means, own: OwnCostResult, comparison: ComparisonResult | None
+    asked: Asked, means: Means, own: OwnCostResult, comparisons: Sequence[ComparisonResult]
 ) -> Iterator[Caution]:
-    """What concerns every query of the run."""
+    """Cautions that concern every query of the run."""
     if means.delay_accounting is not True:
         yield warnings.NoDelayAccounting(None, means.delay_accounting is False)
     for attempt in means.attempts:
@@ -44,26 +47,37 @@ def of_run(
         if not attempt.works or asked.tier == means.tier:
             yield warnings.LowerTier(None, means.tier, attempt.name, attempt.reason, attempt.next_step)
             break
+    yield from _placement(asked, means.placement)
     if own.share_of_wall is not None and own.cpu_ms is not None and own.share_of_wall > OWN_SHARE:
         yield warnings.OwnCostHigh(None, own.cpu_ms, own.share_of_wall)
-    if comparison is not None:
-        if comparison.answers_agree is False:
+    for comparison in comparisons:
+        if comparison.answers_agree is False and asked.answer is not AnswerRule.ANY:
             yield warnings.AnswersDiffer(None, f"{comparison.a} and {comparison.b} return different rows")
         if comparison.stop.reached is False:
             yield warnings.NotResolved(None, comparison.stop.half_width)
 
 
+def _placement(asked: Asked, where: Placement | None) -> Iterator[Caution]:
+    """A server that `tare isolate` took in has the CPUs reserved for it: that is as requested."""
+    if where is None:
+        return
+    if where.is_apart:
+        yield warnings.ServerApart(None, show(where.server), show(where.own), len(where.online))
+    elif where.is_confined and not asked.isolated:
+        yield warnings.ServerConfined(None, show(where.server), len(where.server), len(where.online))
+
+
 def of_query(
     name: str, qes: Sequence[QE], summed: QatC, asked: Asked, means: Means, server: Server
 ) -> Iterator[Caution]:
-    """What concerns one query."""
+    """Cautions that concern a single query."""
     yield from _missing(name, qes)
+    yield from _consistency(name, qes, asked)
     if 0 < len(summed.timed) < SMALLEST_FOR_INTERVAL:
         yield warnings.TooFewRuns(name, len(summed.timed))
     if not summed.timed:
         return
-    yield from _consistency(name, qes, summed)
-    yield from _cache(name, summed, asked)
+    yield from _cache(name, summed, asked, means, server)
     yield from _noise(name, summed)
     if asked.cache is CacheState.WARM and not summed.warmup.detected:
         yield from _unsteady_cpu(name, summed)
@@ -79,38 +93,50 @@ def _missing(name: str, qes: Sequence[QE]) -> Iterator[Caution]:
         yield warnings.RunsMissing(name, len(timeouts), len(failures), last.error or "time-out")
 
 
-def _consistency(name: str, qes: Sequence[QE], summed: QatC) -> Iterator[Caution]:
+def _consistency(name: str, qes: Sequence[QE], asked: Asked) -> Iterator[Caution]:
     ran = [qe for qe in qes if qe.outcome in (Outcome.OK, Outcome.PLAN_CHANGED)]
     plans = tuple(dict.fromkeys(qe.plan_fingerprint for qe in ran if qe.plan_fingerprint))
     if len(plans) > 1:
         yield warnings.PlanNotOne(name, plans)
-    answers = {(qe.row_count, qe.answer_hash) for qe in summed.timed}
-    if len(answers) > 1:
-        yield warnings.AnswersDiffer(name, f"{len(answers)} different answers in {len(summed.timed)} runs")
+    answers = {(qe.row_count, qe.answer_hash) for qe in ran}
+    if len(answers) > 1 and asked.answer is not AnswerRule.ANY:
+        seen = f"{len(answers)} different answers in {len(ran)} executions, warm-up included"
+        changed = (
+            qe.difference for qe in ran if qe.difference and qe.difference.change is not Change.NOTHING
+        )
+        how = next(changed, None)
+        yield warnings.AnswersDiffer(name, f"{seen}: {how.text}" if how else seen)
 
 
-def _cache(name: str, summed: QatC, asked: Asked) -> Iterator[Caution]:
+def _cache(name: str, summed: QatC, asked: Asked, means: Means, server: Server) -> Iterator[Caution]:
     if summed.cache.reached is False:
         yield warnings.CacheNotReached(name, asked.cache, summed.cache.evidence)
     elif summed.cache.reached is None and asked.cache is not CacheState.WARM:
         yield warnings.CacheUnproved(name, asked.cache, summed.cache.evidence)
-    result_cache = _finding(summed, QATC, 2)
-    walls = [value for qe in summed.timed if (value := WALL.read(qe)) is not None]
-    if result_cache is not None and result_cache.violated and walls[0] > RESULT_CACHE * walls[1]:
-        yield warnings.PossibleResultCache(name, result_cache.violations[0].evidence)
+    keeps_results = result_cache(summed.timed, server.dbms, means.tick_ns)
+    if keeps_results.violated:
+        yield warnings.PossibleResultCache(name, keeps_results.violations[0].evidence)
     elif summed.warmup.detected:
         yield warnings.WarmUpSeen(name, summed.warmup.evidence, summed.warmup.runs)
 
 
 def _noise(name: str, summed: QatC) -> Iterator[Caution]:
     wall, steal = summed.elapsed["wall_ms"], summed.elapsed["steal_ms"]
-    cpu = summed.resources["cpu_ms"]
+    cpu, throttled = summed.resources["cpu_ms"], summed.elapsed["throttled_ms"].median
+    is_throttled = bool(throttled and wall.median and throttled > THROTTLED_SHARE * wall.median)
+    if is_throttled and throttled and wall.median:
+        yield warnings.Throttled(name, throttled, throttled / wall.median)
     if wall.rsd is None or cpu.rsd is None:
         pass
     elif wall.rsd > UNSTEADY and wall.rsd > STEADIER * cpu.rsd and cpu.rsd <= STEADY:
-        yield warnings.UnsteadyWall(name, wall.rsd, cpu.rsd, _neighbour(summed.disturbers))
+        neighbour = None if is_throttled else _neighbour(summed.disturbers)
+        yield warnings.UnsteadyWall(name, wall.rsd, cpu.rsd, neighbour)
     if steal.median and wall.median and steal.median > STEAL_SHARE * wall.median:
         yield warnings.StealPresent(name, steal.median, steal.median / wall.median)
+
+    preemptions = summed.resources["preemptions"].median
+    if preemptions and cpu.median and lost_to_preemption(preemptions, cpu.median) > PREEMPTED_SHARE:
+        yield warnings.Preempted(name, preemptions, cpu.median)
 
     interrupts, on_cpu = summed.elapsed["interrupt_ms"], summed.elapsed["cpu_ms"]
     if interrupts.median and on_cpu.median and interrupts.median > INTERRUPT_SHARE * on_cpu.median:
@@ -139,9 +165,17 @@ def _ticks(name: str, summed: QatC, means: Means) -> Iterator[Caution]:
     if wall is not None and wall <= MIN_TICKS * tick_ms:
         yield warnings.TooShortForTicks(name, wall, tick_ms)
         return
-    waited = any(qe.machine is not None and qe.machine.total["iowait"] > 0 for qe in summed.timed)
-    if waited and any(d.name == IOWAIT_NOT_APPLICABLE for d in summed.time.deviations):
+    if any(map(_waited_for_io, summed.timed)) and any(
+        d.name == IOWAIT_NOT_APPLICABLE for d in summed.time.deviations
+    ):
         yield warnings.Ttp2NotApplicable(name, max(qe.online_cpus for qe in summed.timed))
+
+
+def _waited_for_io(qe: QE) -> bool:
+    """Whether TTPv2 takes iowait for this QE's. The machine's alone may be all others'."""
+    iowait = qe.machine is not None and qe.machine.total["iowait"] > 0
+    delay = None if qe.resources is None else qe.resources.block_io_ns
+    return iowait and delay != 0
 
 
 def _accounts(name: str, summed: QatC, server: Server) -> Iterator[Caution]:

@@ -44,8 +44,30 @@ def sentence(text: str) -> str:
     return f"{text[:1].upper()}{text[1:]}." if text else ""
 
 
+def duration(seconds: float) -> str:
+    """Two units at most: 3 h 20 min, 45 s."""
+    whole = max(0, round(seconds))
+    for size, unit, small, part in ((86_400, "d", 3600, "h"), (3600, "h", 60, "min"), (60, "min", 1, "s")):
+        if whole >= size:
+            rest = whole % size // small
+            return f"{whole // size} {unit}" + (f" {rest} {part}" if rest else "")
+    return f"{whole} s"
+
+
+def ago(seconds: float | None) -> str:
+    """How long ago: None: never. Clocks of two machines differ, so what seems to lie ahead is 0 s ago."""
+    return "never" if seconds is None else f"{duration(seconds)} ago"
+
+
 def gigabytes(size: int | float) -> str:
     return f"{size / 2**30:.1f}".removesuffix(".0") + " GiB"
+
+
+def fact(value: object, name: str) -> str:
+    """A fact about a machine, by its name."""
+    if value is None:
+        return NOTHING
+    return gigabytes(value) if name.endswith("_bytes") and isinstance(value, int | float) else str(value)
 
 
 _DBMSES = {
@@ -60,3 +82,11 @@ _DBMSES = {
 def dbms_name(dbms: str) -> str:
     """As its makers write it."""
     return _DBMSES.get(dbms, dbms)
+
+
+_PROTOCOLS = {"ttp1": "TTPv1", "ttp2": "TTPv2", "exact": "exact protocol"}
+
+
+def protocol_name(protocol: str) -> str:
+    """Short, for tables and captions."""
+    return _PROTOCOLS.get(protocol, protocol)

@@ -17,7 +17,7 @@ import pytest
 from tare.dbms.base import Session
 from tare.dbms.registry import find
 from tare.experiment.ledger import rows
-from tare.experiment.trial import conducted
+from tare.experiment.trial import conduct_trial
 from tare.measure.answer import answer_hash
 from tare.measure.records import QE, Outcome
 from tare.workload.wisconsin.catalogue import catalogue
@@ -112,7 +112,7 @@ def test_answers_are_those_of_the_definition_and_nothing_stays_changed(
     for name in names:
         for turn in TURNS[generation]:
             trial = asked.trial(name, "", filled.server.dbms, ROWS[generation], turn)
-            found = conducted(lambda: filled, trial, lambda sql: weighed(filled, sql))
+            found = conduct_trial(lambda: filled, trial, lambda sql: weighed(filled, sql))
             assert found.outcome is Outcome.OK, f"{name}, turn {turn}: {found.error}"
             assert found.row_count == trial.rows
             if trial.unchanged is None:

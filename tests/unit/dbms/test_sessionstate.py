@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from tare.dbms.sessionstate import ending_with_session, setting_of, statements
+from tare.dbms.sessionstate import ending_with_session, set_statement, setting_of, statements
+from tare.errors import UsageError
 
 
 @pytest.mark.parametrize(
@@ -51,3 +52,23 @@ def test_a_script_falls_apart_at_its_semicolons_alone() -> None:
 )
 def test_a_setting_that_can_be_read_back_has_its_name_found(statement: str, name: str | None) -> None:
     assert setting_of(statement) == name
+
+
+@pytest.mark.parametrize(
+    ("dbms", "name", "value", "expected"),
+    [
+        ("postgresql", "work_mem", "64MB", "SELECT set_config('work_mem', '64MB', false)"),
+        ("postgresql", "search_path", "a'b", "SELECT set_config('search_path', 'a''b', false)"),
+        ("mariadb", "sort_buffer_size", "2M", "SET SESSION sort_buffer_size = 2097152"),
+        ("mysql", "optimizer_switch", "mrr=on", "SET SESSION optimizer_switch = 'mrr=on'"),
+        ("sqlite", "cache_size", "-4000", "PRAGMA cache_size = -4000"),
+        ("duckdb", "threads", "1", "SET threads = '1'"),
+    ],
+)
+def test_a_setting_is_set_in_the_words_of_its_dbms(dbms: str, name: str, value: str, expected: str) -> None:
+    assert set_statement(dbms, name, value) == expected
+
+
+def test_what_is_no_name_of_a_setting_is_refused() -> None:
+    with pytest.raises(UsageError, match="not the name of a setting"):
+        set_statement("postgresql", "a; DROP TABLE t", "1")

@@ -23,6 +23,19 @@ def test_a_second_run_is_refused_until_the_first_lets_go(tmp_path: Path) -> None
     DatabaseLock(tmp_path, "sqlite:///f.db", "lite").release()
 
 
+def test_clients_of_one_load_share_it_and_the_last_takes_the_file_away(tmp_path: Path) -> None:
+    clients = [DatabaseLock(tmp_path, "sqlite:///f.db", "lite", shared=True) for _ in range(2)]
+    for client in clients:
+        with pytest.raises(DatabaseInUse):
+            DatabaseLock(tmp_path, "sqlite:///f.db", "lite")
+        client.release()
+    assert list(tmp_path.iterdir()) == []
+    alone = DatabaseLock(tmp_path, "sqlite:///f.db", "lite")
+    with pytest.raises(DatabaseInUse):
+        DatabaseLock(tmp_path, "sqlite:///f.db", "lite", shared=True)
+    alone.release()
+
+
 def test_no_file_stays_behind(tmp_path: Path) -> None:
     DatabaseLock(tmp_path, "sqlite:///f.db", "lite").release()
     assert list(tmp_path.iterdir()) == []

@@ -68,12 +68,12 @@ def test_it_agrees_with_tomllib_on_any_nesting(top: dict[str, str], tables: list
 
 def test_lines_and_columns_count_from_one_and_point_at_the_key() -> None:
     places = Places("a = 1\n\n  [t]\n    b = [ 1,\n 2 ]\n")
-    assert places.of(("a",)) == Place(1, 1)
-    assert places.of(("t", "b")) == Place(4, 5)
-    assert places.of(("t", "b", 1)) == Place(5, 2)
+    assert places.place(("a",)) == Place(1, 1)
+    assert places.place(("t", "b")) == Place(4, 5)
+    assert places.place(("t", "b", 1)) == Place(5, 2)
 
 
 def test_what_is_missing_is_placed_at_the_table_it_is_missing_in() -> None:
     places = Places("[[t]]\na = 1\n[[t]]\n")
-    assert places.of(("t", 1, "cardinality")) == Place(3, 1)
-    assert places.of(("nowhere",)) == Place(1, 1)
+    assert places.place(("t", 1, "cardinality")) == Place(3, 1)
+    assert places.place(("nowhere",)) == Place(1, 1)

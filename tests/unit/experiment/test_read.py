@@ -99,7 +99,7 @@ WRONG = {
         "write [[queries]], not [queries]",
     ),
     "a table that is none": ('name = "good"', 'name = "good"\nwatch = "yes"', 2, "must be a table"),
-    "a watcher that tells nobody": ("[generate]", "[watch]\n[generate]", 13, "tells nobody"),
+    "a watcher that notifies nobody": ("[generate]", "[watch]\n[generate]", 13, "notifies nobody"),
     "columns without values": (
         "cardinality = 500",
         'cardinality = 500\ncolumns = [\n  {name = "a"},\n  {name = "b", low = 600}]',

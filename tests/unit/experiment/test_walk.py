@@ -24,7 +24,7 @@ def walk(number: int = 0) -> QueryWalk:
 def come_to(one: QueryWalk, scenario: Scenario, cardinality: int, plan: str) -> QatC:
     timed = scenario.is_timed(plan, one.seen())
     state = QatCState.PENDING if timed else QatCState.SAME_PLAN
-    one.visits.append(QatC(0, len(one.visits), cardinality, plan, state))
+    one.visits.append(QatC(0, len(one.visits), cardinality, state, plan_fingerprint=plan))
     return one.visits[-1]
 
 

@@ -1,4 +1,5 @@
-"""Imports go one way: ground, records, dbms, measure, lab, protocol, what fills a lab, report, command line."""
+"""Imports go one way: ground, records, dbms, measure, lab, protocol, what fills a lab, report, observer,
+command line."""
 
 from __future__ import annotations
 
@@ -18,29 +19,42 @@ LAYERS: tuple[tuple[str, ...], ...] = (
         "tare._probe",
         "tare.entries",
         "tare.errors",
+        "tare.extras",
         "tare.files",
+        "tare.generated",
         "tare.interruption",
         "tare.journals",
         "tare.meant",
-        "tare.published",
+        "tare.version",
     ),
     ("tare.dbms",),
     ("tare.measure",),
     (  # plain records that a lab stores
-        "tare.experiment.part",
+        "tare.experiment.spec_model",
         "tare.experiment.scenario.base",
         "tare.experiment.specification",
         "tare.protocol.profile.measured",
+        "tare.workload.oltp.counts",
         "tare.workload.oltp.distribution",
+        "tare.workload.oltp.events",
         "tare.workload.oltp.run",
-        "tare.workload.oltp.told",
+        "tare.workload.oltp.events",
         "tare.workload.wisconsin.kinds",
         "tare.workload.wisconsin.specification",
     ),
     ("tare.lab",),
     ("tare.protocol",),
-    ("tare.experiment", "tare.workload", "tare.profile"),
+    (
+        "tare.experiment",
+        "tare.workload",
+        "tare.profile",
+        "tare.cluster",
+        "tare.tune",
+        "tare.grafts",
+        "tare.os",
+    ),
     ("tare.report",),
+    ("tare.observe",),
     ("tare.cli", "tare.__main__"),
 )
 """Modules and packages, from the ground up. The longest name that fits a module decides."""

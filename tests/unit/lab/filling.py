@@ -34,7 +34,7 @@ def specification(**changes: Any) -> Specification:
     return Specification.model_validate(given | changes)
 
 
-def begin(recorder: Recorder, *, server: Server = SERVER, **changes: Any) -> int:
+def begin(recorder: Recorder, *, server: Server = SERVER, run_uuid: str | None = None, **changes: Any) -> int:
     return recorder.begin(
         specification(**changes),
         TOML,
@@ -46,6 +46,7 @@ def begin(recorder: Recorder, *, server: Server = SERVER, **changes: Any) -> int
         means={"instructions": "no counter here"},
         deviations=["one thing is otherwise"],
         queries=QUERIES,
+        run_uuid=run_uuid,
     )
 
 

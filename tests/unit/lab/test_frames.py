@@ -82,7 +82,7 @@ def test_a_postgresql_lab_holds_the_same(synthetic: Path, from_postgresql: str) 
 def test_only_the_asked_runs_are_there(synthetic: Path, source: str) -> None:
     every = open_frames(synthetic / source)
     uuid = every.run.filter(every.run.id == 5).uuid.to_pyarrow()[0].as_py()
-    frames = open_frames(synthetic / source, ["3", uuid[:12], "3"])
+    frames = open_frames(synthetic / source, ["e3", uuid[:12], "e3"])
     assert sorted(frames.run.id.to_pyarrow().to_pylist()) == [3, 5]
     for name in ("query", "qatc", "qe"):
         some, all_ = getattr(frames, name), getattr(every, name)
@@ -114,7 +114,7 @@ def test_only_qes_that_count_are_there(sqlite_lab: Lab) -> None:
         recorder.record(qatc_id, 2, 1, qe(3)),
         recorder.record(qatc_id, 2, 2, qe(4, outcome=Outcome.TIMEOUT)),
     ]
-    frames = open_frames(str(sqlite_lab.path), [str(run_id)])
+    frames = open_frames(str(sqlite_lab.path), [f"e{run_id}"])
     assert sorted(frames.qe.id.to_pyarrow().to_pylist()) == counting
     assert set(frames.process.qe_id.to_pyarrow().to_pylist()) == set(counting)
     assert {row["query"] for row in rows(frames.qatc)} == {QUERIES[0].name}
@@ -153,7 +153,7 @@ def test_text_that_begins_with_a_batch_of_nothing_is_still_text(sqlite_lab: Lab)
         connection.execute(
             insert(schema.process), [*nameless, {**plain, "qe_id": qe_ids[0], "dbms": "oracle"}]
         )
-    frames = open_frames(str(sqlite_lab.path), [str(run_id)])
+    frames = open_frames(str(sqlite_lab.path), [f"e{run_id}"])
     found = frames.process.dbms.value_counts().to_pyarrow().to_pylist()
     assert sorted((row["dbms_count"], row["dbms"]) for row in found) == [(1, "oracle"), (40_000, None)]
 
@@ -319,7 +319,7 @@ def test_a_lab_whose_words_are_no_words_keeps_them(sqlite_lab: Lab) -> None:
     recorder.record(qatc_id, 1, 1, qe(0, processes=(process(7),)))
     with sqlite_lab.writing() as connection:
         connection.execute(update(schema.process).values(role="a role to come"))
-    assert rows(open_frames(str(sqlite_lab.path), [str(run_id)]).process)[0]["role"] == "a role to come"
+    assert rows(open_frames(str(sqlite_lab.path), [f"e{run_id}"]).process)[0]["role"] == "a role to come"
 
 
 def test_numbers_that_are_text_are_refused(sqlite_lab: Lab) -> None:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
 import duckdb
+import pyarrow.parquet as pq
 import pytest
 
 from tare.errors import ForeignFile
@@ -99,6 +101,24 @@ def test_an_export_of_the_schema_before_still_comes_in(other: Lab, lab: Lab, tmp
     file.write_text(json.dumps(json.loads(file.read_text()) | {"schema": "0001"}))
     with Export(tmp_path / "export") as found:
         assert len(import_(lab, found).runs) == 1
+
+
+def test_a_run_of_the_schema_before_comes_in_without_stalls_and_round_trips(
+    other: Lab, lab: Lab, tmp_path: Path
+) -> None:
+    export(other, [], tmp_path / "export", [1])
+    file, description = tmp_path / "export" / "oltp_run.parquet", tmp_path / "export" / "lab.json"
+    pq.write_table(pq.read_table(file).drop_columns(["stalls", "round_trips"]), file)
+    said = json.loads(description.read_text()) | {"schema": "0002"}
+    said["tables"]["oltp_run"] |= {
+        "bytes": file.stat().st_size,
+        "sha256": hashlib.sha256(file.read_bytes()).hexdigest(),
+    }
+    description.write_text(json.dumps(said))
+    with Export(tmp_path / "export") as found:
+        (number,) = import_(lab, found).oltp.values()
+    outcome = load(lab, number).outcome
+    assert (outcome.stalls, outcome.round_trips) == (None, None)
 
 
 def test_a_file_of_it_that_is_missing_or_changed_is_named(other: Lab, lab: Lab, tmp_path: Path) -> None:

@@ -130,6 +130,25 @@ def test_a_run_comes_back_as_it_was_written_by_path_and_by_name(run: Run, tmp_pa
     assert open_run(run.name, tmp_path).about == saved.about
 
 
+def test_profiles_have_numbers_that_go_on_and_a_profile_is_found_by_its_id(tmp_path: Path) -> None:
+    first = create(about(name="first"), tmp_path)
+    second = create(about(name="second"), tmp_path)
+    assert (str(first.id), str(second.id)) == ("p1", "p2")
+    assert open_run("p2", tmp_path) == second
+    assert open_run(" P1 ", tmp_path).folder == first.folder
+    with pytest.raises(NoSuchProfile, match="no profile 'p3'"):
+        open_run("p3", tmp_path)
+
+
+def test_an_id_that_two_profiles_have_is_refused_with_their_names(tmp_path: Path) -> None:
+    first = create(about(name="first"), tmp_path / "a")
+    other = create(about(name="other"), tmp_path / "b")
+    other.folder.rename(first.folder.parent / "other")
+    with pytest.raises(NoSuchProfile, match="2 profiles") as refused:
+        open_run("p1", tmp_path / "a")
+    assert "first, other" in refused.value.next_step
+
+
 def test_no_password_gets_into_the_folder(tmp_path: Path) -> None:
     secret = about(
         command=("tare", "profile", "attach", "--db", "postgresql://me:hunter2@h/db"),

@@ -135,14 +135,14 @@ def test_a_lab_that_may_only_be_read_is_read(tmp_path: Path) -> None:
         os.seteuid(0)
 
 
-def test_runs_are_found_by_number_and_by_the_beginning_of_their_id(lab: Lab) -> None:
+def test_runs_are_found_by_id_and_by_the_beginning_of_their_uuid(lab: Lab) -> None:
     first, second = begun(lab)[1], begun(lab)[1]
     with lab.reading() as connection:
         uuids = connection.execute(text("SELECT uuid FROM run ORDER BY id")).scalars().all()
-    assert find_runs(lab, [str(second), uuids[0][:13], str(first)]) == [second, first]
+    assert find_runs(lab, [f"e{second}", uuids[0][:13], f"e{first}"]) == [second, first]
 
 
-@pytest.mark.parametrize("asked", ["7", "nothing", "", "-1", "1e3", "²", "9" * 30])
+@pytest.mark.parametrize("asked", ["e7", "1", "o1", "p1", "nothing", "", "-1", "1e3", "e²", "e" + "9" * 30])
 def test_a_run_that_is_not_there_is_named(lab: Lab, asked: str) -> None:
     begun(lab)
     with pytest.raises(NoSuchRun, match="has no run"):

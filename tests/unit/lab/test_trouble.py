@@ -98,32 +98,24 @@ def test_a_disk_that_fills_up_under_a_sqlite_lab_tears_nothing(tmp_path: Path) -
         assert counts(lab) == (recorded + 1, 200 * (recorded + 1))
 
 
-def test_a_disk_that_fills_up_under_a_postgresql_lab_tears_nothing(
-    tmp_path: Path, postgresql_lab: str
-) -> None:
-    with tiny_disk(tmp_path / "disk", "4m") as disk:
+def test_a_disk_that_fills_up_under_a_postgresql_lab_tears_nothing(tmp_path: Path) -> None:
+    """In a server of its own: one whose disk was full may not be what other tests count on."""
+    with tiny_disk(tmp_path / "disk", "4m") as disk, start_postgresql(tmp_path / "server") as server:
         place = disk / "space"
         place.mkdir(mode=0o700)
-        owner = server_owner(postgresql_lab)
-        os.chown(place, *owner)
-        space = f"space_{os.getpid()}"
-        with psycopg.connect(postgresql_lab, autocommit=True) as connection:
-            connection.execute(f"CREATE TABLESPACE {space} LOCATION '{place}'")
-        try:
-            with open_lab(postgresql_lab, create=True) as lab:
-                recorder, _, qatc_id = begun(lab)
-                with lab.writing() as writing:
-                    writing.execute(text(f"ALTER TABLE process SET TABLESPACE {space}"))
-                recorded = record_until_full(recorder, qatc_id)
-                assert counts(lab) == (recorded, 200 * recorded)
-                with lab.writing() as writing:
-                    writing.execute(text("ALTER TABLE process SET TABLESPACE pg_default"))
-                recorder.record(qatc_id, 1, recorded + 1, large(recorded))
-                assert counts(lab) == (recorded + 1, 200 * (recorded + 1))
-        finally:
-            with psycopg.connect(postgresql_lab, autocommit=True) as connection:
-                connection.execute("ALTER TABLE IF EXISTS process SET TABLESPACE pg_default")
-                connection.execute(f"DROP TABLESPACE {space}")
+        os.chown(place, *server_owner(server.url))
+        with psycopg.connect(server.url, autocommit=True) as connection:
+            connection.execute(f"CREATE TABLESPACE tiny LOCATION '{place}'")
+        with open_lab(server.url, create=True) as lab:
+            recorder, _, qatc_id = begun(lab)
+            with lab.writing() as writing:
+                writing.execute(text("ALTER TABLE process SET TABLESPACE tiny"))
+            recorded = record_until_full(recorder, qatc_id)
+            assert counts(lab) == (recorded, 200 * recorded)
+            with lab.writing() as writing:
+                writing.execute(text("ALTER TABLE process SET TABLESPACE pg_default"))
+            recorder.record(qatc_id, 1, recorded + 1, large(recorded))
+            assert counts(lab) == (recorded + 1, 200 * (recorded + 1))
 
 
 def server_owner(url: str) -> tuple[int, int]:

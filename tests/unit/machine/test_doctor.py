@@ -158,11 +158,9 @@ def test_no_daemon_that_others_wait_for_is_ever_stopped() -> None:
 
 
 def test_the_command_prints_json_and_exits_with_0_in_spite_of_advice() -> None:
-    from tare.cli.doctor import doctor
+    from tare.cli.app import app
 
-    app = typer.Typer()
-    app.command()(doctor)
-    done = CliRunner().invoke(app, ["--json", "--sample", "0.1"])
+    done = CliRunner().invoke(app, ["doctor", "--json", "--sample", "0.1"])
     assert done.exit_code == 0
     report = json.loads(done.stdout)
     assert report["can_measure"] is True

@@ -38,6 +38,30 @@ def test_the_parts_add_up_to_the_wall_time(cpu: int, block: int, queue: int, sle
     assert (got.sleep_ns, got.steal_ns, got.residue_ns) == (sleep, steal, 0)
 
 
+def throttled(wait: int, one: int | None, two: int | None) -> Any:
+    """A leader that waited to run for `wait`, while its groups' throttled time went from `one` to `two`."""
+    before = LeaderReading(process(), timeline(0), one)
+    after = LeaderReading(process(run_queue_ns=wait), timeline(wait), two)
+    return elapsed_view(0, wait, before, timeline(wait), after, "", "")
+
+
+def test_throttled_time_is_taken_from_the_wait_for_others() -> None:
+    got = throttled(70 * MS, 500 * MS, 550 * MS)
+    assert (got.throttled_ns, got.contended_ns, got.run_queue_ns) == (50 * MS, 20 * MS, 70 * MS)
+    assert got.residue_ns == 0
+
+
+def test_a_group_that_is_stopped_on_several_cpus_stops_its_thread_no_longer_than_it_waited() -> None:
+    got = throttled(70 * MS, 0, 140 * MS)
+    assert (got.throttled_ns, got.contended_ns) == (70 * MS, 0)
+
+
+def test_where_the_control_group_is_unknown_all_of_it_is_wait_and_says_so() -> None:
+    got = throttled(70 * MS, None, None)
+    assert (got.throttled_ns, got.contended_ns) == (None, 70 * MS)
+    assert got.why["throttled"].cause is Cause.NO_CONTROL_GROUP
+
+
 def test_what_no_part_explains_is_the_residue_with_its_sign() -> None:
     got = view(process(), process(run_ns=70 * MS), 100 * MS, timeline(0), timeline(105 * MS, sleep_ns=5 * MS))
     assert got.sleep_ns == 0

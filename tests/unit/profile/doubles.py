@@ -88,6 +88,9 @@ class NoRecorder:
         watched = [one for one in self.sets[-1].watched if one not in self._refused]
         return {"exit sites": len(watched)}, ["exceptions"]
 
+    def passed_over(self) -> dict[str, int]:
+        return {"deep": len(self.sets)}
+
     def alive(self) -> bool:
         return self._clock.now < self.ends_at
 

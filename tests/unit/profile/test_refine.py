@@ -274,11 +274,15 @@ class Pointers:
     def forget(self) -> None: ...
 
 
-def after_a_search(*, complete: bool = True, sees: bool = True) -> tuple[Step, Pointers]:
+def after_a_search(
+    *, complete: bool = True, sees: bool = True, waits: Sequence[str] = ()
+) -> tuple[Step, Pointers]:
     """`execute` varies, calls by pointer, and none of its known callees is called."""
     server = replace(SERVER, pointer_calls=["execute"], learnt=[])
     pointers = Pointers(server, complete=complete, sees=sees)
-    of = Refinement(server, server.transactions(["main"], marker="main"), BUDGET, pointers=pointers)  # type: ignore[arg-type]
+    of = Refinement(
+        server, server.transactions(["main"], marker="main", waits=waits), BUDGET, pointers=pointers
+    )  # type: ignore[arg-type]
     counter = Counter({"update": 0.0, "lock": 0.0})
     first = of.first(counter)
     found = server.found(("execute", 1.0, "main"))
@@ -290,6 +294,12 @@ def test_callees_by_pointer_are_searched_for_where_no_known_one_is_left() -> Non
     step, pointers = after_a_search()
     assert pointers.searches == [({"by_pointer"}, {"execute"})]
     assert "by_pointer" in names(step.watch)
+
+
+def test_a_known_wait_is_not_searched_for_what_it_calls_by_pointer() -> None:
+    step, pointers = after_a_search(waits=["execute"])
+    assert pointers.searches == []
+    assert step.settled, "the wait is the explanation"
 
 
 def test_a_search_that_found_nothing_says_what_it_looked_at() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import pytest
 
@@ -65,6 +65,7 @@ def play(
     stalls_at: float = float("inf"),
     set_s: float = 0.0,
     interrupt: Callable[[told.Told], bool] = lambda event: False,
+    waits: Sequence[int] = (),
 ) -> Played:
     clock = Clock()
     recorder = NoRecorder(clock, dict.fromkeys(range(2, 50), 1.0) | dict(calls or {}), refused or {})
@@ -80,7 +81,7 @@ def play(
 
     session = Session(
         recording(recorder, clock),
-        transactions(),
+        replace(transactions(), waits=tuple(waits)),
         asked or Asked(duration_s=60.0),
         NoReader(
             recorder,
@@ -271,6 +272,14 @@ def test_probes_that_cost_more_than_the_budget_are_let_go_after_two_pairs_the_de
     assert shed.excess.pairs == 2
     assert shed.excess.added.value == pytest.approx(1.86, rel=0.05)
     assert sum(one.watched == (2, 3, 4) for one in played.of("probed")) == 2
+
+
+def test_known_waits_are_let_go_only_where_they_alone_still_cost_too_much() -> None:
+    def both(watched: tuple[int, ...]) -> float:
+        return 2.86 if 3 in watched else 1.5 if 4 in watched else 1.0
+
+    played = play(step(2, 3, 4, 5), calls={2: 0.3, 3: 20.0, 4: 8.0, 5: 0.1}, slowed=both, waits=[4, 5])
+    assert played.watched() == [(2, 3, 4, 5), (4, 5), (5,)]
 
 
 def test_what_is_left_is_a_round_of_its_own_that_is_not_among_the_requested_ones() -> None:

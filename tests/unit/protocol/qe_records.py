@@ -51,7 +51,7 @@ def elapsed(wall_ms: float = 57.2, cpu_ms: float = 55.4, **changes: Any) -> Elap
     wall, cpu = round(wall_ms * MS), round(cpu_ms * MS)
     values: dict[str, Any] = {
         "wall_ns": wall, "cpu_ns": cpu, "user_ns": cpu - cpu // 5, "system_ns": cpu // 5,
-        "interrupt_ns": 0, "block_io_ns": 0, "run_queue_ns": 1 * MS,
+        "interrupt_ns": 0, "block_io_ns": 0, "run_queue_ns": 1 * MS, "throttled_ns": 0,
         "sleep_ns": wall - cpu - MS - 10_000, "steal_ns": 0, "residue_ns": 10_000, "why": {},
     }  # fmt: skip
     return Elapsed(**{**values, **changes})

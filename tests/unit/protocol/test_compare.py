@@ -122,6 +122,20 @@ def test_the_verdict_and_mann_whitney_never_contradict_each_other(data: st.DataO
     assert (compare(a, b).verdict == "different") == (p < 0.01)
 
 
+@given(
+    st.lists(st.integers(1, 40).map(float), min_size=1, max_size=20),
+    st.lists(st.integers(1, 40).map(float), min_size=1, max_size=20),
+)
+def test_p_is_that_of_scipy_with_ties_and_without(a: list[float], b: list[float]) -> None:
+    assert compare(a, b).p == pytest.approx(mannwhitneyu(a, b).pvalue, rel=1e-12)
+
+
+@given(st.permutations([float(x) for x in range(1, 31)]), st.integers(1, 29))
+def test_p_is_exact_for_few_runs_without_ties(values: list[float], n: int) -> None:
+    a, b = values[:n], values[n:]
+    assert compare(a, b).p == pytest.approx(mannwhitneyu(a, b).pvalue, rel=1e-12)
+
+
 def test_the_distribution_of_u_is_that_of_counting_all_orderings() -> None:
     n, m = 3, 4
     counted = [0] * (n * m + 1)

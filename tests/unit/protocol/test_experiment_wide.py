@@ -84,9 +84,15 @@ def test_an_accepted_lack_of_a_measure_drops_the_qe_for_it() -> None:
     assert "overall_iowait" in row["evidence"]
 
 
-def test_a_query_that_its_dbms_refused_is_missing_once_at_least() -> None:
-    refused = lab_of(RecordedRun([clean()], errors={5: "no such function"}))
-    assert found(refused) == {"missing queries": 10}
+def test_a_query_that_its_dbms_cannot_run_is_a_deviation_and_leaves_the_others_their_times() -> None:
+    tried = replace(clean(0, query=6), state=QatCState.FAILED)
+    run = RecordedRun([clean(), tried], errors={5: "no such function", 6: "division by zero"})
+    outcome = run_protocol(lab_of(run), "ttp2")
+    assert outcome.stopped is None
+    assert (outcome.checks[0].violations, outcome.checks[0].judged) == (0, 10)
+    assert "queries that postgresql cannot run have no time on it: q5, q6" in outcome.deviations
+    assert outcome.times is not None
+    assert [row["time_ms"] is not None for row in outcome.times.to_pyarrow().to_pylist()] == [True]
 
 
 def test_a_qatc_that_was_only_looked_at_is_not_missing() -> None:

@@ -13,7 +13,7 @@ from tare.protocol.fewer import Fewer, fewer
 from tare.protocol.outcome import Outcome
 from tare.protocol.ttp1.regression import from_sums
 from tests.unit.protocol.lab_records import RecordedQatC, RecordedRun, lab_of
-from tests.unit.protocol.qe_records import elapsed, machine, process, qe
+from tests.unit.protocol.qe_records import MS, elapsed, machine, process, qe
 
 
 def used(ticks: int, count: int = 10, timed_out: int = 0, **more: Any) -> RecordedQatC:
@@ -188,3 +188,39 @@ class TestTTPv1:
         found = from_sums(sums)
         assert (found["a"], found["b"], found["c"], found["e"]) == pytest.approx((3, 0.2, 0, 0))
         assert found["variance_explained"] == pytest.approx(1)
+
+
+def beside(first_wall: float, first_cpu: float) -> RecordedQatC:
+    """A Q@C whose first QE took other times, ms, than its nine later ones."""
+    times_ms = [(first_wall, first_cpu), *[(100.0, 90.0 + i % 2) for i in range(9)]]
+    return RecordedQatC(
+        [
+            qe(
+                i, elapsed=elapsed(wall, cpu),
+                processes=(process(run_ns=round(cpu * MS), user_ticks=round(cpu / 10), system_ticks=0),),
+            )
+            for i, (wall, cpu) in enumerate(times_ms)
+        ]
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("dbms", "qatc", "retained"),
+    [
+        ("mariadb", beside(900, 90), True),  # a neighbour had the CPU
+        ("mariadb", beside(500, 120), True),  # a cache was filled
+        ("postgresql", beside(900, 290), True),  # it keeps no results
+        ("oracle", beside(900, 890), False),
+    ],
+)
+def test_exact_drops_what_may_come_out_of_a_result_cache_by_its_cpu(
+    dbms: str, qatc: RecordedQatC, retained: bool
+) -> None:
+    outcome = run_protocol(lab_of(RecordedRun([qatc], dbms=dbms)), "exact")
+    found = [one for one in outcome.checks if one.name == "possible query result cache"]
+    assert [one.violations for one in found] == [0 if retained else 1]
+
+
+def test_ttp2_keeps_the_papers_rule_which_goes_by_wall_time() -> None:
+    outcome = run_protocol(lab_of(RecordedRun([beside(900, 90)])), "ttp2")
+    assert [one.violations for one in outcome.checks if one.name == "possible query result cache"] == [1]

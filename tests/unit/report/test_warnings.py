@@ -10,10 +10,13 @@ import pytest
 from tare.dbms.base import Role
 from tare.measure.choices import CacheState
 from tare.measure.lacks import Cause, Lack
+from tare.measure.placement import Placement
 from tare.measure.records import Outcome, OwnCost
 from tare.protocol.stop import Stop
 from tare.report import warnings
 from tare.report.asked import Asked, Attempt, Means
+from tare.report.build import warning_result
+from tare.report.earlier import compare_earlier
 from tare.report.result import RunResult
 from tests.unit.protocol.qe_records import MS, TICK_NS, elapsed, machine, process, qe, resources, run_of
 from tests.unit.report import sample
@@ -24,6 +27,19 @@ LOWER = Means(
 OFF = Means("bpf", [], False, TICK_NS)
 REJECTED = Lack(Cause.TRACE_REJECTED, switch_ins=9, slices=10)
 
+MARIADB = dataclasses.replace(sample.SERVER, dbms="mariadb")
+
+
+def placed(server: set[int], own: set[int]) -> Means:
+    where = Placement(frozenset(server), frozenset(own), frozenset({0, 1}))
+    return dataclasses.replace(sample.MEANS, placement=where)
+
+
+def with_caution(caution: warnings.Caution) -> RunResult:
+    result = sample.warm()
+    return result.model_copy(update={"warnings": [warning_result(caution, Asked(runs=10))]})
+
+
 DUE: dict[str, Callable[[], RunResult]] = {
     "too-few-runs": lambda: sample.result([qe(i) for i in range(5)]),
     "unsteady-wall": lambda: sample.result(run_of([55.0, 55.1] * 5, [60.0, 90.0] * 5)),
@@ -33,13 +49,17 @@ DUE: dict[str, Callable[[], RunResult]] = {
         [qe(i, residence=None) for i in range(10)], asked=Asked(10, CacheState.COLD)
     ),
     "steal-present": lambda: sample.result([qe(i, elapsed=elapsed(steal_ns=2 * MS)) for i in range(10)]),
+    "throttled": lambda: sample.result([qe(i, elapsed=elapsed(throttled_ns=5 * MS)) for i in range(10)]),
     "interrupts-served": lambda: sample.result(
         [qe(i, elapsed=elapsed(interrupt_ns=5 * MS)) for i in range(10)]
     ),
     "no-delay-accounting": lambda: sample.result([qe(i) for i in range(10)], means=OFF),
     "lower-tier": lambda: sample.result([qe(i) for i in range(10)], means=LOWER),
     "ttp2-not-applicable": lambda: sample.result(
-        [qe(i, online_cpus=2, machine=machine(iowait=1)) for i in range(10)]
+        [
+            qe(i, online_cpus=2, machine=machine(iowait=1), resources=resources(block_io_ns=MS))
+            for i in range(10)
+        ]
     ),
     "io-workers-read": lambda: sample.result(
         [qe(i, resources=resources(utility_read_bytes=9 << 20)) for i in range(10)]
@@ -50,7 +70,7 @@ DUE: dict[str, Callable[[], RunResult]] = {
         [qe(0, outcome=Outcome.PLAN_CHANGED, plan_fingerprint="b"), *(qe(i) for i in range(1, 11))]
     ),
     "answers-differ": lambda: sample.result([qe(i, answer_hash=str(i)) for i in range(10)]),
-    "possible-result-cache": lambda: sample.result(run_of([500.0, *[55.0, 55.2] * 5])),
+    "possible-result-cache": lambda: sample.result(run_of([500.0, *[55.0, 55.2] * 5]), server=MARIADB),
     "own-cost-high": lambda: sample.result([qe(i, own=OwnCost(9 * MS, 1, 1)) for i in range(10)]),
     "large-residue": lambda: sample.result([qe(i, elapsed=elapsed(residue_ns=9 * MS)) for i in range(10)]),
     "trace-rejected": lambda: sample.result(
@@ -58,6 +78,13 @@ DUE: dict[str, Callable[[], RunResult]] = {
     ),
     "runs-missing": lambda: sample.result(
         [*(qe(i) for i in range(9)), qe(9, outcome=Outcome.TIMEOUT, error="time-out")]
+    ),
+    "server-apart": lambda: sample.result([qe(i) for i in range(10)], means=placed({1}, {0})),
+    "server-confined": lambda: sample.result([qe(i) for i in range(10)], means=placed({1}, {0, 1})),
+    "preempted": lambda: sample.result([qe(i, resources=resources(preemptions=100)) for i in range(10)]),
+    "not-interleaved": lambda: compare_earlier(sample.warm(), sample.warm(), ("a", "b"), None, "")[0],
+    "answers-unchecked": lambda: with_caution(
+        warnings.AnswersUnchecked(None, "no second source", "run it there")
     ),
     "not-resolved": lambda: sample.compared(until=Stop(0.001)),
 }
@@ -98,6 +125,17 @@ def test_who_asked_for_isolation_is_not_told_to_isolate() -> None:
     )
 
 
+def test_a_server_apart_under_isolation_is_to_be_taken_in() -> None:
+    qes = [qe(i) for i in range(10)]
+    apart = sample.result(qes, means=placed({1}, {0}), asked=Asked(10, isolated=True))
+    assert "--with-pid" in next_step(apart, "server-apart")
+
+
+def test_a_server_on_the_cpus_that_were_reserved_for_it_is_no_warning() -> None:
+    qes = [qe(i) for i in range(10)]
+    assert sample.result(qes, means=placed({0}, {0}), asked=Asked(10, isolated=True)).warnings == []
+
+
 def test_who_asked_for_warm_up_is_told_to_ask_for_more() -> None:
     qes = run_of([70.0, *[55.0, 55.2] * 5], [70.5, *[70.0, 55.2] * 5])
     assert next_step(sample.result(qes, asked=Asked(11, warmup=3)), "warm-up-seen") == "--warmup 4"
@@ -123,11 +161,40 @@ def test_cpu_time_that_differs_with_the_cache_is_no_matter_of_the_core() -> None
 
 def test_a_cold_first_run_that_stands_out_is_no_matter_of_the_dbms() -> None:
     cold = sample.result(run_of([500.0, *[55.0, 55.2] * 5]), asked=Asked(11, CacheState.COLD))
-    assert "hypervisor" in next_step(cold, "possible-result-cache")
+    assert "hypervisor" in next_step(cold, "warm-up-seen")
 
 
 def test_a_first_run_that_is_only_a_little_slower_is_no_result_cache() -> None:
-    assert "possible-result-cache" not in types(sample.result(run_of([75.0, *[55.0, 55.2] * 5])))
+    slower = run_of([75.0, *[55.0, 55.2] * 5])
+    assert "possible-result-cache" not in types(sample.result(slower, server=MARIADB))
+
+
+def test_a_first_run_beside_a_neighbour_is_no_result_cache() -> None:
+    beside = run_of([55.0, 55.2] * 5, [900.0, *[57.0, 57.2] * 4, 57.1])
+    assert "possible-result-cache" not in types(sample.result(beside, server=MARIADB))
+
+
+@pytest.mark.parametrize("dbms", ["postgresql", "sqlite", "duckdb"])
+def test_a_dbms_that_keeps_no_results_is_never_said_to(dbms: str) -> None:
+    found = sample.result(
+        run_of([500.0, *[55.0, 55.2] * 5]), server=dataclasses.replace(sample.SERVER, dbms=dbms)
+    )
+    assert "possible-result-cache" not in types(found)
+    assert "warm-up-seen" in types(found)
+
+
+def test_preemptions_bound_what_the_cpu_time_lost() -> None:
+    found = DUE["preempted"]()
+    (warning,) = (one for one in found.warnings if one.type == "preempted")
+    assert "100 preemptions in the median QE, of up to 20 µs each" in warning.evidence
+    assert "55.4 ms may be up to 2.00 ms too low" in warning.evidence
+    few = sample.result([qe(i, resources=resources(preemptions=9)) for i in range(10)])
+    assert "preempted" not in types(few)
+
+
+def test_io_of_others_is_no_io_of_the_query() -> None:
+    others = [qe(i, online_cpus=2, machine=machine(iowait=9)) for i in range(10)]
+    assert "ttp2-not-applicable" not in types(sample.result(others))
 
 
 def test_only_postgresql_has_io_workers(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -4,7 +4,7 @@ use std::ptr;
 
 use tare_rings::Refusal;
 
-use crate::patch::{PAGE, protect};
+use crate::near::{PAGE, protect};
 
 /// `jmp [rip]`, with the address to go to behind it. XRay's shortest trampoline has some ninety bytes.
 const JUMP: [u8; 6] = [0xff, 0x25, 0, 0, 0, 0];

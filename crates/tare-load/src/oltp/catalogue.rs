@@ -21,3 +21,20 @@ pub fn find(name: &str, scale: f64, data_seed: u64, options: Options) -> Result<
         _ => Err(Mistake(format!("no workload {name}; there are: {}", NAMES.join(", ")))),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    #[test]
+    fn a_parts_number_is_its_own_within_its_table() {
+        for name in NAMES {
+            let workload = find(name, 2.0, 1, Options::default()).unwrap();
+            let parts = workload.parts();
+            let keys: BTreeSet<_> = parts.iter().map(|part| (part.table, part.number)).collect();
+            assert_eq!(keys.len(), parts.len(), "{name}: a load is continued by these numbers");
+        }
+    }
+}

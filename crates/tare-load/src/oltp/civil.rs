@@ -35,6 +35,17 @@ impl Civil {
         }
     }
 
+    /// Of `2025-01-31 23:59:59.000001`, with any number of digits behind the point up to six.
+    pub fn parse(text: &str) -> Option<Self> {
+        let (whole, decimals) = text.split_once('.').unwrap_or((text, ""));
+        let mut numbers = whole.split(['-', ' ', ':']).map(|part| part.parse::<u32>().ok());
+        let mut next = || numbers.next()?;
+        let (year, month, day) = (next()?.into(), next()?, next()?);
+        let (hour, minute, second) = (next()?, next()?, next()?);
+        let micro = format!("{decimals:0<6}").parse().ok()?;
+        Some(Self { year, month, day, hour, minute, second, micro })
+    }
+
     /// Microseconds since 1970.
     pub fn micros(self) -> i64 {
         let of_day = (self.hour * 60 + self.minute) * 60 + self.second;

@@ -2,13 +2,23 @@
 
 use std::time::Duration;
 
-use crate::oltp::{Connection, Failure, Isolation, Trouble, mariadb, postgresql, sqlite};
+use crate::oltp::{Connection, Failure, Isolation, Protocol, Trouble, mariadb, postgresql, sqlite};
 
 /// To the DBMS that the URL's scheme names, ready within `timeout`.
 pub fn connect(url: &str, isolation: Isolation, timeout: Duration) -> Result<Box<dyn Connection>, Failure> {
+    connect_over(url, isolation, Protocol::default(), timeout)
+}
+
+/// The same, with statements sent over a protocol that the DBMS has (`Protocol::check`).
+pub fn connect_over(
+    url: &str,
+    isolation: Isolation,
+    protocol: Protocol,
+    timeout: Duration,
+) -> Result<Box<dyn Connection>, Failure> {
     match url.split_once("://").map_or("", |(scheme, _)| scheme) {
-        "postgresql" | "postgres" => postgresql::connect(url, isolation, timeout),
-        "mariadb" | "mysql" => mariadb::connect(url, isolation, timeout),
+        "postgresql" | "postgres" => postgresql::connect(url, isolation, protocol, timeout),
+        "mariadb" | "mysql" => mariadb::connect(url, isolation, protocol, timeout),
         "sqlite" => sqlite::connect(url, isolation, timeout),
         // not the URL itself: without a scheme any part of it may be the password
         _ => Err(Failure::new(

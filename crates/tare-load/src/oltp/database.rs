@@ -7,6 +7,7 @@ mod fit;
 mod load;
 mod marker;
 pub(crate) mod own;
+mod parts;
 mod problem;
 mod progress;
 mod tables;
@@ -18,11 +19,11 @@ pub use load::load;
 pub use marker::{found, options};
 pub use problem::Problem;
 
-use crate::oltp::told::Told;
+use crate::oltp::events::Event;
 use crate::oltp::{Connection, Failure};
 
 /// Opens one more connection to the database.
 pub type Connect<'a> = dyn Fn() -> Result<Box<dyn Connection>, Failure> + Sync + 'a;
 
 /// Passes a line on; several threads do.
-pub type Tell<'a> = dyn Fn(Told) + Sync + 'a;
+pub type Emit<'a> = dyn Fn(Event) + Sync + 'a;

@@ -22,16 +22,33 @@ pub fn create(table: &Table, dialect: Dialect) -> String {
     format!("CREATE TABLE {} (\n{}\n){}", table.name, lines.join(",\n"), manner(table, dialect))
 }
 
+/// A statement that is executed after the rows.
+pub struct Step {
+    /// Its text.
+    pub sql: String,
+    /// Name of the index that is there once it has been executed. None: it may be repeated.
+    pub makes: Option<String>,
+}
+
 /// After the rows, each by itself and outside a transaction: keys, indexes, and what the optimizer is to know of them.
 pub fn complete(table: &Table, dialect: Dialect) -> Vec<String> {
+    steps(table, dialect).into_iter().map(|step| step.sql).collect()
+}
+
+/// The same, with what each makes.
+pub fn steps(table: &Table, dialect: Dialect) -> Vec<Step> {
     let name = table.name;
-    let key = (dialect == Dialect::PostgreSql && !table.primary_key.is_empty())
-        .then(|| format!("ALTER TABLE {name} ADD PRIMARY KEY ({})", table.primary_key.join(", ")));
+    let key = (dialect == Dialect::PostgreSql && !table.primary_key.is_empty()).then(|| {
+        let (key, columns) = (format!("{name}_pkey"), table.primary_key.join(", "));
+        let sql = format!("ALTER TABLE {name} ADD CONSTRAINT {key} PRIMARY KEY ({columns})");
+        Step { sql, makes: Some(key) }
+    });
     let statistics = match dialect {
         Dialect::PostgreSql => format!("VACUUM (ANALYZE) {name}"),
         Dialect::MariaDb => format!("ANALYZE TABLE {name}"),
         Dialect::Sqlite => format!("ANALYZE {name}"),
     };
+    let statistics = Step { sql: statistics, makes: None };
     key.into_iter().chain(indexes(table, dialect)).chain([statistics]).collect()
 }
 
@@ -115,21 +132,21 @@ fn width(kind: Type) -> u32 {
 }
 
 /// InnoDB reads the table once for all that stand in one ALTER TABLE.
-fn indexes(table: &Table, dialect: Dialect) -> Vec<String> {
+fn indexes(table: &Table, dialect: Dialect) -> Vec<Step> {
     let kind = |index: &Index| if index.unique { "UNIQUE INDEX" } else { "INDEX" };
     if dialect == Dialect::MariaDb {
         let added = table.indexes.iter();
         let added: Vec<_> = added
             .map(|index| format!("ADD {} {} ({})", kind(index), index.name, index.columns.join(", ")))
             .collect();
-        return if added.is_empty() {
-            Vec::new()
-        } else {
-            vec![format!("ALTER TABLE {} {}", table.name, added.join(", "))]
-        };
+        let first = table.indexes.first().map(|index| index.name.to_owned());
+        let sql = format!("ALTER TABLE {} {}", table.name, added.join(", "));
+        return if added.is_empty() { Vec::new() } else { vec![Step { sql, makes: first }] };
     }
     let made = |index: &Index| {
-        format!("CREATE {} {} ON {} ({})", kind(index), index.name, table.name, index.columns.join(", "))
+        let (kind, columns) = (kind(index), index.columns.join(", "));
+        let sql = format!("CREATE {kind} {} ON {} ({columns})", index.name, table.name);
+        Step { sql, makes: Some(index.name.to_owned()) }
     };
     table.indexes.iter().map(made).collect()
 }

@@ -7,7 +7,6 @@
 mod actions;
 mod attempt;
 mod backlog;
-mod cell;
 mod clock;
 mod command;
 mod conduct;
@@ -18,17 +17,17 @@ mod finished;
 mod gate;
 mod mix;
 mod open;
+mod outage;
 mod plan;
 mod record;
 mod run;
 mod sample;
 mod schedule;
 mod seconds;
-mod stage;
+mod stalls;
 mod streams;
 mod stretch;
 mod tally;
-mod teller;
 mod think;
 mod trace;
 mod troubles;
@@ -36,7 +35,7 @@ mod validity;
 mod worker;
 
 #[cfg(test)]
-mod planned;
+mod fake;
 #[cfg(test)]
 mod tests;
 

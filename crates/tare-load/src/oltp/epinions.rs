@@ -21,46 +21,51 @@
 
 mod checks;
 mod fill;
-mod get_average_rating_by_trusted_user;
-mod get_item_average_rating;
-mod get_item_reviews_by_trusted_user;
-mod get_review_item_by_id;
-mod get_reviews_by_user;
 mod population;
 mod schema;
-mod update_item_title;
-mod update_review_rating;
-mod update_trust_rating;
-mod update_user_name;
+mod transactions;
 
+use crate::oltp::workload::{TransactionType, kinds};
 use crate::oltp::{Check, Failure, Kind, Mistake, Options, Part, Random, Rows, Table, Transaction, Workload};
-use get_average_rating_by_trusted_user::GetAverageRatingByTrustedUser;
-use get_item_average_rating::GetItemAverageRating;
-use get_item_reviews_by_trusted_user::GetItemReviewsByTrustedUser;
-use get_review_item_by_id::GetReviewItemById;
-use get_reviews_by_user::GetReviewsByUser;
 use population::Population;
-use update_item_title::UpdateItemTitle;
-use update_review_rating::UpdateReviewRating;
-use update_trust_rating::UpdateTrustRating;
-use update_user_name::UpdateUserName;
-
-const fn kind(name: &'static str, share: f64, writes: bool) -> Kind {
-    Kind { name, share, writes, keying_s: 0.0, think_s: 0.0 }
-}
+use transactions::{
+    GetAverageRatingByTrustedUser, GetItemAverageRating, GetItemReviewsByTrustedUser, GetReviewItemById,
+    GetReviewsByUser, UpdateItemTitle, UpdateReviewRating, UpdateTrustRating, UpdateUserName,
+};
 
 /// In the published order.
-static KINDS: [Kind; 9] = [
-    kind("get_review_item_by_id", 10.0, false),
-    kind("get_reviews_by_user", 10.0, false),
-    kind("get_average_rating_by_trusted_user", 10.0, false),
-    kind("get_item_average_rating", 10.0, false),
-    kind("get_item_reviews_by_trusted_user", 10.0, false),
-    kind("update_user_name", 10.0, true),
-    kind("update_item_title", 10.0, true),
-    kind("update_review_rating", 10.0, true),
-    kind("update_trust_rating", 20.0, true),
+static TYPES: [TransactionType<Epinions>; 9] = [
+    TransactionType::new("get_review_item_by_id", 10.0, false, |epinions, random, _| {
+        Box::new(GetReviewItemById { item: epinions.population.item(random) })
+    }),
+    TransactionType::new("get_reviews_by_user", 10.0, false, |epinions, random, _| {
+        Box::new(GetReviewsByUser { user: epinions.population.user(random) })
+    }),
+    TransactionType::new("get_average_rating_by_trusted_user", 10.0, false, |epinions, random, _| {
+        let all = &epinions.population;
+        Box::new(GetAverageRatingByTrustedUser { item: all.item(random), user: all.user(random) })
+    }),
+    TransactionType::new("get_item_average_rating", 10.0, false, |epinions, random, _| {
+        Box::new(GetItemAverageRating { item: epinions.population.item(random) })
+    }),
+    TransactionType::new("get_item_reviews_by_trusted_user", 10.0, false, |epinions, random, _| {
+        let all = &epinions.population;
+        Box::new(GetItemReviewsByTrustedUser { item: all.item(random), user: all.user(random) })
+    }),
+    TransactionType::new("update_user_name", 10.0, true, |epinions, random, _| {
+        Box::new(UpdateUserName::draw(&epinions.population, random))
+    }),
+    TransactionType::new("update_item_title", 10.0, true, |epinions, random, _| {
+        Box::new(UpdateItemTitle::draw(&epinions.population, random))
+    }),
+    TransactionType::new("update_review_rating", 10.0, true, |epinions, random, _| {
+        Box::new(UpdateReviewRating::draw(&epinions.population, random))
+    }),
+    TransactionType::new("update_trust_rating", 20.0, true, |epinions, random, _| {
+        Box::new(UpdateTrustRating::draw(&epinions.population, random))
+    }),
 ];
+static KINDS: [Kind; 9] = kinds(&TYPES);
 
 /// 20 users; below, hardly anyone trusts anyone.
 const SMALLEST: f64 = 0.01;
@@ -110,19 +115,8 @@ impl Workload for Epinions {
         self.population.fill(part, rows)
     }
 
-    fn draw(&self, kind: usize, random: &mut Random, _home: Option<u64>) -> Box<dyn Transaction> {
-        let all = &self.population;
-        match kind {
-            0 => Box::new(GetReviewItemById { item: all.item(random) }),
-            1 => Box::new(GetReviewsByUser { user: all.user(random) }),
-            2 => Box::new(GetAverageRatingByTrustedUser { item: all.item(random), user: all.user(random) }),
-            3 => Box::new(GetItemAverageRating { item: all.item(random) }),
-            4 => Box::new(GetItemReviewsByTrustedUser { item: all.item(random), user: all.user(random) }),
-            5 => Box::new(UpdateUserName::draw(all, random)),
-            6 => Box::new(UpdateItemTitle::draw(all, random)),
-            7 => Box::new(UpdateReviewRating::draw(all, random)),
-            _ => Box::new(UpdateTrustRating::draw(all, random)),
-        }
+    fn draw(&self, kind: usize, random: &mut Random, home: Option<u64>) -> Box<dyn Transaction> {
+        (TYPES[kind].draw)(self, random, home)
     }
 
     fn checks(&self) -> &'static [Check] {

@@ -35,12 +35,24 @@ pub struct Failure {
     pub trouble: Trouble,
     /// What the DBMS said, with its code.
     pub text: String,
+    /// What to do about it, where its code tells. None: its trouble tells.
+    pub next: Option<&'static str>,
 }
 
 impl Failure {
     /// As a DBMS reports it.
     pub fn new(trouble: Trouble, text: impl Into<String>) -> Self {
-        Self { trouble, text: text.into() }
+        Self { trouble, text: text.into(), next: None }
+    }
+
+    /// With what to do about it.
+    pub fn with_next(self, next: Option<&'static str>) -> Self {
+        Self { next, ..self }
+    }
+
+    /// In other words.
+    pub fn reworded(self, text: String) -> Self {
+        Self { text, ..self }
     }
 
     /// The database does not hold what the workload loaded into it.

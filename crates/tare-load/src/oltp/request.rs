@@ -1,16 +1,17 @@
 //! What the driver is asked for: one JSON document, since a URL holds a password and has no place on a command line.
 //!
-//! `python/tare/workload/oltp/request.py` writes it.
+//! `python/tare/workload/oltp/request.py` writes it; a test there compares both sides field by field.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::oltp::Isolation;
+use crate::oltp::{Isolation, Protocol};
 
 /// One call of the driver.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Request {
     /// `postgresql://…`, `mariadb://…`, `mysql://…` or `sqlite:///…`, with its password.
@@ -24,6 +25,9 @@ pub struct Request {
     pub options: BTreeMap<String, String>,
     /// Of the data (load), or of mix, parameters and arrivals (run).
     pub seed: u64,
+    /// How statements travel. None: as the DBMS has it by default.
+    #[serde(default)]
+    pub protocol: Option<Protocol>,
     /// To a connection, and to reconnect in all.
     pub connect_timeout_s: f64,
     /// What to do.
@@ -31,7 +35,7 @@ pub struct Request {
 }
 
 /// What to do.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "do", rename_all = "snake_case", deny_unknown_fields)]
 pub enum Action {
     /// Make and fill the tables.
@@ -53,7 +57,7 @@ pub enum Action {
 }
 
 /// A run: its schedule, who sends it, and how failures are met.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Run {
     /// Connections, each with a thread.
@@ -77,6 +81,9 @@ pub struct Run {
     pub tries: u32,
     /// Closed loop: keying and think times of the workload, times this; 0: none.
     pub think: f64,
+    /// A transaction of one statement is sent without BEGIN and COMMIT.
+    #[serde(default)]
+    pub autocommit: bool,
     /// p of the L_p norm.
     pub norm: f64,
     /// Every transaction of the measured part, as `sample.rs` lays it out. None: none are kept.
@@ -84,7 +91,7 @@ pub struct Run {
 }
 
 /// When transactions are due.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
 pub enum Arrivals {
     /// A closed loop: each connection sends its next when the last has ended.
@@ -101,7 +108,7 @@ pub enum Arrivals {
 }
 
 /// A stretch at one rate.
-#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Phase {
     /// Transactions a second; may be below one. None: closed loop or trace.

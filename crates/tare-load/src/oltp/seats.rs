@@ -51,6 +51,7 @@ mod world;
 
 use std::sync::atomic::{AtomicI64, Ordering};
 
+use crate::oltp::workload::{TransactionType, kinds};
 use crate::oltp::{
     Check, Connection, Failure, Kind, Mistake, Options, Part, Random, Rows, Statement, Table, Transaction,
     Workload,
@@ -65,18 +66,27 @@ use update_customer::UpdateCustomer;
 use update_reservation::UpdateReservation;
 use world::World;
 
-const fn kind(name: &'static str, share: f64, writes: bool) -> Kind {
-    Kind { name, share, writes, keying_s: 0.0, think_s: 0.0 }
-}
-
-static KINDS: [Kind; 6] = [
-    kind("delete_reservation", 10.0, true),
-    kind("find_flights", 10.0, false),
-    kind("find_open_seats", 35.0, false),
-    kind("new_reservation", 20.0, true),
-    kind("update_customer", 10.0, true),
-    kind("update_reservation", 15.0, true),
+static TYPES: [TransactionType<Seats>; 6] = [
+    TransactionType::new("delete_reservation", 10.0, true, |seats, random, _| {
+        Box::new(DeleteReservation::draw(seats, random))
+    }),
+    TransactionType::new("find_flights", 10.0, false, |seats, random, _| {
+        Box::new(FindFlights::draw(seats, random))
+    }),
+    TransactionType::new("find_open_seats", 35.0, false, |seats, random, _| {
+        Box::new(FindOpenSeats::draw(seats, random))
+    }),
+    TransactionType::new("new_reservation", 20.0, true, |seats, random, _| {
+        Box::new(NewReservation::draw(seats, random))
+    }),
+    TransactionType::new("update_customer", 10.0, true, |seats, random, _| {
+        Box::new(UpdateCustomer::draw(seats, random))
+    }),
+    TransactionType::new("update_reservation", 15.0, true, |seats, random, _| {
+        Box::new(UpdateReservation::draw(seats, random))
+    }),
 ];
+static KINDS: [Kind; 6] = kinds(&TYPES);
 
 static LAST_RESERVATION: Statement = Statement::new("SELECT max(r_id) FROM reservation");
 
@@ -150,15 +160,8 @@ impl Workload for Seats {
         fill::fill(self, part, rows)
     }
 
-    fn draw(&self, kind: usize, random: &mut Random, _home: Option<u64>) -> Box<dyn Transaction> {
-        match kind {
-            0 => Box::new(DeleteReservation::draw(self, random)),
-            1 => Box::new(FindFlights::draw(self, random)),
-            2 => Box::new(FindOpenSeats::draw(self, random)),
-            3 => Box::new(NewReservation::draw(self, random)),
-            4 => Box::new(UpdateCustomer::draw(self, random)),
-            _ => Box::new(UpdateReservation::draw(self, random)),
-        }
+    fn draw(&self, kind: usize, random: &mut Random, home: Option<u64>) -> Box<dyn Transaction> {
+        (TYPES[kind].draw)(self, random, home)
     }
 
     fn meet(&self, on: &mut dyn Connection) -> Result<(), Failure> {

@@ -53,7 +53,8 @@ pub fn connect(url: &str, isolation: Isolation, timeout: Duration) -> Result<Box
     };
     let inner = open().map_err(|error| {
         let said = failed(&error);
-        Failure::new(said.trouble, format!("SQLite cannot open {}: {said}", file.display()))
+        let text = format!("SQLite cannot open {}: {said}", file.display());
+        said.reworded(text)
     })?;
     Ok(Box::new(Sqlite { inner, prepared: HashMap::new() }))
 }
@@ -119,8 +120,12 @@ impl Connection for Sqlite {
         self.script(if writes { "BEGIN IMMEDIATE" } else { "BEGIN" })
     }
 
+    fn begin_alone(&mut self, _writes: bool) -> Result<(), Failure> {
+        Ok(())
+    }
+
     fn commit(&mut self) -> Result<(), Failure> {
-        self.script("COMMIT")
+        if self.inner.is_autocommit() { Ok(()) } else { self.script("COMMIT") }
     }
 
     fn rollback(&mut self) -> Result<(), Failure> {
@@ -153,6 +158,9 @@ impl Connection for Sqlite {
         table: &Table,
         fill: &mut dyn FnMut(&mut dyn Rows) -> Result<(), Failure>,
     ) -> Result<u64, Failure> {
+        if !self.inner.is_autocommit() {
+            return load::insert(&self.inner, table, fill);
+        }
         self.begin(true)?;
         let loaded = load::insert(&self.inner, table, fill).and_then(|rows| self.commit().map(|()| rows));
         if loaded.is_err() {

@@ -16,6 +16,7 @@ mod update_location;
 mod update_subscriber_data;
 mod value;
 
+use crate::oltp::workload::{TransactionType, kinds};
 use crate::oltp::{
     Check, Failure, Kind, Mistake, Options, Part, Random, Row, Rows, Statement, Table, Transaction, Workload,
 };
@@ -35,19 +36,30 @@ const SUBSCRIBERS_AT_ONCE: i64 = 20_000;
 
 static ID_OF_NUMBER: Statement = Statement::new("SELECT s_id FROM subscriber WHERE sub_nbr = $1");
 
-const fn kind(name: &'static str, share: f64, writes: bool) -> Kind {
-    Kind { name, share, writes, keying_s: 0.0, think_s: 0.0 }
-}
-
-static KINDS: &[Kind] = &[
-    kind("delete_call_forwarding", 2.0, true),
-    kind("get_access_data", 35.0, false),
-    kind("get_new_destination", 10.0, false),
-    kind("get_subscriber_data", 35.0, false),
-    kind("insert_call_forwarding", 2.0, true),
-    kind("update_location", 14.0, true),
-    kind("update_subscriber_data", 2.0, true),
+static TYPES: [TransactionType<Tatp>; 7] = [
+    TransactionType::new("delete_call_forwarding", 2.0, true, |tatp, random, _| {
+        Box::new(DeleteCallForwarding::draw(tatp.subscribers.draw(random), random))
+    }),
+    TransactionType::new("get_access_data", 35.0, false, |tatp, random, _| {
+        Box::new(GetAccessData::draw(tatp.subscribers.draw(random), random))
+    }),
+    TransactionType::new("get_new_destination", 10.0, false, |tatp, random, _| {
+        Box::new(GetNewDestination::draw(tatp.subscribers.draw(random), random))
+    }),
+    TransactionType::new("get_subscriber_data", 35.0, false, |tatp, random, _| {
+        Box::new(GetSubscriberData { s_id: tatp.subscribers.draw(random) })
+    }),
+    TransactionType::new("insert_call_forwarding", 2.0, true, |tatp, random, _| {
+        Box::new(InsertCallForwarding::draw(tatp.subscribers.draw(random), random))
+    }),
+    TransactionType::new("update_location", 14.0, true, |tatp, random, _| {
+        Box::new(UpdateLocation::draw(tatp.subscribers.draw(random), random))
+    }),
+    TransactionType::new("update_subscriber_data", 2.0, true, |tatp, random, _| {
+        Box::new(UpdateSubscriberData::draw(tatp.subscribers.draw(random), random))
+    }),
 ];
+static KINDS: [Kind; 7] = kinds(&TYPES);
 
 /// At one scale.
 #[derive(Debug)]
@@ -80,7 +92,7 @@ impl Workload for Tatp {
     }
 
     fn kinds(&self) -> &'static [Kind] {
-        KINDS
+        &KINDS
     }
 
     fn tables(&self) -> &'static [Table] {
@@ -112,17 +124,8 @@ impl Workload for Tatp {
         (before + 1..=last).try_for_each(|s_id| population::fill(part.table, self.data_seed, s_id, rows))
     }
 
-    fn draw(&self, kind: usize, random: &mut Random, _home: Option<u64>) -> Box<dyn Transaction> {
-        let s_id = self.subscribers.draw(random);
-        match kind {
-            0 => Box::new(DeleteCallForwarding::draw(s_id, random)),
-            1 => Box::new(GetAccessData::draw(s_id, random)),
-            2 => Box::new(GetNewDestination::draw(s_id, random)),
-            3 => Box::new(GetSubscriberData { s_id }),
-            4 => Box::new(InsertCallForwarding::draw(s_id, random)),
-            5 => Box::new(UpdateLocation::draw(s_id, random)),
-            _ => Box::new(UpdateSubscriberData::draw(s_id, random)),
-        }
+    fn draw(&self, kind: usize, random: &mut Random, home: Option<u64>) -> Box<dyn Transaction> {
+        (TYPES[kind].draw)(self, random, home)
     }
 
     fn checks(&self) -> &'static [Check] {

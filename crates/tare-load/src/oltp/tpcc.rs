@@ -23,6 +23,7 @@ pub mod stock_level;
 mod terminal;
 mod text;
 
+use crate::oltp::workload::{TransactionType, kinds};
 use crate::oltp::{
     Check, Failure, Kind, Mistake, Options, Part, Random, Rows, Table, Transaction, Value, Workload,
 };
@@ -36,13 +37,40 @@ use stock_level::StockLevel;
 use terminal::Terminal;
 
 /// Clauses 5.2.3 (mix) and 5.2.5.7 (keying and think times).
-static KINDS: [Kind; 5] = [
-    Kind { name: "new_order", share: 45.0, writes: true, keying_s: 18.0, think_s: 12.0 },
-    Kind { name: "payment", share: 43.0, writes: true, keying_s: 3.0, think_s: 12.0 },
-    Kind { name: "order_status", share: 4.0, writes: false, keying_s: 2.0, think_s: 10.0 },
-    Kind { name: "delivery", share: 4.0, writes: true, keying_s: 2.0, think_s: 5.0 },
-    Kind { name: "stock_level", share: 4.0, writes: false, keying_s: 2.0, think_s: 5.0 },
+static TYPES: [TransactionType<Tpcc>; 5] = [
+    TransactionType {
+        kind: Kind { name: "new_order", share: 45.0, writes: true, keying_s: 18.0, think_s: 12.0 },
+        draw: |tpcc, random, home| {
+            Box::new(NewOrder::draw(
+                tpcc.terminal(home, random),
+                tpcc.fixed_lines,
+                &tpcc.population.constants,
+                random,
+            ))
+        },
+    },
+    TransactionType {
+        kind: Kind { name: "payment", share: 43.0, writes: true, keying_s: 3.0, think_s: 12.0 },
+        draw: |tpcc, random, home| {
+            Box::new(Payment::draw(tpcc.terminal(home, random), &tpcc.population.constants, random))
+        },
+    },
+    TransactionType {
+        kind: Kind { name: "order_status", share: 4.0, writes: false, keying_s: 2.0, think_s: 10.0 },
+        draw: |tpcc, random, home| {
+            Box::new(OrderStatus::draw(tpcc.terminal(home, random), &tpcc.population.constants, random))
+        },
+    },
+    TransactionType {
+        kind: Kind { name: "delivery", share: 4.0, writes: true, keying_s: 2.0, think_s: 5.0 },
+        draw: |tpcc, random, home| Box::new(Delivery::draw(tpcc.terminal(home, random), random)),
+    },
+    TransactionType {
+        kind: Kind { name: "stock_level", share: 4.0, writes: false, keying_s: 2.0, think_s: 5.0 },
+        draw: |tpcc, random, home| Box::new(StockLevel::draw(tpcc.terminal(home, random), random)),
+    },
 ];
+static KINDS: [Kind; 5] = kinds(&TYPES);
 
 /// More would not fit into the columns' 32 bits with room to spare, nor on a disk.
 const MOST_WAREHOUSES: f64 = 1_000_000.0;
@@ -75,6 +103,10 @@ impl Tpcc {
             fixed_lines,
         })
     }
+
+    fn terminal(&self, home: Option<u64>, random: &mut Random) -> Terminal {
+        Terminal::of(self.population.warehouses, home, random)
+    }
 }
 
 impl Workload for Tpcc {
@@ -103,15 +135,7 @@ impl Workload for Tpcc {
     }
 
     fn draw(&self, kind: usize, random: &mut Random, home: Option<u64>) -> Box<dyn Transaction> {
-        let terminal = Terminal::of(self.population.warehouses, home, random);
-        let constants = &self.population.constants;
-        match kind {
-            0 => Box::new(NewOrder::draw(terminal, self.fixed_lines, constants, random)),
-            1 => Box::new(Payment::draw(terminal, constants, random)),
-            2 => Box::new(OrderStatus::draw(terminal, constants, random)),
-            3 => Box::new(Delivery::draw(terminal, random)),
-            _ => Box::new(StockLevel::draw(terminal, random)),
-        }
+        (TYPES[kind].draw)(self, random, home)
     }
 
     fn checks(&self) -> &'static [Check] {

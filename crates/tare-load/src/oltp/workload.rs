@@ -17,6 +17,33 @@ pub struct Kind {
     pub think_s: f64,
 }
 
+/// Draws a transaction of one type: see `Workload::draw`.
+pub(super) type Draw<W> = fn(&W, &mut Random, Option<u64>) -> Box<dyn Transaction>;
+
+/// A row of a workload's table of types.
+pub(super) struct TransactionType<W> {
+    pub(super) kind: Kind,
+    pub(super) draw: Draw<W>,
+}
+
+impl<W> TransactionType<W> {
+    /// A type without keying and think times.
+    pub(super) const fn new(name: &'static str, share: f64, writes: bool, draw: Draw<W>) -> Self {
+        Self { kind: Kind { name, share, writes, keying_s: 0.0, think_s: 0.0 }, draw }
+    }
+}
+
+/// The types of a table, in its order.
+pub(super) const fn kinds<W, const N: usize>(table: &[TransactionType<W>; N]) -> [Kind; N] {
+    let mut kinds = [table[0].kind; N];
+    let mut number = 1;
+    while number < N {
+        kinds[number] = table[number].kind;
+        number += 1;
+    }
+    kinds
+}
+
 /// A part of a table that is loaded in one transaction, and the seed's path to it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Part {
@@ -37,10 +64,15 @@ pub enum Ended {
     RollBack,
 }
 
-/// Drawn once; run again with the same parameters if it must be retried.
+/// Parameters of one transaction, drawn once; it runs again with the same parameters if it must be retried.
 pub trait Transaction: Send {
     /// Its statements, without BEGIN and COMMIT.
     fn run(&self, on: &mut dyn Connection) -> Result<Ended, Failure>;
+
+    /// Whether it is one statement, which a DBMS may commit by itself (`--autocommit`).
+    fn is_single(&self) -> bool {
+        false
+    }
 }
 
 /// A condition on the data that holds between transactions.

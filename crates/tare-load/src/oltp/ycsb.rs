@@ -26,14 +26,8 @@ use crate::oltp::{
     Check, Connection, Failure, Kind, Mistake, Options, Part, Random, Rows, Statement, Table, Transaction,
     Workload,
 };
-use delete::Delete;
-use insert::Insert;
 use keys::Keys;
-use read::Read;
-use read_modify_write::ReadModifyWrite;
-use scan::Scan;
 use settings::Settings;
-use update::Update;
 
 /// Records at scale 1.
 const PER_SCALE: f64 = 1000.0;
@@ -110,18 +104,7 @@ impl Workload for Ycsb {
     }
 
     fn draw(&self, kind: usize, random: &mut Random, _home: Option<u64>) -> Box<dyn Transaction> {
-        let settings = &self.settings;
-        if kind == 1 {
-            return Box::new(Insert::draw(&self.keys, random));
-        }
-        let key = self.keys.draw(random);
-        match kind {
-            0 => Box::new(Read::draw(key, settings.read, random)),
-            2 => Box::new(Scan::draw(key, settings, random)),
-            3 => Box::new(Update::draw(key, settings.write, random)),
-            4 => Box::new(Delete { key }),
-            _ => Box::new(ReadModifyWrite::draw(key, settings, random)),
-        }
+        mix::draw(self, kind, random)
     }
 
     fn meet(&self, on: &mut dyn Connection) -> Result<(), Failure> {

@@ -5,7 +5,8 @@ use std::time::{Duration, Instant};
 
 use tare_load::oltp::{Dialect, Isolation, Statement, Trouble, connect};
 
-use crate::servers::{PATIENCE, Server, answer, each};
+use crate::protocols::each;
+use crate::servers::{PATIENCE, Server, answer};
 use crate::tables::has_row_locks;
 
 fn refused(url: &str, patience: Duration) -> (Trouble, String) {

@@ -2,7 +2,8 @@
 
 use tare_load::oltp::{Dialect, Failure, Rows, Table, Trouble};
 
-use crate::servers::{answer, each};
+use crate::protocols::each;
+use crate::servers::answer;
 use crate::tables::{made, pairs};
 
 const ROWS: i64 = 10_000;

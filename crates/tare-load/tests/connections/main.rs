@@ -4,6 +4,7 @@
 
 mod failures;
 mod loading;
+mod protocols;
 #[expect(dead_code, reason = "tables of a test's own need no turns")]
 #[path = "../servers/mod.rs"]
 mod servers;

@@ -5,7 +5,8 @@ use std::thread;
 
 use tare_load::oltp::{Connection, Dialect, Isolation, Statement, Table, Trouble, Value};
 
-use crate::servers::{Server, answer, each};
+use crate::protocols::each;
+use crate::servers::{Server, answer};
 use crate::tables::{has_row_locks, made, pairs};
 
 macro_rules! statements {
@@ -43,6 +44,33 @@ fn what_is_rolled_back_was_never_there() {
         on.begin(true).unwrap();
         on.rollback().unwrap();
         assert_eq!(answer(on.as_mut(), COUNT), "0");
+    });
+}
+
+#[test]
+fn a_statement_alone_is_committed_by_itself_and_costs_one_round_trip() {
+    statements!("conn_alone");
+    each(|server| {
+        let mut on = server.open();
+        made(on.as_mut(), &TABLE);
+        let alone = |on: &mut dyn Connection, key: i64| {
+            let before = on.round_trips();
+            on.begin_alone(true).unwrap();
+            on.run(&INSERT, &pair(key, "a")).unwrap();
+            assert_eq!(answer(server.open().as_mut(), COUNT), key.to_string(), "seen before `commit`");
+            on.commit().unwrap();
+            on.round_trips() - before
+        };
+        alone(on.as_mut(), 1); // prepares
+        let in_process = on.dialect() == Dialect::Sqlite;
+        assert_eq!(alone(on.as_mut(), 2), if in_process { 0 } else { 1 });
+        on.begin_alone(true).unwrap();
+        assert_eq!(on.run(&INSERT, &pair(2, "b")).unwrap_err().trouble, Trouble::Duplicate);
+        on.rollback().unwrap();
+        on.begin(true).unwrap();
+        on.run(&INSERT, &pair(3, "c")).unwrap();
+        on.rollback().unwrap();
+        assert_eq!(answer(on.as_mut(), COUNT), "2", "several statements are a transaction again");
     });
 }
 
@@ -208,9 +236,10 @@ fn a_connection_says_what_it_is_connected_to() {
 fn a_postgresql_session_looks_after_its_client_and_waits_no_longer_than_it_should() {
     each(|server| {
         let mut on = server.open();
-        if on.dialect() == Dialect::PostgreSql {
+        if on.dialect() == Dialect::PostgreSql && server.protocol.is_none() {
             assert_eq!(answer(on.as_mut(), "SHOW client_connection_check_interval"), "1s", "from 14 on");
             assert_eq!(answer(on.as_mut(), "SHOW lock_timeout"), "10s");
+            assert_eq!(answer(on.as_mut(), "SHOW statement_timeout"), "0");
             assert_eq!(answer(on.as_mut(), "SHOW application_name"), "tare oltp");
         }
     });

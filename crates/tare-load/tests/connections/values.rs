@@ -2,7 +2,8 @@
 
 use tare_load::oltp::{Column, Dialect, Index, Row, Statement, Table, Type, Value};
 
-use crate::servers::{answer, each};
+use crate::protocols::each;
+use crate::servers::answer;
 use crate::tables::{PAIR, committed, made};
 
 static KINDS: Table = Table {

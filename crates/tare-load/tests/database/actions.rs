@@ -1,12 +1,11 @@
 //! What stands in the database after each action, and what is refused.
 
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicUsize, Ordering};
 
 use tare_load::oltp::database::{self, Problem};
+use tare_load::oltp::events::{CheckResult, Event, LoadMarker};
 use tare_load::oltp::request::{Action, Request};
-use tare_load::oltp::told::{Checked, Loaded, Told};
-use tare_load::oltp::{Connection, Failure, Trouble};
+use tare_load::oltp::{Connection, Dialect};
 
 use crate::servers::{Server, answer, each_alone};
 use crate::shop::{Breaks, SALES, SHOPS, Shop, note, options};
@@ -21,6 +20,7 @@ fn each(test: impl Fn(&Server)) {
         on.script("DROP TABLE IF EXISTS db_shops").unwrap();
         on.script("DROP TABLE IF EXISTS db_sales").unwrap();
         on.script("DROP TABLE IF EXISTS tare_oltp").unwrap();
+        on.script("DROP TABLE IF EXISTS tare_oltp_parts").unwrap();
         drop(on);
         test(server);
     });
@@ -33,28 +33,29 @@ fn request(server: &Server, workload: &str, action: Action) -> Request {
         scale: None,
         options: options(),
         seed: u64::MAX - 7,
+        protocol: None,
         connect_timeout_s: 10.0,
         action,
     }
 }
 
-/// With all that was told.
-fn ask(server: &Server, breaks: Breaks, action: Action) -> Result<Vec<Told>, Problem> {
-    let told = Mutex::new(Vec::new());
-    let tell = |line| told.lock().unwrap().push(line);
+/// All events of an action.
+fn ask(server: &Server, breaks: Breaks, action: Action) -> Result<Vec<Event>, Problem> {
+    let events = Mutex::new(Vec::new());
+    let emit = |event| events.lock().unwrap().push(event);
     let connect = || Ok(server.open());
     let request = request(server, "shop", action);
     let shop = Shop(breaks);
     match &request.action {
-        Action::Load { .. } => database::load(&request, &shop, &connect, &tell),
-        Action::Check { .. } => database::check(&request, &shop, &connect, &tell),
-        Action::Drop => database::drop(&request, &shop, &connect, &tell),
+        Action::Load { .. } => database::load(&request, &shop, &connect, &emit),
+        Action::Check { .. } => database::check(&request, &shop, &connect, &emit),
+        Action::Drop => database::drop(&request, &shop, &connect, &emit),
         Action::Run(_) => unreachable!(),
     }?;
-    Ok(told.into_inner().unwrap())
+    Ok(events.into_inner().unwrap())
 }
 
-fn found(server: &Server) -> Option<Loaded> {
+fn found(server: &Server) -> Option<LoadMarker> {
     database::found(server.open().as_mut()).unwrap()
 }
 
@@ -65,9 +66,10 @@ fn is_there(on: &mut dyn Connection, table: &str) -> bool {
 #[test]
 fn a_load_leaves_every_row_and_says_what_it_was() {
     each(|server| {
-        let told = ask(server, Breaks::Nowhere, LOAD).unwrap();
-        let Some(Told::LoadDone { loaded, tables, rows_ns, all_ns, own }) = told.last() else {
-            panic!("{told:?}")
+        let events = ask(server, Breaks::Nowhere, LOAD).unwrap();
+        let Some(Event::LoadDone { loaded, tables, rows_ns, all_ns, own, continued_rows: 0 }) = events.last()
+        else {
+            panic!("{events:?}")
         };
         assert_eq!(tables.iter().map(|one| one.rows).collect::<Vec<_>>(), [SHOPS, SHOPS * SALES]);
         assert!(0 < *rows_ns && rows_ns < all_ns && own.cpu_ns > 0 && own.peak_rss_bytes > 0);
@@ -124,42 +126,111 @@ fn a_load_that_fails_leaves_nothing() {
     });
 }
 
-/// Its connections are gone when what it made is to be dropped: as if it had been killed.
+/// One connection loads part by part; the server goes away in the last one.
 fn interrupted(server: &Server) -> Problem {
-    let opened = AtomicUsize::new(0);
-    let connect = || match opened.fetch_add(1, Ordering::Relaxed) {
-        0 => Ok(server.open()),
-        _ => Err(Failure::new(Trouble::Lost, "gone")),
-    };
-    let action = Action::Load { connections: 1, replace: false };
-    database::load(&request(server, "shop", action), &Shop(Breaks::Generator), &connect, &|_| {}).unwrap_err()
+    ask(server, Breaks::Server, Action::Load { connections: 1, replace: false }).unwrap_err()
 }
 
 #[test]
-fn an_interrupted_load_is_known_refused_and_loaded_over() {
+fn a_load_whose_server_went_away_is_refused_until_it_is_continued() {
     each(|server| {
         let problem = interrupted(server);
-        assert!(problem.what.contains("the next load does"), "{problem}");
+        assert!(problem.what.contains("what is loaded stays") && problem.next.contains("which continues"));
         assert!(!found(server).unwrap().complete);
-        assert!(is_there(server.open().as_mut(), "db_shops"));
         let refused = ask(server, Breaks::Nowhere, Action::Check { rows: 1 }).unwrap_err();
-        assert!(refused.what.contains("interrupted"), "{refused}");
-        ask(server, Breaks::Nowhere, LOAD).unwrap();
+        assert!(refused.what.contains("interrupted") && refused.next.contains("continues"), "{refused}");
+
+        let missing = |on: &mut dyn Connection| {
+            let there: u64 = answer(on, "SELECT count(*) FROM db_sales").parse().unwrap();
+            SHOPS * SALES - there
+        };
+        assert!((1..=SALES).contains(&missing(server.open().as_mut())), "one part at most is lost");
+        let events = ask(server, Breaks::Nowhere, LOAD).unwrap();
+        let Some(Event::LoadDone { tables, continued_rows, .. }) = events.last() else {
+            panic!("{events:?}")
+        };
+        assert_eq!(tables.iter().map(|one| one.rows).collect::<Vec<_>>(), [SHOPS, SHOPS * SALES]);
+        assert_eq!(*continued_rows, (SHOPS - 1) * SALES, "the smallest part comes last");
+        assert_eq!(missing(server.open().as_mut()), 0);
         assert!(found(server).unwrap().complete);
+        assert!(!is_there(server.open().as_mut(), "tare_oltp_parts"));
+        ask(server, Breaks::Nowhere, Action::Check { rows: 1 }).unwrap();
     });
 }
 
-fn checked(told: &[Told]) -> Vec<&Checked> {
-    told.iter().filter_map(|line| if let Told::Checked(one) = line { Some(one) } else { None }).collect()
+#[test]
+fn another_load_does_not_continue_an_interrupted_one_and_says_in_what_it_differs() {
+    each(|server| {
+        interrupted(server);
+        let other = Request { seed: 5, options: Default::default(), ..request(server, "shop", LOAD) };
+        let load = |request: &Request| {
+            database::load(request, &Shop(Breaks::Nowhere), &|| Ok(server.open()), &|_| {})
+        };
+        let refused = load(&other).unwrap_err();
+        assert!(refused.usage && refused.next.contains("--replace"), "{refused}");
+        assert!(refused.what.contains(&format!("seed {}, not 5; options", u64::MAX - 7)), "{refused}");
+        load(&Request { action: RELOAD, ..other }).unwrap();
+        assert_eq!(found(server).unwrap().seed, 5);
+    });
+}
+
+#[test]
+fn rows_that_vanished_from_an_interrupted_load_are_noticed() {
+    each(|server| {
+        interrupted(server);
+        server.open().script("DELETE FROM db_sales WHERE shop = 0 AND number = 7").unwrap();
+        let problem = ask(server, Breaks::Nowhere, LOAD).unwrap_err();
+        assert!(problem.what.contains("db_sales has 11999 rows, where 12000 were loaded"), "{problem}");
+        interrupted(server);
+        server.open().script("DROP TABLE db_sales").unwrap();
+        let refused = ask(server, Breaks::Nowhere, LOAD).unwrap_err();
+        assert!(refused.what.contains("db_sales, which is gone") && refused.usage, "{refused}");
+        ask(server, Breaks::Nowhere, RELOAD).unwrap();
+    });
+}
+
+#[test]
+fn a_load_that_stopped_while_it_made_indexes_makes_those_that_are_missing() {
+    each(|server| {
+        ask(server, Breaks::Nowhere, LOAD).unwrap();
+        interrupted_after(server, "DROP INDEX db_sales_note");
+        let events = ask(server, Breaks::Nowhere, LOAD).unwrap();
+        assert!(matches!(events.last(), Some(Event::LoadDone { continued_rows, .. }) if *continued_rows > 0));
+        let twice =
+            "INSERT INTO db_sales SELECT shop + 100, number, amount, note FROM db_sales WHERE number < 2";
+        server.open().script(twice).unwrap();
+        let note = "UPDATE db_sales SET shop = 100 WHERE shop = 101";
+        assert!(server.open().script(note).is_err(), "its key is there");
+    });
+}
+
+/// As if a whole load had been killed before it was complete.
+fn interrupted_after(server: &Server, undo: &str) {
+    let mut on = server.open();
+    let undo = if on.dialect() == Dialect::MariaDb { format!("{undo} ON db_sales") } else { undo.to_owned() };
+    on.script(&undo).unwrap();
+    on.script("UPDATE tare_oltp SET complete = 0").unwrap();
+    on.script("CREATE TABLE tare_oltp_parts (table_name varchar(100), part bigint, row_count bigint)")
+        .unwrap();
+    let rows: Vec<_> = (0..SHOPS).map(|shop| format!("('db_sales', {shop}, {SALES})")).collect();
+    on.script(&format!("INSERT INTO tare_oltp_parts VALUES ('db_shops', 0, {SHOPS}), {}", rows.join(", ")))
+        .unwrap();
+}
+
+fn checked(events: &[Event]) -> Vec<&CheckResult> {
+    events
+        .iter()
+        .filter_map(|event| if let Event::CheckResult(check) = event { Some(check) } else { None })
+        .collect()
 }
 
 #[test]
 fn a_check_counts_what_fails_and_names_the_first() {
     each(|server| {
         ask(server, Breaks::Nowhere, LOAD).unwrap();
-        let told = ask(server, Breaks::Nowhere, Action::Check { rows: 2 }).unwrap();
-        assert!(matches!(told.last(), Some(Told::CheckDone { took_ns: 1.. })));
-        let [named, paid] = checked(&told)[..] else { panic!("{told:?}") };
+        let events = ask(server, Breaks::Nowhere, Action::Check { rows: 2 }).unwrap();
+        assert!(matches!(events.last(), Some(Event::ChecksDone { took_ns: 1.. })));
+        let [named, paid] = checked(&events)[..] else { panic!("{events:?}") };
         assert_eq!((named.failing, named.rows.len()), (0, 0));
         assert_eq!((paid.name.as_str(), paid.failing), ("paid", SHOPS * SALES / 1000));
         assert_eq!(paid.columns, ["shop", "number", "amount"]);
@@ -177,7 +248,10 @@ fn a_drop_leaves_nothing_and_may_be_repeated() {
             database::drop(&other, &Shop(Breaks::Nowhere), &|| Ok(server.open()), &|_| {}).unwrap_err();
         assert!(refused.what.contains("holds shop, not other"), "{refused}");
         for _ in 0..2 {
-            assert!(matches!(ask(server, Breaks::Nowhere, Action::Drop).unwrap()[..], [Told::Dropped]));
+            assert!(matches!(
+                ask(server, Breaks::Nowhere, Action::Drop).unwrap()[..],
+                [Event::TablesDropped]
+            ));
             assert_eq!(found(server), None);
             assert!(!is_there(server.open().as_mut(), "db_shops"));
         }

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use tare_load::oltp::{
-    Check, Column, Ended, Failure, Index, Kind, Part, Random, Rows, Statement, Table, Transaction, Type,
-    Workload,
+    Check, Column, Ended, Failure, Index, Kind, Part, Random, Rows, Statement, Table, Transaction, Trouble,
+    Type, Workload,
 };
 
 pub const SHOPS: u64 = 4;
@@ -18,6 +18,8 @@ pub enum Breaks {
     Generator,
     /// A key comes twice.
     Key,
+    /// The server goes away.
+    Server,
 }
 
 pub struct Shop(pub Breaks);
@@ -114,6 +116,9 @@ impl Workload for Shop {
             let last = part.number + 1 == SHOPS && number + 1 == SALES;
             if last && self.0 == Breaks::Generator {
                 return Err(Failure::foreign("the generator is broken"));
+            }
+            if last && self.0 == Breaks::Server {
+                return Err(Failure::new(Trouble::Lost, "the server went away"));
             }
             rows.int(part.number as i64);
             rows.int(if last && self.0 == Breaks::Key { 0 } else { number as i64 });

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-use tare_load::oltp::{Connection, Isolation, Value, connect};
+use tare_load::oltp::{Connection, Isolation, Protocol, Value, connect_over};
 
 /// Longer than anything here takes.
 pub const PATIENCE: Duration = Duration::from_secs(10);
@@ -16,8 +16,10 @@ pub const PATIENCE: Duration = Duration::from_secs(10);
 /// One to run a test against.
 pub struct Server {
     pub url: String,
+    /// None: as the DBMS has it by default.
+    pub protocol: Option<Protocol>,
     /// SQLite's, gone at the end.
-    folder: Option<PathBuf>,
+    pub folder: Option<PathBuf>,
 }
 
 impl Server {
@@ -28,7 +30,7 @@ impl Server {
         create_dir(&folder).unwrap();
         let file = folder.join("test.db");
         File::create_new(&file).unwrap();
-        Self { url: format!("sqlite:///{}", file.display()), folder: Some(folder) }
+        Self { url: format!("sqlite:///{}", file.display()), protocol: None, folder: Some(folder) }
     }
 
     pub fn open(&self) -> Box<dyn Connection> {
@@ -36,7 +38,8 @@ impl Server {
     }
 
     pub fn open_at(&self, isolation: Isolation) -> Box<dyn Connection> {
-        let mut on = connect(&self.url, isolation, PATIENCE).unwrap_or_else(|failure| panic!("{failure}"));
+        let mut on = connect_over(&self.url, isolation, self.protocol.unwrap_or_default(), PATIENCE)
+            .unwrap_or_else(|failure| panic!("{failure}"));
         if self.folder.is_some() {
             // Nothing here is to outlive the machine.
             on.script("PRAGMA synchronous = off").unwrap();
@@ -60,7 +63,7 @@ pub fn each(test: impl Fn(&Server)) {
     if urls.peek().is_none() {
         test(&Server::sqlite());
     }
-    urls.for_each(|url| test(&Server { url: url.to_owned(), folder: None }));
+    urls.for_each(|url| test(&Server { url: url.to_owned(), protocol: None, folder: None }));
 }
 
 /// The same, for tests that share tables: no two use servers at the same time.

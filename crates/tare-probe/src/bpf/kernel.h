@@ -19,7 +19,15 @@ typedef _Bool bool;
 #define NULL ((void *)0)
 
 /* Values of the kernel's published interface. */
-enum { BPF_MAP_TYPE_HASH = 1, BPF_MAP_TYPE_ARRAY = 2, BPF_MAP_TYPE_PERCPU_ARRAY = 6, BPF_MAP_TYPE_RINGBUF = 27 };
+enum {
+	BPF_MAP_TYPE_HASH = 1,
+	BPF_MAP_TYPE_ARRAY = 2,
+	BPF_MAP_TYPE_PERCPU_HASH = 5,
+	BPF_MAP_TYPE_PERCPU_ARRAY = 6,
+	BPF_MAP_TYPE_RINGBUF = 27,
+	BPF_MAP_TYPE_TASK_STORAGE = 29
+};
+enum { BPF_NOEXIST = 1, BPF_F_NO_PREALLOC = 1, BPF_LOCAL_STORAGE_GET_F_CREATE = 1 };
 enum { BPF_RB_NO_WAKEUP = 1, BPF_RB_FORCE_WAKEUP = 2, BPF_RB_AVAIL_DATA = 0 };
 
 #include <bpf/bpf_helpers.h>
@@ -90,6 +98,18 @@ struct mm_struct {
 	unsigned long arg_start, arg_end;
 };
 
+struct ns_common {
+	unsigned int inum;
+};
+
+struct net {
+	struct ns_common ns;
+};
+
+struct nsproxy {
+	struct net *net_ns;
+};
+
 struct task_struct {
 	struct thread_info thread_info;
 	unsigned int __state;
@@ -110,6 +130,7 @@ struct task_struct {
 	unsigned long min_flt, maj_flt;
 	const struct cred *real_cred;
 	char comm[16];
+	struct nsproxy *nsproxy;
 	struct signal_struct *signal;
 	struct task_io_accounting ioac;
 	struct task_delay_info *delays;

@@ -4,9 +4,11 @@ use std::collections::HashMap;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use libbpf_rs::{Link, Object};
+use libbpf_rs::{Link, MapCore, MapFlags, MapHandle, Object};
+use tare_probe::bpf::load::{map, refusal};
 use tare_probe::{ProbeError, Result};
 
+use super::cookie::{EPOCHS, in_epoch};
 use super::tier::{Purpose, Spot, Tier};
 use super::{PRIVILEGE, refused};
 
@@ -19,12 +21,24 @@ pub(super) struct Prober {
     pub tier: Tier,
     /// As `Tier::put` takes it.
     pub pid: i32,
+    /// The programs heed probes of this epoch only. A link that is closed here may stay for a while: a process that is
+    /// forked meanwhile has it too until it executes its program.
+    epoch: u32,
+    epochs: MapHandle,
     refused: HashMap<(PathBuf, u64), String>,
 }
 
 impl Prober {
-    pub(super) fn new(object: Object, tier: Tier, pid: i32) -> Self {
-        Self { object, tier, pid, refused: HashMap::new() }
+    pub(super) fn new(object: Object, tier: Tier, pid: i32) -> Result<Self> {
+        let epochs = map(&object, "epoch")?;
+        Ok(Self { object, tier, pid, epoch: 0, epochs, refused: HashMap::new() })
+    }
+
+    /// From now on probes that were put before are no longer heeded.
+    pub(super) fn begin_epoch(&mut self) -> Result<()> {
+        self.epoch = (self.epoch + 1) % EPOCHS;
+        let value = self.epoch.to_ne_bytes();
+        self.epochs.update(&0_u32.to_ne_bytes(), &value, MapFlags::ANY).map_err(|e| refusal(&e))
     }
 
     /// Why a place was refused before.
@@ -34,7 +48,8 @@ impl Prober {
 
     /// Probes on all of these places but those that the kernel refuses, which `refused` knows afterwards.
     pub(super) fn put(&mut self, purpose: Purpose, path: &Path, spots: &[Spot]) -> Result<Vec<Link>> {
-        let mut spots: Vec<Spot> = spots.to_vec();
+        let now = |spot: &Spot| Spot { cookie: in_epoch(spot.cookie, self.epoch), ..*spot };
+        let mut spots: Vec<Spot> = spots.iter().map(now).collect();
         while !spots.is_empty() {
             match self.tier.put(&mut self.object, purpose, self.pid, path, &spots) {
                 Ok(links) => return Ok(links),

@@ -10,6 +10,15 @@ pub(super) const ARGUMENTS: u8 = 6;
 
 /// Bit of a probe in a program of Go.
 const GOROUTINE: u32 = 37;
+/// The first of the epoch's bits, which are the last: all others are below.
+const EPOCH: u32 = 61;
+/// Epochs that can be told apart.
+pub(super) const EPOCHS: u32 = 1 << (u64::BITS - EPOCH);
+
+/// The cookie of a probe that is set in this epoch, a number of three bits.
+pub(super) fn in_epoch(cookie: u64, epoch: u32) -> u64 {
+    cookie | u64::from(epoch) << EPOCH
+}
 
 /// As `DETAIL`, `ARGUMENT_NUMBER`, … of attach.bpf.c take it apart. `goroutines`: the program is Go's.
 pub(super) fn cookie(probe: &Probe, goroutines: bool) -> u64 {
@@ -82,6 +91,7 @@ mod tests {
         let plain = u64::from(probe(Detail::Site).function);
         let full = exit_cookie(&probe(Detail::Site), &exit, false).unwrap();
         assert_eq!(full ^ plain, 3 << 38 | 1 << 54 | 1 << 55 | 13 << 56 | 1 << 60);
+        assert_eq!(in_epoch(full, EPOCHS - 1) ^ full, 7 << 61);
         assert_eq!(exit_cookie(&probe(Detail::Site), &Exit { distance: 4, ..exit }, false), None);
         assert_eq!(exit_cookie(&probe(Detail::Site), &Exit { distance: -8, ..exit }, false), None);
     }

@@ -12,8 +12,7 @@ use tare_rings::{Kind, Record};
 use super::areas::Areas;
 use super::event::{Event, kind};
 use super::message::Life;
-use super::stream::Threads;
-use crate::backend::FunctionId;
+use crate::backend::{FunctionId, ThreadRecords};
 
 /// First number of a stack that is not a thread's own: above the greatest that Linux gives to a thread.
 const FIRST_OTHER: i32 = 1 << 23;
@@ -25,6 +24,24 @@ const EXACT: u32 = 1;
 
 /// Process of a stack that is no more.
 const NOBODY: i32 = 0;
+
+/// Records by thread, in the order in which threads appear.
+#[derive(Default)]
+pub(super) struct Threads {
+    pub list: Vec<ThreadRecords>,
+    at: HashMap<(i32, i32), usize>,
+}
+
+impl Threads {
+    pub(super) fn of(&mut self, pid: i32, tid: i32) -> &mut Vec<Record> {
+        let next = self.list.len();
+        let at = *self.at.entry((pid, tid)).or_insert(next);
+        if at == next {
+            self.list.push(ThreadRecords { pid, tid, records: Vec::new() });
+        }
+        &mut self.list[at].records
+    }
+}
 
 /// A stack of calls, by its place in `Frames::stacks`.
 type StackId = usize;

@@ -46,15 +46,16 @@ use tare_probe::{ProbeError, Result};
 use tare_rings::{Kind, Record};
 
 use self::batch::Prober;
+use self::frames::Threads;
 use self::moves::Moves;
 use self::plan::Plan;
 use self::policy::Policy;
 use self::slots::Slots;
-use self::stream::{Stream, Threads};
+use self::stream::Stream;
 use self::tier::{Purpose, Spot, Tier};
 use self::watch::{Roots, Watched};
 use crate::backend::{
-    Backend, Detail, FunctionId, Hazard, Mode, Probe, Refused, Taken, Target, Watching, Way,
+    Backend, Detail, FunctionId, Hazard, Mode, PassedOver, Probe, Refused, Taken, Target, Watching, Way,
 };
 
 /// Events that the rings between kernel and profiler have room for in all: 84 MB.
@@ -249,7 +250,7 @@ fn prober(pids: &[i32], follow_children: bool, sizes: &[(&str, u32)], tiers: &[T
     let mut first = None;
     for &tier in tiers {
         match tier.load(sizes, &program, trial) {
-            Ok(object) => return Ok(Prober::new(object, tier, tier.only(pids, follow_children))),
+            Ok(object) => return Prober::new(object, tier, tier.only(pids, follow_children)),
             Err(e) => first = first.or(Some(e)),
         }
     }
@@ -278,21 +279,14 @@ impl Backend for Attach {
             self.prober.tier.says(),
             self.roots.pids.iter().map(ToString::to_string).collect::<Vec<_>>().join(", "),
         );
-        let elsewhere = self.tally(Tally::Elsewhere);
-        if elsewhere > 0 {
-            says += &format!("; {elsewhere} calls on another stack than their caller's were not recorded");
-        }
         if self.stepped > 0 {
             says += &format!("; another trap at an entry or exit makes {} of them dearer", self.stepped);
-        }
-        let deep = self.tally(Tally::Deep);
-        if deep > 0 {
-            says += &format!("; {deep} calls below 64 watched frames were not recorded");
         }
         says
     }
 
     fn set(&mut self, targets: &[Target], probes: &[Probe], mode: Mode) -> Result<Vec<Refused>> {
+        self.prober.begin_epoch()?;
         self.probes.clear();
         (self.functions, self.by_return, self.by_exits, self.stepped) = (0, 0, 0, 0);
         self.counted.clear();
@@ -378,6 +372,15 @@ impl Backend for Attach {
         }
     }
 
+    fn passed_over(&self) -> Vec<(PassedOver, u64)> {
+        let counts = [(PassedOver::Deep, Tally::Deep), (PassedOver::OtherStack, Tally::Elsewhere)];
+        counts
+            .map(|(why, tally)| (why, self.tally(tally)))
+            .into_iter()
+            .filter(|(_, calls)| *calls > 0)
+            .collect()
+    }
+
     fn take(&mut self) -> Result<Taken> {
         let (mut threads, texts, fullest) = self.stream.take();
         if self.finished {
@@ -404,6 +407,7 @@ impl Backend for Attach {
 
     fn finish(&mut self) -> Result<()> {
         self.finished = true;
+        self.prober.begin_epoch()?;
         self.probes.clear();
         self.lives.clear();
         self.switches = None;

@@ -11,7 +11,7 @@ use tare_probe::{ProbeError, Result};
 
 use super::segments::Segments;
 use crate::agent;
-use crate::image::entry::{SEEN, behind_stack_check, place};
+use crate::image::entry::{SEEN, behind_stack_check, is_mistaken, place};
 use crate::maps::{self, Mapping};
 
 /// A file to put probes on.
@@ -67,6 +67,11 @@ impl Object {
         let choose = if goroutines { behind_stack_check(&code[..seen]) } else { None };
         let (further, emulated) = choose.unwrap_or_else(|| place(&code[..seen], arguments));
         (offset + further, emulated)
+    }
+
+    /// Whether the kernel may take the instruction at this offset for another, and do that.
+    pub(super) fn is_mistaken(&self, offset: u64) -> bool {
+        is_mistaken(&self.code(offset, SEEN as u64))
     }
 
     /// Whether Go compiled the function at this address. C code in the same program keeps no goroutine in r14.

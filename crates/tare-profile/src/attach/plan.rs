@@ -147,6 +147,11 @@ fn spot(
     };
     let first = offset(target, object, "its address", target.address)?;
     let (offset, emulated) = object.place(first, probe.detail != Detail::Site, goroutines);
+    if object.is_mistaken(offset) {
+        return Err(
+            "its first instruction is one of vectors, which the kernel would take for another".to_owned()
+        );
+    }
     Ok((Spot { offset, semaphore, cookie: 0 }, emulated))
 }
 

@@ -1,6 +1,6 @@
 //! The kernel's events as records of threads.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 use std::mem;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -10,11 +10,11 @@ use tare_probe::bpf::load::refusal;
 use tare_rings::{Kind, Record};
 
 use super::event::{Event, kind};
-use super::frames::Frames;
+use super::frames::{Frames, Threads};
 use super::message::{Life, Message};
 use super::site::Sites;
 use super::slots::Slots;
-use crate::backend::{FunctionId, ThreadRecords};
+use crate::backend::FunctionId;
 
 /// Most messages at once, so that a call ends though more keep coming.
 const AT_ONCE: usize = 1 << 16;
@@ -138,22 +138,4 @@ pub(super) fn ripe<T>(all: &mut Vec<T>, until: u64, time: impl Fn(&T) -> u64) ->
     all.sort_by_key(&time);
     let later = all.split_off(all.partition_point(|one| time(one) <= until));
     mem::replace(all, later)
-}
-
-/// Records by thread, in the order in which threads appear.
-#[derive(Default)]
-pub(super) struct Threads {
-    pub list: Vec<ThreadRecords>,
-    at: HashMap<(i32, i32), usize>,
-}
-
-impl Threads {
-    pub(super) fn of(&mut self, pid: i32, tid: i32) -> &mut Vec<Record> {
-        let next = self.list.len();
-        let at = *self.at.entry((pid, tid)).or_insert(next);
-        if at == next {
-            self.list.push(ThreadRecords { pid, tid, records: Vec::new() });
-        }
-        &mut self.list[at].records
-    }
 }

@@ -28,6 +28,9 @@ enum { SITE, ARGUMENT, ARGUMENT_AND_TEXT, MARK };
 #define CONDITION(exit) ((exit) >> 56 & 15)
 #define TAIL_CALL(exit) ((exit) >> 60 & 1)
 
+/* What every cookie says; see cookie.rs. */
+#define EPOCH(cookie) ((cookie) >> 61)
+
 /* Cookies of probes on the run-time libraries. */
 enum { CATCH, SWAP_CONTEXT, SET_CONTEXT };
 /* uc_mcontext.gregs[REG_RSP] in glibc's ucontext_t on x86-64. */
@@ -61,6 +64,14 @@ struct task_struct___probed {
 };
 
 #pragma clang attribute pop
+
+/* Whether an event is of a probe that is set now, in a watched process. */
+static __always_inline bool wanted(__u64 cookie)
+{
+	__u32 zero = 0, *now = bpf_map_lookup_elem(&epoch, &zero);
+
+	return ours() && now && EPOCH(cookie) == *now;
+}
 
 /*
  * Goroutines have their `g` in r14 (Go's internal ABI), and its stack's upper end is its second word. Stacks move, so
@@ -141,7 +152,7 @@ static __always_inline int enter(struct pt_regs *ctx, bool session)
 	__u32 detail = DETAIL(probe), word = WORD(ENTER, ID(probe));
 	struct place at;
 
-	if (!ours())
+	if (!wanted(probe))
 		return LET_GO;
 	if (session && elsewhere(ctx->sp)) {
 		tally(ELSEWHERE, 1);
@@ -175,6 +186,8 @@ static __always_inline void leave(struct pt_regs *ctx)
 	__u64 now = bpf_ktime_get_ns(), probe = bpf_get_attach_cookie(ctx);
 	struct place at = { .sp = ctx->sp };
 
+	if (!wanted(probe))
+		return;
 	record(now, WORD(EXIT, ID(probe)), 0, at, CPU(probe), 0);
 }
 
@@ -205,7 +218,7 @@ static __always_inline int leave_at(struct pt_regs *ctx)
 	__u64 stack = *(volatile unsigned long *)&ctx->sp, frame = *(volatile unsigned long *)&ctx->bp;
 	struct place at;
 
-	if (!ours() || (CONDITIONAL(exit) && !holds(ctx->flags, CONDITION(exit))))
+	if (!wanted(exit) || (CONDITIONAL(exit) && !holds(ctx->flags, CONDITION(exit))))
 		return 0;
 	at = place_of(ctx, exit, (FROM_FRAME_POINTER(exit) ? frame : stack) + DISTANCE(exit));
 	record(now, WORD(TAIL_CALL(exit) ? TAIL_AT : EXIT_AT, ID(exit)), at.sp, at, CPU(exit), 0);
@@ -215,11 +228,12 @@ static __always_inline int leave_at(struct pt_regs *ctx)
 /* Functions of the run-time libraries by which a thread comes to another frame without returning to it. */
 static __always_inline int move(struct pt_regs *ctx)
 {
-	__u64 now = bpf_ktime_get_ns(), which = bpf_get_attach_cookie(ctx), sp = 0;
+	__u64 now = bpf_ktime_get_ns(), cookie = bpf_get_attach_cookie(ctx), sp = 0;
+	__u32 which = cookie;
 	__u64 first = *(volatile unsigned long *)&ctx->di, second = *(volatile unsigned long *)&ctx->si;
 	struct place at = { .sp = ctx->sp };
 
-	if (!ours())
+	if (!wanted(cookie))
 		return 0;
 	if (which == CATCH) {
 		record(now, WORD(LANDING, 0), 0, at, false, 0);
@@ -255,8 +269,7 @@ int on_entry(struct pt_regs *ctx)
 SEC("uretprobe.multi")
 int on_return(struct pt_regs *ctx)
 {
-	if (ours())
-		leave(ctx);
+	leave(ctx);
 	return 0;
 }
 
@@ -274,10 +287,10 @@ int on_move(struct pt_regs *ctx)
 
 static __always_inline int count(struct pt_regs *ctx)
 {
-	__u32 number = bpf_get_attach_cookie(ctx);
-	__u64 *value;
+	__u64 cookie = bpf_get_attach_cookie(ctx), *value;
+	__u32 number = cookie;
 
-	if (!ours())
+	if (!wanted(cookie))
 		return 0;
 	value = bpf_map_lookup_elem(&calls, &number);
 	/* Another thread may take this CPU between reading and writing. */
@@ -303,8 +316,7 @@ int on_one_entry(struct pt_regs *ctx)
 SEC("uretprobe")
 int on_one_return(struct pt_regs *ctx)
 {
-	if (ours())
-		leave(ctx);
+	leave(ctx);
 	return 0;
 }
 

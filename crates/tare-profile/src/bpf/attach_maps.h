@@ -126,7 +126,15 @@ struct {
 	__type(value, __u64);
 } tallies SEC(".maps");
 
-/* Entries by the number that a counting probe's cookie is. */
+/* Events of probes of another epoch are let go; see batch.rs. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, __u32);
+} epoch SEC(".maps");
+
+/* Entries by the number in a counting probe's cookie. */
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
 	__uint(max_entries, MAX_COUNTED);

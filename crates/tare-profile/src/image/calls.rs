@@ -4,9 +4,9 @@ use std::collections::HashSet;
 
 use super::Counts;
 use super::code::Code;
-use super::disassembly::{Place, Way};
+use super::disassembly::Way;
 use super::graph::{CallGraph, Role};
-use super::links::{Linked, Links};
+use super::links::{Linked, Links, Place};
 use super::no_return::{self, Ends};
 use super::only_returns;
 use super::parts::Part;

@@ -5,17 +5,8 @@ use std::collections::HashMap;
 use iced_x86::{Decoder, DecoderOptions, FlowControl, Instruction, Mnemonic, OpKind, Register};
 
 use super::first::First;
-use super::links::Links;
+use super::links::{Links, Place};
 use super::registers::{Loaded, pointed};
-
-/// Where control goes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(super) enum Place {
-    /// To this address.
-    Code(u64),
-    /// To where this slot of the linker's tables points.
-    Slot(u64),
-}
 
 /// How.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -4,8 +4,14 @@
 //! arch/x86/kernel/uprobes.c). Any other instruction it lets the thread step over, which costs another trap at every
 //! entry: in a virtual machine 20 times what the probe itself does. A function whose first push comes after some
 //! instructions that only move or compare is as well entered there.
+//!
+//! What the kernel emulates it knows by one byte, which in an instruction of vectors (VEX, EVEX, XOP) means something else:
+//! `vpbroadcastb`, with which memset begins where there is AVX-512, has the byte of a conditional jump, and is not
+//! executed. No probe may be on such an instruction.
 
-use iced_x86::{Code, Decoder, DecoderOptions, FlowControl, Instruction, InstructionInfoFactory, Register};
+use iced_x86::{
+    Code, Decoder, DecoderOptions, EncodingKind, FlowControl, Instruction, InstructionInfoFactory, Register,
+};
 
 /// How many bytes of a function `place` wants to see.
 pub(crate) const SEEN: usize = 40;
@@ -27,6 +33,12 @@ pub(crate) fn place(code: &[u8], arguments: bool) -> (u64, bool) {
         }
     }
     (0, false)
+}
+
+/// Whether the kernel may take the instruction with which these bytes begin for another.
+pub(crate) fn is_mistaken(code: &[u8]) -> bool {
+    let first = Decoder::new(64, code, DecoderOptions::NONE).decode();
+    !matches!(first.code().encoding(), EncodingKind::Legacy | EncodingKind::D3NOW)
 }
 
 /// How far into a function of Go its first push is, behind the check of its stack's room: a function that finds too
@@ -81,6 +93,16 @@ mod tests {
         assert!(emulated(&[0x0f, 0x1f, 0x44, 0, 0]) && emulated(&[0xe9, 0, 0, 0, 0]), "nop; jmp");
         assert!(!emulated(&[0x48, 0x89, 0xf8]) && !emulated(&[0x48, 0x83, 0xec, 8]), "mov; sub");
         assert!(!emulated(&[0xc3]) && !emulated(&[]), "ret; nothing");
+    }
+
+    #[test]
+    fn instructions_of_vectors_are_mistaken_for_others_and_no_others_are() {
+        assert!(is_mistaken(&[0x62, 0xe2, 0x7d, 0x48, 0x7a, 0xc6]), "vpbroadcastb %esi, %zmm16: jp");
+        assert!(is_mistaken(&[0xc5, 0xf9, 0xeb, 0xc1]), "vpor %xmm1, %xmm0, %xmm0: jmp");
+        assert!(is_mistaken(&[0xc4, 0xe1, 0xf9, 0x7e, 0xc0]), "vmovq %xmm0, %rax: jle");
+        assert!(is_mistaken(&[0xc5, 0xf8, 0x90, 0xc8]), "kmovw %k0, %k1: nop");
+        assert!(!is_mistaken(&[0x66, 0x0f, 0xeb, 0xc1]), "por %xmm1, %xmm0");
+        assert!(!is_mistaken(&[0x55]) && !is_mistaken(&[0xf3, 0x0f, 0x1e, 0xfa]), "push %rbp; endbr64");
     }
 
     #[test]

@@ -7,8 +7,8 @@ use std::collections::{HashMap, HashSet};
 
 use iced_x86::Register;
 
-use super::disassembly::Place;
 use super::file::Memory;
+use super::links::Place;
 
 /// Functions that report errors, and the register in which they are told the name of who reports.
 const REPORTERS: [(&str, Register); 2] = [

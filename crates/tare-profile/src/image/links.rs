@@ -6,8 +6,16 @@ use iced_x86::{Decoder, DecoderOptions, Mnemonic};
 use object::elf::{R_X86_64_64, R_X86_64_GLOB_DAT, R_X86_64_JUMP_SLOT, R_X86_64_RELATIVE};
 use object::{Object, ObjectSymbol, ObjectSymbolTable, RelocationFlags, RelocationTarget};
 
-use super::disassembly::Place;
 use super::file::{Elf, Memory, Region};
+
+/// The place that a call or jump goes to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) enum Place {
+    /// To this address.
+    Code(u64),
+    /// To where this slot of the linker's tables points.
+    Slot(u64),
+}
 
 /// What a slot holds at run time.
 #[derive(Debug, Clone, PartialEq, Eq)]

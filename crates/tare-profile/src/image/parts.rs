@@ -4,8 +4,9 @@
 use std::collections::{HashMap, HashSet};
 use std::ops::RangeInclusive;
 
-use super::disassembly::{Place, Seen, Way};
+use super::disassembly::{Seen, Way};
 use super::extents::{Extent, at};
+use super::links::Place;
 
 /// What a stretch of code is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -3,7 +3,7 @@
 use super::frame::{FrameKind, Last, WindowBegin, WindowEnd};
 use super::pace::Pace;
 use super::writer::Writer;
-use crate::backend::{Backend, Detail, FunctionId, Mode, Probe, Refused, Target, Watching};
+use crate::backend::{Backend, Detail, FunctionId, Mode, PassedOver, Probe, Refused, Target, Watching};
 use crate::{ProbeError, Result};
 use std::mem;
 use std::path::Path;
@@ -126,6 +126,11 @@ impl Recorder {
     /// How the functions of this window are watched.
     pub fn watching(&self) -> Watching {
         self.shared.lock().backend.watching()
+    }
+
+    /// `Backend::passed_over`.
+    pub fn passed_over(&self) -> Vec<(PassedOver, u64)> {
+        self.shared.lock().backend.passed_over()
     }
 
     /// Entries by function in this window so far, in counting mode.

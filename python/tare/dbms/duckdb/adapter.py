@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-from importlib.util import find_spec
-
 from tare.dbms.base import Adapter
 from tare.dbms.embedded.session import EmbeddedSession
-from tare.errors import MissingDriver
 
 
 class DuckDB(Adapter):
     name = "duckdb"
     schemes = ("duckdb",)
+    extra = "duckdb"
 
     def connect(
         self, url: str, *, timeout_s: float = 10.0, allow_writes: bool = False, allow_restart: bool = False
     ) -> EmbeddedSession:
-        if find_spec("duckdb") is None:
-            raise MissingDriver("the Python package duckdb is not installed", "pip install duckdb")
+        self.need_driver()
         return EmbeddedSession(
             url,
             dbms=self.name,

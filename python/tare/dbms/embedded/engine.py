@@ -1,4 +1,4 @@
-"""What an embedded engine does inside its host process. Kept free of imports: the host is lean."""
+"""Work of an embedded engine inside its host process. Free of imports: the host is lean."""
 
 from __future__ import annotations
 

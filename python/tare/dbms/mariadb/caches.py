@@ -108,6 +108,13 @@ def residency(session: MariaDBSession) -> BufferResidency | None:
 
 def clear(session: MariaDBSession) -> str:
     """FLUSH TABLES leaves the buffer pool as it is: only a restart empties it."""
+    restart_server(session, "InnoDB's buffer pool can only be emptied by a restart of the server")
+    session.reconnect()
+    return "restart"
+
+
+def restart_server(session: MariaDBSession, what: str) -> None:
+    """Restart the server if Tare started it or the user allows it. Raises CacheNotCleared: `what` cannot be done."""
     directory = session.server.data_directory
     ours = servers.of_data_directory(Path(str(directory).rstrip("/"))) if directory else None
     leader = session.leader()
@@ -117,11 +124,8 @@ def clear(session: MariaDBSession) -> str:
         restart.foreign(session, leader.pid)
     else:
         raise CacheNotCleared(
-            "InnoDB's buffer pool can only be emptied by a restart of the server",
-            "allow it (--allow-restart), or use a server from `tare server start mariadb`",
+            what, "allow it (--allow-restart), or use a server from `tare server start mariadb`"
         )
-    session.reconnect()
-    return "restart"
 
 
 def _dirty(session: MariaDBSession) -> int:

@@ -54,9 +54,14 @@ def load(wire: Wire, table: str, file: Path) -> int:
 
 def _from_file(wire: Wire, table: str, file: Path, columns: Sequence[tuple[str, str]]) -> int:
     fields = ", ".join(f"@v{number}" for number in range(len(columns)))
+    expressions = [
+        f"IF(@v{number} IS NULL, {_MISSING}, NULLIF(@v{number}, ''))" for number in range(len(columns))
+    ]
+    if not wire.is_mariadb:  # MySQL before 5.7 leaves out a row of a doubled key without a warning
+        wire.query("SET @tare_read = 0")
+        expressions[0] = f"IF((@tare_read := @tare_read + 1) > 0, {expressions[0]}, NULL)"
     values = ", ".join(
-        f"`{name}` = IF(@v{number} IS NULL, {_MISSING}, NULLIF(@v{number}, ''))"
-        for number, (name, _) in enumerate(columns)
+        f"`{name}` = {expression}" for (name, _), expression in zip(columns, expressions, strict=True)
     )
     path = str(file.absolute()).replace("'", "''")
     count = wire.load(
@@ -67,6 +72,8 @@ def _from_file(wire: Wire, table: str, file: Path, columns: Sequence[tuple[str, 
     if first:
         _, number, message = first[0]
         raise StatementFailed(f"{message} [{number}]")
+    if not wire.is_mariadb and (left_out := int(wire.query("SELECT @tare_read")[0][0]) - count):
+        raise StatementFailed(f"{left_out} rows have a key that another row has")
     return count
 
 

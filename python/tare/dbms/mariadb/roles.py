@@ -1,4 +1,4 @@
-"""Which thread and process answer for a connection (TTPv2 §7.1).
+"""Thread and process that answer for a connection (TTPv2 §7.1).
 
 The server is one process: query and utility threads share it, so its process is the query
 process, and only the leader's thread tells the query's own work from the rest.
@@ -6,10 +6,12 @@ process, and only the leader's thread tells the query's own work from the rest.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from tare.dbms import local
 from tare.dbms.base import Leader, Role
+from tare.dbms.mariadb import spinning
 
 if TYPE_CHECKING:
     from tare._probe import Process
@@ -26,6 +28,20 @@ def leader(tid: int, how: str) -> Leader | None:
     if pid is None or not local.command_name(pid).startswith(_NAMES):
         return None
     return Leader(pid=pid, tid=tid, how=how, whole_process=False)
+
+
+def spinning_leader(listening: Sequence[int], run: Callable[[str], object]) -> Leader | None:
+    """For a server that does not name its threads. `listening`: processes where the connection may lead to."""
+    servers = [pid for pid in listening if local.command_name(pid).startswith(_NAMES)]
+    if len(servers) != 1:
+        return None
+    try:
+        tid = spinning.thread_of(servers[0], run)
+    except OSError:  # it ended, or hides its threads
+        return None
+    return (
+        None if tid is None else Leader(servers[0], tid, how="CPU time of its threads", whole_process=False)
+    )
 
 
 def role(process: Process, leader: Leader) -> Role | None:

@@ -1,4 +1,4 @@
-"""One MariaDB or MySQL connection, held for all the QEs of a Q@C.
+"""Connection to MariaDB or MySQL, held for all the QEs of a Q@C.
 
 A prepared statement is parsed and resolved once; the server optimises it anew in every
 execution, so each clocked execution includes optimisation. The query cache, where a server
@@ -62,6 +62,7 @@ class MariaDBSession(Session):
         *,
         url: str,
         near: bool,
+        listening: Callable[[], Sequence[int]],
         password: str | None,
         allow_writes: bool,
         allow_restart: bool,
@@ -69,6 +70,7 @@ class MariaDBSession(Session):
         self._driver = driver
         self._opened = opened
         self._near = near
+        self._listening = listening
         self._password = password
         self._allow_writes = allow_writes
         self._allow_restart = allow_restart
@@ -143,8 +145,11 @@ class MariaDBSession(Session):
                 if self._wire.is_mariadb
                 else (roles.THREAD_MYSQL, "performance_schema.threads.THREAD_OS_ID")
             )
-            with suppress(StatementFailed):  # performance_schema may be closed to this user
+            # performance_schema may be closed to this user, off (no row, or NULL), or without that column (MySQL 5.6)
+            with suppress(StatementFailed, IndexError, TypeError):
                 self._leader = roles.leader(int(self.value(sql)), how)
+            if self._leader is None:
+                self._leader = roles.spinning_leader(self._listening(), self._wire.query)
         return self._leader
 
     def role(self, process: Process, leader: Leader) -> Role | None:
@@ -213,6 +218,9 @@ class MariaDBSession(Session):
 
     def flush(self) -> None:
         caches.write_out(self)
+
+    def restart(self) -> None:
+        caches.restart_server(self, "the server may not be restarted: Tare did not start it")
 
     def clear_buffers(self) -> str:
         return caches.clear(self)

@@ -1,4 +1,4 @@
-"""One connection of the MariaDB connector: statements, the time-out's two guards, and errors.
+"""Connection of the MariaDB connector: statements, the time-out's two guards, and errors.
 
 The clocked part is `EXECUTE name` of a statement prepared in the server, sent as text, until
 the client library holds the whole result ("buffered"); rows become Python values only when
@@ -19,6 +19,7 @@ from concurrent.futures import TimeoutError as WaitTimeout
 from contextlib import suppress
 from typing import Any
 
+from tare.dbms.mariadb import refusals
 from tare.dbms.url import scrubbed
 from tare.errors import BadStatement, ConnectionFailed, QueryTimeout, ServerLost, StatementFailed, TareError
 
@@ -26,6 +27,9 @@ GRACE_S = 2.0  # how much longer than the server the client waits before it kill
 CANCEL_S = 5.0  # how long a killed query may take to stop
 OWN_S = 30.0  # how long a statement of our own (EXPLAIN, settings, …) may take: then the server is frozen
 
+ATTEMPTS = 20  # at lifting a user's limit on a busy machine, where the limit ends the statement that lifts it
+
+_MYSQL_LIMIT = "SHOW SESSION VARIABLES LIKE 'max_execution_time'"  # missing before MySQL 5.7
 _LOST = frozenset({2006, 2013, 2055, 1053, 1077, 1079, 1927})
 _TIMED_OUT = frozenset({1969, 3024})  # max_statement_time, max_execution_time
 _INTERRUPTED = 1317
@@ -50,13 +54,16 @@ class Wire:
         self._limit_s: float | None = None
         self._replaced = False
         self.is_mariadb = "mariadb" in str(self._connection.server_info).lower()
+        self._limit_name = self._find_limit()
+        if self._limit_name:
+            self._lift_users_limit()
 
     def query(self, sql: str) -> list[tuple[Any, ...]]:
-        """One of our own statements, all its rows."""
+        """All rows of a statement of Tare's own."""
         return self._own(sql, sql)
 
     def script(self, sql: str) -> None:
-        """One or more statements, split by the server; results are thrown away."""
+        """Run statements, which the server splits, and drop their results."""
         self._lift_limit()
         self._answer(self._submit(self._script, sql), None, sql)
 
@@ -65,7 +72,7 @@ class Wire:
         return int(self._answer(self._submit(self._change, sql), None, sql))
 
     def insert(self, sql: str, rows: Sequence[Sequence[object]]) -> int:
-        """One INSERT for many rows; how many it took."""
+        """Insert many rows by a single statement; their number."""
         return int(self._answer(self._submit(self._change_many, sql, rows), None, sql))
 
     def prepare(self, name: str, sql: str) -> None:
@@ -75,7 +82,7 @@ class Wire:
         self._own(f"PREPARE {name} FROM @tare_statement", sql)
 
     def execute(self, name: str, timeout_s: float | None) -> Any:
-        """What is clocked; gives a cursor that holds the result. A timeout other than the last
+        """Execute what is clocked; a cursor that holds the result. A timeout other than the last
         one's costs one `SET` before it."""
         if self._replaced:
             raise StatementFailed(
@@ -154,7 +161,7 @@ class Wire:
             return int(cursor.rowcount)
 
     def _execute(self, sql: str, timeout_s: float | None) -> Any:
-        if timeout_s != self._limit_s:
+        if timeout_s != self._limit_s and self._limit_name:
             self._query(self._limit(timeout_s))
             self._limit_s = timeout_s
         cursor = self._connection.cursor(buffered=True)
@@ -167,9 +174,25 @@ class Wire:
             self.query(self._limit(None))
             self._limit_s = None
 
-    def _limit(self, timeout_s: float | None) -> str:
-        """The server's own limit (MySQL's holds for SELECT only); 0 means none."""
+    def _find_limit(self) -> str | None:
         if self.is_mariadb:
+            return "max_statement_time"
+        return "max_execution_time" if self._own(_MYSQL_LIMIT, _MYSQL_LIMIT) else None
+
+    def _lift_users_limit(self) -> None:
+        """An account's limit would end statements of ours, too."""
+        for attempt in range(1, ATTEMPTS + 1):
+            try:
+                self._own(self._limit(None), "")
+            except QueryTimeout:
+                if attempt == ATTEMPTS:
+                    raise
+            else:
+                return
+
+    def _limit(self, timeout_s: float | None) -> str:
+        """The server's own limit (MySQL's holds for SELECT only); 0 means none. MySQL before 5.7 has none."""
+        if self._limit_name == "max_statement_time":
             return f"SET SESSION max_statement_time = {timeout_s or 0:.6f}"
         return f"SET SESSION max_execution_time = {math.ceil((timeout_s or 0) * 1000)}"
 
@@ -212,7 +235,7 @@ class Wire:
             return StatementFailed(f"the query was killed by another: {message}", "see who kills queries")
         return StatementFailed(
             f"the server refused the statement: {message} [{number}]",
-            "correct the statement, or the session's database and rights",
+            refusals.STATEMENT.get(number, refusals.STATEMENT_DEFAULT),
         )
 
 

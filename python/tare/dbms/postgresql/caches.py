@@ -26,6 +26,9 @@ _HELD = (
 _RELATION_FILE = re.compile(r"^\d+(_(fsm|vm|init))?(\.\d+)?$")
 
 
+_OTHERWISE = "; on PostgreSQL 17 and later CREATE EXTENSION pg_buffercache and connect as a superuser"
+
+
 def database_files(directory: Path, oid: int) -> list[Path]:
     """The database's own files in the default and all other tablespaces; the shared catalogs in
     `global/` belong to no database. Empty where this user may not look into the directory."""
@@ -71,7 +74,9 @@ def clear(session: PostgreSQLSession) -> str:
             return _evict(session)
         except StatementFailed as error:
             refused = error.what
-    return _restart(session, refused)
+    restart_server(session, f"the server's shared buffers cannot be emptied: {refused}", _OTHERWISE)
+    session.reconnect()
+    return "restart"
 
 
 def _evict(session: PostgreSQLSession) -> str:
@@ -84,7 +89,9 @@ def _evict(session: PostgreSQLSession) -> str:
     return "pg_buffercache_evict()"
 
 
-def _restart(session: PostgreSQLSession, refused: str) -> str:
+def restart_server(session: PostgreSQLSession, what: str, otherwise: str = "") -> None:
+    """Restart the server if Tare started it or the user allows it. Raises CacheNotCleared: `what` cannot be done, and
+    `otherwise` it could be."""
     directory = session.server.data_directory
     ours = servers.of_data_directory(directory) if directory else None
     if ours is not None:
@@ -94,9 +101,6 @@ def _restart(session: PostgreSQLSession, refused: str) -> str:
         restart.foreign(directory, leader.pid if leader else None)
     else:
         raise CacheNotCleared(
-            f"the server's shared buffers cannot be emptied: {refused}",
-            "allow a restart (--allow-restart), use a server from `tare server start postgresql`, or on "
-            "PostgreSQL 17 and later CREATE EXTENSION pg_buffercache and connect as a superuser",
+            what,
+            f"allow a restart (--allow-restart), or use a server from `tare server start postgresql`{otherwise}",
         )
-    session.reconnect()
-    return "restart"

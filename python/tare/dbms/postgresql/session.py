@@ -1,4 +1,4 @@
-"""One PostgreSQL connection, held for all the QEs of a Q@C.
+"""Connection to PostgreSQL, held for all the QEs of a Q@C.
 
 A statement is prepared once by name. It has no parameters, so the server plans it once
 (its "generic" plan) whatever `plan_cache_mode` says; `prepare` asks for that plan with
@@ -24,8 +24,9 @@ from tare.dbms import local
 from tare.dbms.base import BufferResidency, Fetched, Leader, Plan, PlanNode, Prepared, Role, Server, Session
 from tare.dbms.loading import loading
 from tare.dbms.postgresql import caches, plan, roles, settings
+from tare.dbms.postgresql.pooling import refuse_shared_backends
 from tare.dbms.postgresql.wire import Wire
-from tare.dbms.statement import first_word, may_be_measured
+from tare.dbms.statement import copied_out, first_word, may_be_measured
 from tare.errors import BadStatement, ServerLost, StatementFailed, TareError
 
 if TYPE_CHECKING:
@@ -38,6 +39,14 @@ _LOAD_BYTES = 1 << 18  # read and sent at once
 _COLUMNS = (
     "SELECT string_agg(quote_ident(attname), ', ' ORDER BY attnum) FROM pg_attribute "
     "WHERE attrelid = '{table}'::regclass AND attnum > 0 AND NOT attisdropped AND attgenerated = ''"
+)
+
+_BACKEND = (
+    "SELECT pg_backend_pid(), session_user::text, current_database()::text"  # a pooler may map the names
+)
+_NO_TIMEOUTS = (
+    "SELECT set_config(name, '0', false) FROM pg_settings WHERE setting <> '0' AND name IN "
+    "('transaction_timeout', 'idle_session_timeout', 'idle_in_transaction_session_timeout')"
 )
 
 _TICK_NS = 1_000_000_000 // os.sysconf("SC_CLK_TCK")
@@ -70,13 +79,55 @@ class PostgreSQLPrepared(Prepared):
         run.workers_planned = self._workers_planned
         run.began_ns = time.clock_gettime_ns(time.CLOCK_BOOTTIME)
         try:
-            return PostgreSQLFetched(self._wire, self._wire.execute(self.name, timeout_s))
+            return self._run(timeout_s)
         finally:
             run.ended_ns = time.clock_gettime_ns(time.CLOCK_BOOTTIME)
+
+    def _run(self, timeout_s: float | None) -> Fetched:
+        return PostgreSQLFetched(self._wire, self._wire.execute(self.name, timeout_s))
 
     def close(self) -> None:
         with suppress(TareError):  # a lost server has forgotten it already
             self._wire.query(f'DEALLOCATE "{self.name}"')
+
+
+class CopiedOut(Fetched):
+    """Rows as COPY sent them: a line of text each, or binary."""
+
+    def __init__(self, result: PGresult, rows: list[bytes]) -> None:
+        self._result = result
+        self._rows = rows
+
+    @property
+    def row_count(self) -> int:
+        return self._result.command_tuples or 0
+
+    @property
+    def byte_count(self) -> int:
+        return sum(map(len, self._rows))
+
+    def rows(self) -> Iterator[Sequence[object]]:
+        return ((row,) for row in self._rows)
+
+
+class PostgreSQLCopy(PostgreSQLPrepared):
+    """`COPY … TO STDOUT` under the name `copy`. Under `name` its query is prepared, for the sake of the plan: COPY has
+    none that can be explained, and plans its query anew each time."""
+
+    def __init__(
+        self, session: PostgreSQLSession, wire: Wire, name: str, workers_planned: int, copy: str
+    ) -> None:
+        super().__init__(session, wire, name, workers_planned)
+        self._copy = copy
+
+    def _run(self, timeout_s: float | None) -> Fetched:
+        rows: list[bytes] = []
+        return CopiedOut(self._wire.execute(self._copy, timeout_s, rows), rows)
+
+    def close(self) -> None:
+        super().close()
+        with suppress(TareError):
+            self._wire.query(f'DEALLOCATE "{self._copy}"')
 
 
 class PostgreSQLSession(Session):
@@ -90,6 +141,7 @@ class PostgreSQLSession(Session):
         allow_restart: bool,
     ) -> None:
         self._opened = opened
+        self._url = url
         self._password = password
         self._allow_writes = allow_writes
         self._allow_restart = allow_restart
@@ -98,7 +150,7 @@ class PostgreSQLSession(Session):
         self._generation = 0
         self._connect()
         try:
-            self._server = self._look(url)
+            self._server = self._look()
         except TareError:
             self._wire.close()
             raise
@@ -108,12 +160,23 @@ class PostgreSQLSession(Session):
         self._wire = Wire(self._opened(), self._password)
         self._leader: Leader | None = None
         self._postmaster: int | None = None
+        try:
+            self._begin()
+        except BaseException:
+            self._wire.close()
+            raise
+
+    def _begin(self) -> None:
+        """A role's time-outs would end statements of ours, too."""
+        refuse_shared_backends(self._wire.connection, self._opened, self._url)
+        self._wire.script("SET statement_timeout = 0")
+        self._wire.query(_NO_TIMEOUTS)
         if not self._allow_writes:
             self._wire.script("SET default_transaction_read_only = on")
         if self.version_number >= CLIENT_CHECKED:  # if we are killed, our query does not run on for ever
             self._wire.script(f"SET client_connection_check_interval = '{CLIENT_CHECK_S}s'")
 
-    def _look(self, url: str) -> Server:
+    def _look(self) -> Server:
         found = {str(name): str(value) for name, value in self._wire.query(settings.query())}
         directory: Path | None = None
         with suppress(StatementFailed):  # only pg_read_all_settings may see it
@@ -123,7 +186,7 @@ class PostgreSQLSession(Session):
             dbms="postgresql",
             version=str(self.value("SELECT current_setting('server_version')")),
             settings=found,
-            url=url,
+            url=self._url,
             local=is_here,
             data_directory=directory if is_here else None,
         )
@@ -145,6 +208,10 @@ class PostgreSQLSession(Session):
         """The first column of the first row of one of our own queries."""
         return self._wire.query(sql)[0][0]
 
+    def rows(self, sql: str) -> list[tuple[object, ...]]:
+        """All rows of one of our own queries."""
+        return self._wire.query(sql)
+
     @property
     def server(self) -> Server:
         return self._server
@@ -165,9 +232,10 @@ class PostgreSQLSession(Session):
     def leader(self) -> Leader | None:
         if self._leader is None:
             info = self._wire.connection.info
-            pid = int(self.value("SELECT pg_backend_pid()"))
+            ((number, user, database),) = self._wire.query(_BACKEND)
+            pid = int(str(number))
             near = local.is_loopback(info.host) or local.is_loopback(info.hostaddr)
-            if near and roles.backend_is_here(pid, info.user, info.dbname):
+            if near and roles.backend_is_here(pid, str(user), str(database)):
                 self._leader = Leader(pid=pid, tid=pid, how="pg_backend_pid()", whole_process=False)
                 self._postmaster = local.parent_of(pid)
         return self._leader
@@ -200,17 +268,18 @@ class PostgreSQLSession(Session):
             self._wire.query(f'DEALLOCATE "{name}"')
 
     def plan_of(self, prepared: Prepared, sql: str) -> Plan:
-        """Of the very statement that is executed, so also after the settings have changed."""
+        """Plan of the very statement that is executed, so also after the settings have changed."""
         return self._plan(prepared.name) if isinstance(prepared, PostgreSQLPrepared) else self.explain(sql)
 
     def prepare(self, sql: str) -> Prepared:
         if not first_word(sql):
             raise BadStatement("the SQL is empty", "give a statement to measure")
-        name = next(self._names)
-        self._wire.prepare(name, sql)
+        name, query = next(self._names), copied_out(sql)
+        self._wire.prepare(name, sql if query is None else query)
         try:
             root = self._tree(name)
-            if not self._allow_writes and (not may_be_measured(sql) or plan.changes_data(root)):
+            is_query = may_be_measured(sql if query is None else query)
+            if not self._allow_writes and (not is_query or plan.changes_data(root)):
                 raise BadStatement(
                     f"the statement ({first_word(sql)}) may change data",
                     "give --allow-writes if it is meant to",
@@ -219,7 +288,12 @@ class PostgreSQLSession(Session):
             with suppress(TareError):
                 self._wire.query(f'DEALLOCATE "{name}"')
             raise
-        return PostgreSQLPrepared(self, self._wire, name, plan.workers_planned(root))
+        workers = plan.workers_planned(root)
+        if query is not None:
+            copy = next(self._names)
+            self._wire.prepare(copy, sql)
+            return PostgreSQLCopy(self, self._wire, name, workers, copy)
+        return PostgreSQLPrepared(self, self._wire, name, workers)
 
     def run(self, sql: str) -> None:
         self._wire.script(sql)
@@ -251,6 +325,9 @@ class PostgreSQLSession(Session):
 
     def flush(self) -> None:
         caches.checkpoint(self)
+
+    def restart(self) -> None:
+        caches.restart_server(self, "the server may not be restarted: Tare did not start it")
 
     def clear_buffers(self) -> str:
         return caches.clear(self)

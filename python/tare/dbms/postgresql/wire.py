@@ -1,4 +1,4 @@
-"""One libpq connection with deadlines: what is sent, what comes back, and which error it is.
+"""Connection of libpq with deadlines: what is sent, what comes back, and which error it is.
 
 libpq is used below psycopg's cursors so that a clocked execution is exactly one
 `exec_prepared` round trip until the last byte of the result is here, with no
@@ -17,6 +17,7 @@ import psycopg
 from psycopg.pq import ConnStatus, DiagnosticField, ExecStatus
 from psycopg.pq.abc import PGresult
 
+from tare.dbms.postgresql import refusals
 from tare.dbms.postgresql.values import register_lenient_loaders
 from tare.dbms.url import scrubbed
 from tare.errors import BadStatement, QueryTimeout, ServerLost, StatementFailed, TareError
@@ -52,7 +53,7 @@ class Wire:
         return self._connection
 
     def query(self, sql: str) -> list[tuple[object, ...]]:
-        """One statement of our own, all its rows. Several in `sql` are refused by the server."""
+        """All rows of a statement of Tare's own. The server refuses several in `sql`."""
         self._limit(None)
         return list(self.rows(self._own(lambda: self._pgconn.send_query_params(sql.encode(), []))))
 
@@ -63,7 +64,7 @@ class Wire:
             yield from loader.load_rows(start, min(start + _ROWS_AT_ONCE, result.ntuples), tuple)
 
     def script(self, sql: str) -> None:
-        """One or more statements, split by the server; results are thrown away."""
+        """Run statements, which the server splits, and drop their results."""
         self._limit(None)
         self._round_trip(lambda: self._pgconn.send_query(sql.encode()), None)
 
@@ -77,14 +78,17 @@ class Wire:
         result = self._round_trip(lambda: self._pgconn.send_query(sql.encode()), None, parts=parts)
         return result.command_tuples or 0
 
-    def execute(self, name: str, timeout_s: float | None) -> PGresult:
-        """What is clocked. A timeout other than the last one's costs one `SET` before it."""
+    def execute(self, name: str, timeout_s: float | None, copied: list[bytes] | None = None) -> PGresult:
+        """Call that is clocked. A timeout other than the last one's costs one `SET` before it. `copied` takes what COPY
+        sends, row by row."""
         if self._replaced:
             raise StatementFailed(
                 "the statement was prepared before the connection was renewed", "prepare it again"
             )
         self._limit(timeout_s)
-        return self._round_trip(lambda: self._pgconn.send_query_prepared(name.encode(), []), timeout_s)
+        return self._round_trip(
+            lambda: self._pgconn.send_query_prepared(name.encode(), []), timeout_s, copied=copied
+        )
 
     def close(self) -> None:
         self._replaced = True
@@ -111,13 +115,14 @@ class Wire:
         timeout_s: float | None,
         lost_after_s: float | None = None,
         parts: Iterable[bytes] | None = None,
+        copied: list[bytes] | None = None,
     ) -> PGresult:
         limit_s = lost_after_s if timeout_s is None else timeout_s + GRACE_S
         deadline = None if limit_s is None else time.monotonic() + limit_s
         try:
             send()
             self._flush(deadline)
-            result = self._receive(deadline, parts)
+            result = self._receive(deadline, parts, copied)
         except _DeadlinePassed:
             if lost_after_s is None:
                 raise self._cancelled_by_us(timeout_s) from None
@@ -133,7 +138,7 @@ class Wire:
         return result
 
     def _flush(self, deadline: float | None) -> None:
-        """What is larger than the socket's buffer goes out in parts; all else has gone already."""
+        """Send the rest of a message that is larger than the socket's buffer."""
         while self._pgconn.flush():
             left = None if deadline is None else max(0, math.ceil((deadline - time.monotonic()) * 1000))
             poller = select.poll()
@@ -144,33 +149,45 @@ class Wire:
             if ready[0][1] & select.POLLIN:
                 self._pgconn.consume_input()
 
-    def _receive(self, deadline: float | None, parts: Iterable[bytes] | None = None) -> PGresult:
+    def _receive(
+        self,
+        deadline: float | None,
+        parts: Iterable[bytes] | None = None,
+        copied: list[bytes] | None = None,
+    ) -> PGresult:
         """The first error, or else the last result, once the server is ready for the next."""
         poller = select.poll()
         poller.register(self._pgconn.socket, select.POLLIN)
         kept: PGresult | None = None
         while True:
             while self._pgconn.is_busy():
-                if deadline is None:
-                    poller.poll()
-                else:
-                    left = deadline - time.monotonic()
-                    if left <= 0 or not poller.poll(math.ceil(left * 1000)):
-                        raise _DeadlinePassed
-                self._pgconn.consume_input()
+                self._await(poller, deadline)
             result = self._pgconn.get_result()
             if result is None:
                 break
             if result.status == ExecStatus.COPY_IN:
                 self._feed(parts)
             elif result.status == ExecStatus.COPY_OUT:
-                while self._pgconn.get_copy_data(0)[0] > 0:
-                    pass
+                while (part := self._pgconn.get_copy_data(1))[0] >= 0:
+                    if part[0] == 0:
+                        self._await(poller, deadline)
+                    elif copied is not None:
+                        copied.append(bytes(part[1]))
             if kept is None or kept.status not in _FAILURES:
                 kept = result
         if kept is None:
             raise psycopg.OperationalError("the server sent no result")
         return kept
+
+    def _await(self, poller: select.poll, deadline: float | None) -> None:
+        """Takes in what comes next."""
+        if deadline is None:
+            poller.poll()
+        else:
+            left = deadline - time.monotonic()
+            if left <= 0 or not poller.poll(math.ceil(left * 1000)):
+                raise _DeadlinePassed
+        self._pgconn.consume_input()
 
     def _feed(self, parts: Iterable[bytes] | None) -> None:
         """A server that has refused a line takes the others as well, and says so at the end."""
@@ -240,7 +257,8 @@ class Wire:
         if context.startswith("COPY "):  # the line
             detail = f"{detail}; {context}" if detail else context
         hint = (result.error_field(DiagnosticField.MESSAGE_HINT) or b"").decode(errors="replace")
+        step = refusals.next_step(refusals.STATEMENT, state, refusals.DEFAULT)
         return StatementFailed(
             f"PostgreSQL refused the statement: {message}{f' ({detail})' if detail else ''} [{state}]",
-            hint or "correct the statement, or the session's database and rights",
+            f"{hint}; {step}" if hint and step != refusals.DEFAULT else hint or step,
         )

@@ -30,7 +30,7 @@ def copied(install: Install, to: Path) -> Path:
 
 
 def within(install: Install, to: Path) -> Path:
-    """Where `copied` puts the programs."""
+    """Folder that `copied` puts the programs into."""
     return to / WHEEL / install.binaries.parent.name / "bin" if install.wheel else to / "bin"
 
 

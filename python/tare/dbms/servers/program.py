@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import subprocess
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from tare.dbms.servers.owner import Owner
@@ -25,18 +25,25 @@ _ADVICE = (
 
 
 def run(
-    command: Sequence[str | Path], owner: Owner, *, what: str, log: Path | None, timeout_s: float
+    command: Sequence[str | Path],
+    owner: Owner,
+    *,
+    what: str,
+    log: Path | None,
+    timeout_s: float,
+    given: str = "",
+    environment: Mapping[str, str] | None = None,
 ) -> None:
-    """Raises ServerFailed with what the program said and the end of the log."""
+    """`given` goes to its standard input. Raises ServerFailed with what the program said and the end of the log."""
     try:
         done = subprocess.run(
             command,
-            stdin=subprocess.DEVNULL,
+            input=given,
             capture_output=True,
             text=True,
             errors="replace",
             cwd="/",
-            env=environment(),
+            env={**base_environment(), **(environment or {})},
             timeout=timeout_s,
             check=False,
             **owner.as_user(),
@@ -64,7 +71,7 @@ def log_end(log: Path | None) -> list[str]:
         return []
 
 
-def environment() -> dict[str, str]:
+def base_environment() -> dict[str, str]:
     """Ours without what would redirect a server's programs; messages in English."""
     kept = {key: value for key, value in os.environ.items() if not key.startswith(("PG", "MYSQL", "MARIADB"))}
     return kept | {"LC_ALL": "C"}

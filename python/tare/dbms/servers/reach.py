@@ -27,7 +27,7 @@ def binaries_for(owner: Owner, install: Install) -> Path:
 
 
 def _needed(binaries: Path) -> list[Path]:
-    """One file of each kind: they were all installed under one umask."""
+    """A file of each kind: they were all installed under the same umask."""
     tree = binaries.parent
     shared_libraries = tree.parent.with_name(f"{WHEEL}.libs")
     return [

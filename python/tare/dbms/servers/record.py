@@ -13,13 +13,15 @@ from tare.errors import ServerFailed
 
 NAME = "tare-server.json"
 FORMAT = 1
+GRAFT_LIBRARY = "library.so"
+GRAFT_MEMORY = "memory"
 
 _PATHS = ("directory", "data_directory", "binaries", "socket_directory", "log")
 
 
 @dataclass(frozen=True, slots=True)
 class ServerRecord:
-    kind: str  # "postgresql" or "mariadb"
+    kind: str  # "postgresql", "mariadb" or "mysql"
     version: str
     url: str  # of its first database; holds no password
     directory: Path  # all that the server owns, and this record
@@ -30,11 +32,27 @@ class ServerRecord:
     port: int | None  # on 127.0.0.1; None: socket only
     pid: int
     temporary: bool  # the directory goes when the server is stopped
+    has_graft: bool = False  # a library of `tare.grafts` is loaded before its own
 
     @property
     def outside(self) -> Path | None:
         """A socket folder elsewhere, because the directory's path is too long for a socket."""
         return None if self.socket_directory == self.directory else self.socket_directory
+
+    @property
+    def graft_folder(self) -> Path:
+        """Folder of a graft's library and memory."""
+        return self.directory / "graft"
+
+    @property
+    def graft_environment(self) -> dict[str, str]:
+        """Variables that load the graft; empty without one."""
+        if not self.has_graft:
+            return {}
+        return {
+            "LD_PRELOAD": str(self.graft_folder / GRAFT_LIBRARY),
+            "TARE_GRAFT": str(self.graft_folder / GRAFT_MEMORY),
+        }
 
 
 def write(record: ServerRecord) -> None:
@@ -56,6 +74,7 @@ def read(directory: Path) -> ServerRecord | None:
         if values.pop("format") != FORMAT:
             raise ValueError(f"its format is not {FORMAT}")
         values |= {name: Path(values[name]) for name in _PATHS}
+        values.setdefault("has_graft", False)  # records of earlier versions have none
         return ServerRecord(**{field.name: values[field.name] for field in fields(ServerRecord)})
     except (FileNotFoundError, NotADirectoryError, PermissionError):
         return None

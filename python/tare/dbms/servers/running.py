@@ -7,12 +7,12 @@ from collections.abc import Mapping
 from pathlib import Path
 from types import ModuleType, TracebackType
 
-from tare.dbms.servers import mariadb, postgresql, record
+from tare.dbms.servers import mariadb, mysql, postgresql, record
 from tare.dbms.servers.copies import are_own
 from tare.dbms.servers.record import ServerRecord
 from tare.errors import ServerFailed
 
-_KINDS: Mapping[str, ModuleType] = {postgresql.KIND: postgresql, mariadb.KIND: mariadb}
+_KINDS: Mapping[str, ModuleType] = {postgresql.KIND: postgresql, mariadb.KIND: mariadb, mysql.KIND: mysql}
 
 
 class RunningServer:
@@ -61,7 +61,7 @@ def start_postgresql(
     port: int | None = None,
     own_programs: bool = False,
 ) -> RunningServer:
-    """A new server, or the one that is already in `directory` started again.
+    """A new server, or the one that is already in `directory` started again, with `settings` added to its own.
 
     `version` is a major version ("15", "18"); by default the newest of the wheel, else the
     newest installed. Without `port` it listens on a socket only. `own_programs`: a copy of them
@@ -81,20 +81,49 @@ def start_mariadb(
     return _started(mariadb.KIND, directory, settings or {}, version, port, own_programs)
 
 
+def start_mysql(
+    directory: Path | None = None,
+    *,
+    settings: Mapping[str, str] | None = None,
+    port: int | None = None,
+    own_programs: bool = False,
+) -> RunningServer:
+    """The same for MySQL 5.6 of npm's package. Raises ServerFailed."""
+    return _started(mysql.KIND, directory, settings or {}, None, port, own_programs)
+
+
+def kind_of(server: ServerRecord) -> ModuleType:
+    """The module that starts and stops servers of this kind."""
+    return _KINDS[server.kind]
+
+
 def restart(server: ServerRecord) -> ServerRecord:
     """Raises ServerFailed."""
-    restarted: ServerRecord = _KINDS[server.kind].restart(record.read(server.directory) or server)
+    restarted: ServerRecord = kind_of(server).restart(record.read(server.directory) or server)
     return restarted
+
+
+def known(directory: Path) -> ServerRecord:
+    """Raises ServerFailed where the directory holds no server of ours."""
+    server = record.read(directory.absolute())
+    if server is None:
+        raise ServerFailed(
+            f"{directory} holds no server of Tare's",
+            "give the --dir that `tare server start` printed; `tare server list` shows those that run",
+        )
+    return server
+
+
+def process_of(server: ServerRecord) -> int | None:
+    """Process id of the postmaster or the server; None if it is stopped."""
+    pid: int | None = kind_of(server).process_of(server)
+    return pid
 
 
 def stop(directory: Path) -> None:
     """Stops the server of this directory; data stay unless the directory is a temporary one."""
-    server = record.read(directory.absolute())
-    if server is None:
-        raise ServerFailed(
-            f"{directory} holds no server of Tare's", "give the --dir that `tare server start` printed"
-        )
-    _KINDS[server.kind].stop(server)
+    server = known(directory)
+    kind_of(server).stop(server)
     if server.outside is not None:
         shutil.rmtree(server.outside, ignore_errors=True)
     if server.temporary:

@@ -1,4 +1,4 @@
-"""What SQLite's errors are to a user."""
+"""SQLite's errors as Tare's, each with the next step."""
 
 from __future__ import annotations
 

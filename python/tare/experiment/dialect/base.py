@@ -1,4 +1,4 @@
-"""What making a table owes: the same rows in the same order on the same number of pages, each time.
+"""A DBMS's SQL for making tables: the same rows in the same order on the same number of pages, each time.
 
 `source` tables hold all rows with their number in the column `tare_row`; a table that queries see is
 copied from its source, never cut down or added to.
@@ -20,7 +20,7 @@ class Dialect(ABC):
     """SQL texts; each element of a sequence is run by itself, in this order."""
 
     insert_rows: int = 10_000
-    """In one INSERT."""
+    """Rows in one INSERT."""
 
     ordered: Sequence[str] = ()
     """Lets scans and copies keep a table's order, and `unordered` takes it back."""
@@ -50,7 +50,7 @@ class Dialect(ABC):
 
     @abstractmethod
     def settle(self, table: TableSpec, cardinality: int) -> Sequence[str]:
-        """Statistics made anew, and whatever the DBMS would otherwise do in the first queries."""
+        """Renews statistics, and does what the DBMS would otherwise do in the first queries."""
 
     def numbered(self, table: str, columns: Sequence[str]) -> str:
         """A query for the columns and each row's place, from 1, in the order of a plain scan."""
@@ -58,7 +58,7 @@ class Dialect(ABC):
 
     @abstractmethod
     def occupied(self, table: str) -> str | None:
-        """A query for the bytes that the table and its key occupy; None where the DBMS does not tell."""
+        """A query for the bytes that the table and its key occupy; None where the DBMS does not report them."""
 
 
 def selected(source: str, table: TableSpec, cardinality: int) -> str:

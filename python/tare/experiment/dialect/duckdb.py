@@ -27,10 +27,10 @@ class DuckDBDialect(Dialect):
         return f"INSERT INTO {source} SELECT unnest(range({first_row}, {last})), {lists}"
 
     def copy(self, source: str, table: TableSpec, cardinality: int) -> Sequence[str]:
-        made = [f"CREATE TABLE {table.name} AS {selected(source, table, cardinality)}"]
+        statements = [f"CREATE TABLE {table.name} AS {selected(source, table, cardinality)}"]
         if table.primary_key:
-            made.append(f"ALTER TABLE {table.name} ADD PRIMARY KEY ({table.primary_key})")
-        return made
+            statements.append(f"ALTER TABLE {table.name} ADD PRIMARY KEY ({table.primary_key})")
+        return statements
 
     def settle(self, table: TableSpec, cardinality: int) -> Sequence[str]:
         return (f"ANALYZE {table.name}", "CHECKPOINT")

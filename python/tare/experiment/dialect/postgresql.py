@@ -46,13 +46,13 @@ class PostgreSQLDialect(Dialect):
         return (f"VACUUM (FREEZE, ANALYZE) {source}",)
 
     def copy(self, source: str, table: TableSpec, cardinality: int) -> Sequence[str]:
-        made = [
+        statements = [
             f"CREATE TABLE {table.name} WITH (autovacuum_enabled = off) AS "
             f"{selected(source, table, cardinality)}"
         ]
         if table.primary_key:
-            made.append(f"ALTER TABLE {table.name} ADD PRIMARY KEY ({table.primary_key})")
-        return made
+            statements.append(f"ALTER TABLE {table.name} ADD PRIMARY KEY ({table.primary_key})")
+        return statements
 
     def settle(self, table: TableSpec, cardinality: int) -> Sequence[str]:
         return settled(table.name, [column.name for column in table.columns], cardinality)
@@ -62,7 +62,7 @@ class PostgreSQLDialect(Dialect):
 
 
 def settled(table: str, columns: Sequence[str], rows: int) -> Sequence[str]:
-    """Vacuumed and analysed, from all of its rows where these are not too many."""
+    """Statements that vacuum and analyse a table, from all of its rows where these are not too many."""
     vacuum = f"VACUUM (FREEZE, ANALYZE) {table}"
     target = min(_MOST_TARGET, math.ceil(rows / _ROWS_A_TARGET))
     if target <= _DEFAULT_TARGET or len(columns) < 2:

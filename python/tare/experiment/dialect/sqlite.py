@@ -1,7 +1,7 @@
 """Tables in SQLite.
 
 A dropped table leaves free pages all over the file, which the next one would be scattered over.
-VACUUM writes the file anew, table by table.
+VACUUM rewrites the file, table by table.
 """
 
 from __future__ import annotations

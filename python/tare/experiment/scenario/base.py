@@ -1,7 +1,7 @@
-"""What a scenario is: at which cardinalities a query's plan is looked at, and which of them are timed.
+"""Scenario: decides at which cardinalities a query's plan is looked at, and which of them are timed.
 
-Both answers are pure functions of what was seen so far, so a run that was cut short goes on where it
-was. Found by name through the entry-point group `tare.scenario`.
+Both answers are pure functions of what was seen so far, so a run that was cut short continues where it
+was. Scenarios are loaded by name through the entry-point group `tare.scenario`.
 """
 
 from __future__ import annotations
@@ -36,14 +36,14 @@ class Listed(Range):
 
 
 def listed(cardinalities: Iterable[int]) -> Listed:
-    """From the largest down, each once."""
+    """Return the cardinalities from the largest down, each once."""
     falling = tuple(sorted(set(cardinalities), reverse=True))
     return Listed(falling[0], falling[-1], 1, falling)
 
 
 @dataclass(frozen=True, slots=True)
 class Visit:
-    """One cardinality that the walk of one query has come to."""
+    """Cardinality that the walk of a query has reached."""
 
     cardinality: int
     plan_fingerprint: str
@@ -56,8 +56,8 @@ class Scenario(ABC):
 
     @abstractmethod
     def next_cardinality(self, cardinalities: Range, visits: Sequence[Visit]) -> int | None:
-        """Where the walk of a query goes next; None: it is over. Never a cardinality already visited."""
+        """Next cardinality of a query's walk, never one already visited; None: the walk is over."""
 
     @abstractmethod
     def is_timed(self, plan_fingerprint: str, visits: Sequence[Visit]) -> bool:
-        """Whether the Q@C just come to, with this plan, is timed; `visits` are those before it."""
+        """Whether the Q@C just reached, with this plan, is timed; `visits` are those before it."""

@@ -1,4 +1,4 @@
-"""Which scenario answers to a name: entry points of `tare.scenario` over the two built in."""
+"""Scenarios by name: entry points of `tare.scenario` over the two built in."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ _BUILT_IN = {
 
 
 def scenarios() -> dict[str, Scenario]:
-    """Every scenario that can be loaded, by its name."""
+    """Return every scenario that can be loaded, by its name."""
     return _loaded()[0]
 
 
 def find(name: str) -> Scenario:
-    """Raises UsageError, with the known names or why this one cannot be loaded."""
+    """Return the scenario of this name. Raises UsageError with the known names, or why it cannot be loaded."""
     loaded, broken = _loaded()
     if name in loaded:
         return loaded[name]

@@ -67,11 +67,11 @@ def choose(
 
 def named(text: str, allowed: set[int], every: set[int]) -> set[int]:
     """The CPUs that a user listed, if they may be reserved. Raises UsageError."""
-    step = f"give some of {show(allowed)}, such as --cpu {max(allowed)}"
+    step = f"give some of {show(allowed)}, such as --cpu-list {max(allowed)}"
     # Five digits: more CPUs than any kernel has, and few enough to count out.
     if not re.fullmatch(r"\d{1,5}(-\d{1,5})?(,\d{1,5}(-\d{1,5})?)*", text.strip()):
         raise UsageError(
-            f"{text!r} is not a list of CPUs", "write it as the kernel does: --cpu 2 or --cpu 2,4-5"
+            f"{text!r} is not a list of CPUs", "write it as the kernel does: --cpu-list 2 or --cpu-list 2,4-5"
         )
     wanted = parse(text)
     _more_than_one(every)

@@ -19,6 +19,7 @@ import sys
 import time
 import weakref
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
 
@@ -54,7 +55,7 @@ _open: weakref.WeakSet[MachineSettings] = weakref.WeakSet()
 
 
 def journal_directory() -> Path:
-    """Where this user's runs keep their journals and see each other; made if it is missing.
+    """Folder in which this user's runs keep their journals and see each other; made if it is missing.
 
     Raises TareError."""
     refusals = []
@@ -377,3 +378,9 @@ def delay_accounting_on(settings: MachineSettings) -> bool:
     Returns whether it was off. Raises PrivilegeMissing, and UsageError where the kernel
     was built without delay accounting."""
     return settings.set_sysctl(DELAY_ACCOUNTING, "1")
+
+
+def try_delay_accounting(settings: MachineSettings) -> None:
+    """The same where it is allowed. Where it is not, the rig finds it off, and reports say so with the reason."""
+    with suppress(TareError):
+        delay_accounting_on(settings)

@@ -12,6 +12,7 @@ from typing import Final
 from tare.protocol.check import Check, Ground
 from tare.protocol.named import greatest, magnitude
 from tare.protocol.outcome import Level
+from tare.protocol.ttp2.qatc_checks import RESULT_CACHE_SDS
 from tare.protocol.unmeasured import UNSEEN
 
 SOURCE: Final = "exact protocol"
@@ -101,3 +102,30 @@ Where it did not, the trace's parts (sleep and steal) are left out, and the reas
 """
 
 EXACT_CHECKS: Final = (PARTS_ADD_UP, NO_NEGATIVE_PARTS, SLICES_MATCH)
+
+RESULT_CACHE_RATIO: Final = 2.0  # a result that was kept costs a small part of one that was computed
+
+POSSIBLE_RESULT_CACHE: Final = Check(
+    2,
+    "possible query result cache",
+    SOURCE,
+    Level.QATC,
+    (
+        Ground(
+            ("may_cache_results", "first_run", "later_run_max", "later_run_mean", "later_run_sd"),
+            lambda m: (
+                (m.may_cache_results == 1)
+                & (m.first_run > m.later_run_max)
+                & (m.first_run > RESULT_CACHE_RATIO * m.later_run_mean)
+                & (m.first_run - m.later_run_mean > RESULT_CACHE_SDS * m.later_run_sd)
+            ),
+            "the first QE ran for {first_run:.2f} ticks on a CPU, the later ones for {later_run_mean:.2f} "
+            "± {later_run_sd:.2f}",
+        ),
+    ),
+    missing={
+        "first_run": "three QEs with a run time or more are needed",
+        "later_run_sd": "three QEs with a run time or more are needed",
+    },
+)
+"""By the run time on a CPU, which a neighbour does not double, and only where the DBMS may have such a cache."""

@@ -6,7 +6,13 @@ from dataclasses import replace
 from typing import Final
 
 from tare.protocol import experiment_checks as wide
-from tare.protocol.exact.checks import NO_NEGATIVE_PARTS, PARTS_ADD_UP, SLICES_MATCH, SOURCE
+from tare.protocol.exact.checks import (
+    NO_NEGATIVE_PARTS,
+    PARTS_ADD_UP,
+    POSSIBLE_RESULT_CACHE,
+    SLICES_MATCH,
+    SOURCE,
+)
 from tare.protocol.method import Method, QatCStep, SubStep
 from tare.protocol.monotonicity import sourced
 from tare.protocol.named import Defined
@@ -14,7 +20,7 @@ from tare.protocol.post import SIX
 from tare.protocol.qatc_rules import query_in_every_qe, too_few
 from tare.protocol.quantities import NS_PER_MS
 from tare.protocol.ttp2 import checks as v2
-from tare.protocol.ttp2.qatc_checks import EXCESSIVE_VARIATION, POSSIBLE_RESULT_CACHE
+from tare.protocol.ttp2.qatc_checks import EXCESSIVE_VARIATION
 
 LOST: Final = (
     replace(v2.EPHEMERAL, number=4, source=SOURCE),
@@ -36,7 +42,7 @@ QATC_CHECKS: Final = (
             ),
         ),
     ),
-    replace(POSSIBLE_RESULT_CACHE, source=SOURCE),
+    POSSIBLE_RESULT_CACHE,
 )
 
 
@@ -50,6 +56,7 @@ EXACT: Final = Method(
     citation="Tare, METHODOLOGY.md",
     needed=("wall_ns", "worker_run_ns", "worker_block_io_ns"),
     computation="run_ticks",
+    first=("run", "run_ticks"),
     experiment=(
         wide.MISSING_QUERIES,
         wide.UNIQUE_PLAN,

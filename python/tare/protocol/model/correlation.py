@@ -6,12 +6,12 @@ import math
 from dataclasses import dataclass
 from functools import reduce
 
-from scipy.special import stdtr
+from tare.protocol.distributions import student_cdf
 
 
 @dataclass(frozen=True, slots=True)
 class Moments:
-    """What r needs to know of n pairs (x, y): means, and sums of products of deviations from them."""
+    """Moments of n pairs (x, y) that r needs: means, and sums of products of deviations from them."""
 
     n: int
     mean_x: float
@@ -58,4 +58,4 @@ def p_value(r: float, n: int) -> float:
     if unexplained <= 0:
         return 0.0
     t = abs(r) * math.sqrt((n - 2) / unexplained)
-    return float(2 * stdtr(n - 2, -t))
+    return 2 * student_cdf(n - 2, -t)

@@ -1,4 +1,4 @@
-"""One run over another, figure by figure: the shape of VATS/TProfiler's Table 3, "Orig./Modif.", with intervals.
+"""Ratios of a run over another, figure by figure, as in VATS/TProfiler's Table 3, "Orig./Modif.", with intervals.
 
 A ratio above 1 says that A's figure is the larger. Its interval is that of two independent estimates on
 logarithmic scales (MOVER: each side's own bound, so that a skewed interval stays skewed).
@@ -11,8 +11,8 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
 from tare.protocol.oltp.precision import Estimate, Figures, Precision, precision
+from tare.workload.oltp.events import TypeResult
 from tare.workload.oltp.run import OltpRun
-from tare.workload.oltp.told import OfType
 
 FIGURES: Mapping[str, Callable[[Figures], Estimate | None]] = {
     "mean": lambda of: of.mean,
@@ -20,7 +20,7 @@ FIGURES: Mapping[str, Callable[[Figures], Estimate | None]] = {
     "sd": lambda of: of.sd,
     "p99": lambda of: of.quantile(0.99),
 }
-"""What is compared."""
+"""Figures that are compared."""
 
 TIMES = ("response", "service")
 
@@ -61,7 +61,7 @@ def compare(a: OltpRun, b: OltpRun) -> list[Compared]:
     ]
 
 
-def _type(a: OfType, b: OfType, times: str, how: tuple[Precision, Precision]) -> Iterator[Compared]:
+def _type(a: TypeResult, b: TypeResult, times: str, how: tuple[Precision, Precision]) -> Iterator[Compared]:
     distributions = getattr(a, times), getattr(b, times)
     figures = [Figures(of, one) for of, one in zip(distributions, how, strict=True)]
     n = distributions[0].count, distributions[1].count

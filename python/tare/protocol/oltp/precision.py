@@ -20,9 +20,10 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from tare.workload.oltp.distribution import MS, Distribution
+from tare.protocol.distributions import student_quantile
+from tare.workload.oltp.distribution import MS, Distribution, merge
+from tare.workload.oltp.events import Second
 from tare.workload.oltp.run import OltpRun
-from tare.workload.oltp.told import Second
 
 CONFIDENCE = 0.95
 FEWEST_BATCHES = 10
@@ -31,7 +32,7 @@ FEWEST_EFFECTIVE = 10.0
 """Below as many effective transactions a figure has no interval."""
 
 _WIDEST = 20.0
-"""Of a logarithm: beyond it an interval says nothing, and numbers overflow."""
+"""Widest interval of a logarithm: beyond it an interval says nothing, and numbers overflow."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +46,7 @@ class Estimate:
 
 @dataclass(frozen=True, slots=True)
 class Batches:
-    """What the seconds of a run say of its precision."""
+    """Precision of a run, estimated from its seconds."""
 
     batches: int
     seconds: int  # in each
@@ -84,6 +85,22 @@ def precision(run: OltpRun, of: str) -> Precision:
     return Batches(count, size, max(1.0, between / variance), freedom)
 
 
+def pooled(runs: Sequence[OltpRun], of: str) -> Precision:
+    """Precision of the transactions of several runs at one rate, taken together. Runs that differ from each other
+    widen the intervals as batches that differ do."""
+    batches = []
+    size = max(1, sum(second.number >= 0 for run in runs for second in run.seconds) // MOST_BATCHES)
+    for run in runs:
+        batches += _batches([second for second in run.seconds if second.number >= 0], of, size)
+    if len(batches) < FEWEST_BATCHES:
+        return TooShort(f"{len(batches)} batches of seconds; an interval takes {FEWEST_BATCHES}")
+    whole = merge(getattr(run.outcome.all, of) for run in runs)
+    if not whole.variance:
+        return TooShort("all times are equal")
+    freedom = len(batches) - 1
+    return Batches(len(batches), size, max(1.0, _between(batches) / freedom / whole.variance), freedom)
+
+
 def _batches(seconds: Sequence[Second], of: str, size: int) -> list[tuple[int, float]]:
     """Transactions and their mean, of `size` seconds each; those in which none ended are left out."""
     found = []
@@ -117,7 +134,7 @@ def _between(batches: Sequence[tuple[int, float]]) -> float:
 
 # Figures -------------------------------------------------------------------------------
 class Figures:
-    """Of one distribution, in ms and ms². None: there are too few values for the figure itself."""
+    """Figures of a distribution, in ms and ms². None: there are too few values for the figure itself."""
 
     def __init__(self, of: Distribution, how: Precision) -> None:
         self._of = of
@@ -168,14 +185,17 @@ class Figures:
         value = self._of.quantile(share)
         if value is None:
             return None
-        if self._sure:
-            half = self._multiple * math.sqrt(share * (1 - share) / self.effective)
-            if share - half > 0 and share + half < 1:
-                low, high = (
-                    one / MS for one in self._of.quantiles((share - half, share + half)) if one is not None
-                )
-                return Estimate(value / MS, low, high)
-        return Estimate(value / MS)
+        low, high = self.quantile_bounds(share)
+        return Estimate(value / MS) if low is None or high is None else Estimate(value / MS, low, high)
+
+    def quantile_bounds(self, share: float) -> tuple[float | None, float | None]:
+        """Ends of a percentile's interval. Either may be missing where too few values lie beyond it."""
+        if not self._sure:
+            return None, None
+        half = self._multiple * math.sqrt(share * (1 - share) / self.effective)
+        low = self._of.quantile(share - half) if share - half > 0 else None
+        high = self._of.quantile(share + half) if share + half < 1 else None
+        return None if low is None else low / MS, None if high is None else high / MS
 
     # Inside ------------------------------------------------------------------------------
     @property
@@ -184,11 +204,9 @@ class Figures:
 
     @property
     def _multiple(self) -> float:
-        """Of a standard error: Student's, since the inflation is itself estimated."""
-        from scipy.special import stdtrit
-
+        """Multiple of a standard error: Student's, since the inflation is itself estimated."""
         assert isinstance(self._how, Batches)
-        return float(stdtrit(self._how.freedom, (1 + CONFIDENCE) / 2))
+        return student_quantile(self._how.freedom, (1 + CONFIDENCE) / 2)
 
     def _around(self, value: float, relative_error: float) -> Estimate:
         """The wider of a plain and a logarithmic scale on either side: one event may make a figure large, and a
@@ -204,7 +222,7 @@ class Figures:
         return pairs[:, 0] / MS, pairs[:, 1]
 
     def _relative_error_of_mean(self, power: float) -> float:
-        """Of the mean of the values' `power`."""
+        """Relative error of the mean of the values' `power`."""
         if not self._sure:
             return math.inf
         values, counts = self._buckets

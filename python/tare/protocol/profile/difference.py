@@ -30,7 +30,7 @@ Two = tuple[float, float]
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """One function, or the transaction itself, or waiting."""
+    """Change of a function, or of the transaction itself, or of waiting."""
 
     name: str
     inferred: bool

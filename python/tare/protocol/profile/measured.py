@@ -1,4 +1,4 @@
-"""What a profile's analysis reads: valid transactions in order of begin, the time of each call path in each, and the
+"""Input of a profile's analysis: valid transactions in order of begin, the time of each call path in each, and the
 names behind the numbers. Whole ns throughout.
 
 The columns are those of `tare_profile::profile` (transactions, paths, cells); here are only the transactions that
@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 Ints = NDArray[np.int64]
 Small = NDArray[np.integer[Any]]
-"""Of 32 bits where there may be many."""
+"""Array of integers, of 32 bits if there may be many."""
 
 Floats = NDArray[np.float64]
 
@@ -201,7 +201,7 @@ def from_tables(
     call_graph_height: int = 0,
     waiting_name: str = FOR_THE_CLIENT,
 ) -> Measured:
-    """Of all transactions, those that began in one of `windows` and are valid."""
+    """Measured transactions: those of all that began in one of `windows` and are valid."""
     within = np.isin(_ints(transactions, "window"), [one.number for one in windows])
     why = transactions["why"].combine_chunks().cast(pa.string())
     valid = np.asarray(pc.equal(why, VALID).to_numpy(zero_copy_only=False), dtype=bool)

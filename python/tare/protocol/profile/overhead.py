@@ -31,6 +31,7 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
+from tare.protocol.distributions import student_quantile
 from tare.protocol.profile.found import Estimate, Overhead
 from tare.protocol.profile.measured import MARKERS, PROBED, Ints, Measure, Window
 from tare.protocol.signed_ranks import centre, interval
@@ -92,7 +93,7 @@ class Excess:
 
 
 def turns(transactions: pa.Table, windows: Iterable[Window]) -> list[Turn]:
-    """Of the windows that have either purpose, in order of begin."""
+    """Turns of the windows that have either purpose, in order of begin."""
     number = np.asarray(transactions["window"].to_numpy())
     duration = np.asarray(transactions["duration_ns"].to_numpy())
     why = np.asarray(
@@ -226,11 +227,9 @@ def _ratio(ratios: Sequence[float], prior_sd: float = PRIOR_SD) -> Estimate | No
     if (found := interval(logs)) is not None:
         value, low, high = centre(logs), found.low, found.high
     else:
-        from scipy.special import stdtrit
-
         freedom = PRIOR_FREEDOM + len(logs) - 1
         squares = PRIOR_FREEDOM * prior_sd**2 + (len(logs) - 1) * float(logs.var(ddof=1))
-        half = stdtrit(freedom, (1 + CONFIDENCE) / 2) * math.sqrt(squares / freedom / len(logs))
+        half = student_quantile(freedom, (1 + CONFIDENCE) / 2) * math.sqrt(squares / freedom / len(logs))
         value = float(logs.mean())
         low, high = value - half, value + half
     return Estimate(math.exp(value), math.exp(low), math.exp(min(high, 700.0)))

@@ -18,6 +18,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from tare.protocol.distributions import normal_cdf, student_quantile
 from tare.protocol.profile.blocks import block_length
 from tare.protocol.profile.found import Estimate
 from tare.protocol.profile.measured import UNREAD, Floats, Ints
@@ -52,11 +53,11 @@ class Resampled:
     tail_excess: Floats | None  # of each node's own time: see `found.Tail`
 
     def interval(self, value: float, replicates: Floats) -> Estimate:
-        """Of a figure that came out so in the replicates."""
+        """Interval of a figure that came out so in the replicates."""
         return self.intervals(np.array([value]), replicates[:, None])[0]
 
     def share(self, value: float, total: float, replicates: Floats) -> Estimate:
-        """Of Var(T): `value` of `total` in ns², in the replicates likewise."""
+        """Share of Var(T): `value` of `total` in ns², in the replicates likewise."""
         with np.errstate(divide="ignore", invalid="ignore"):
             return self.interval(float(value / total), replicates / self.total)
 
@@ -70,8 +71,8 @@ class Resampled:
         return percentiles(values, replicates, self.blocks)
 
     def quantile(self, values: Ints, share: float) -> Floats:
-        """Of a figure of each transaction, by replicate: the smallest that at least `share` of what was drawn reach
-        or stay below. For shares near 1: few of the largest values are looked at."""
+        """Quantile of a figure of each transaction, by replicate: the smallest that at least `share` of what was drawn
+        reach or stay below. For shares near 1: few of the largest values are looked at."""
         n = len(values)
         most = min(n, 1 + math.ceil(4 * (1 - share) * n) + self.length)
         largest = np.argsort(-values, kind="stable")[:most]
@@ -91,11 +92,9 @@ def percentiles(values: Floats, replicates: Floats, blocks: int) -> list[Estimat
 
 
 def _levels(blocks: int) -> tuple[float, float]:
-    from scipy.special import ndtr, stdtrit
-
     below = (1 - CONFIDENCE) / 2
     freedom = max(blocks - 1, 1)
-    wider = float(ndtr(math.sqrt(blocks / freedom) * stdtrit(freedom, below)))
+    wider = normal_cdf(math.sqrt(blocks / freedom) * student_quantile(freedom, below))
     return wider, 1 - wider
 
 
@@ -157,7 +156,7 @@ def resample(
 
 @dataclass(frozen=True, eq=False)
 class Means:
-    """What is taken out before anything is squared."""
+    """Means that are taken out before anything is squared."""
 
     own: Floats  # of all transactions, by node
     types_own: Floats  # by type and node: of all transactions where there are no types

@@ -22,7 +22,7 @@ FEWEST = 200
 
 LEADERS = 5
 MOST_OF_LEADERS = 0.25
-"""Of Var(T), due to the LEADERS transactions farthest from the mean."""
+"""Largest share of Var(T) that the LEADERS transactions farthest from the mean may have."""
 
 _WORDS = {
     "lost": "records of theirs were lost",

@@ -1,4 +1,4 @@
-"""What functions share in Var(T) by their own time, as refinement reads it."""
+"""Shares of functions in Var(T) by their own time, as refinement reads them."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def own_shares(findings: Findings) -> dict[int, float]:
 
 
 def coarsened(nodes: Sequence[Node], watched: Collection[int]) -> dict[int, float]:
-    """What own shares would have been seen with fewer functions watched: a node's own time is then that of the nearest
+    """Own shares as if fewer functions had been watched: a node's own time is then that of the nearest
     one above it that is."""
     seen: dict[int, int] = {}
     for node in nodes:  # parents come first

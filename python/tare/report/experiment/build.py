@@ -1,20 +1,19 @@
-"""The report of some runs, from what the protocols and the models left, and the charts that go with it."""
+"""The report of some runs, from the protocols' outcomes and the models' results."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import UTC, datetime
-from importlib.metadata import version
+from functools import cached_property
+from typing import TYPE_CHECKING
 
 from tare.lab.answers import rows
 from tare.lab.frames import Frames
 from tare.protocol.model.result import ModelResult, Verdict
 from tare.protocol.outcome import Outcome
-from tare.report.charts.chart import Chart, NoChart
 from tare.report.conditions import gathered
 from tare.report.conditions.facts import Facts
-from tare.report.experiment.charts.draw import charts
 from tare.report.experiment.commands import commands
 from tare.report.experiment.document import (
     Check,
@@ -28,21 +27,47 @@ from tare.report.experiment.document import (
     Rule,
     Step,
 )
-from tare.report.experiment.labels import label
-from tare.report.experiment.paper import CHECKS, POST
 from tare.report.experiment.sources import parts_of
 from tare.report.experiment.statement import statement
 from tare.report.experiment.times import times
+from tare.report.protocol.paper import CHECKS, POST
+from tare.report.words import protocol_name
+from tare.version import VERSION
+
+if TYPE_CHECKING:
+    from tare.report.charts.chart import Chart, NoChart
 
 MOST_EXAMPLE = 300  # characters of evidence
 
 
 @dataclass(frozen=True)
 class Built:
-    """`report` is all that is said in numbers; the charts are drawn beside it, in HTML only."""
+    """`report` holds every number of the report; its charts are drawn when a page shows them."""
 
     report: Report
-    charts: Sequence[Chart | NoChart] = field(default=())
+    frames: Frames
+    outcomes: Sequence[Outcome]
+    models: Sequence[ModelResult]
+
+    @property
+    def primary(self) -> Protocol:
+        return next(one for one in self.report.protocols if one.protocol == self.report.primary)
+
+    @property
+    def others(self) -> Sequence[Protocol]:
+        return [one for one in self.report.protocols if one.protocol != self.report.primary]
+
+    @property
+    def outcome(self) -> Outcome:
+        """The primary protocol's."""
+        return next(one for one in self.outcomes if one.protocol == self.report.primary)
+
+    @cached_property
+    def charts(self) -> Sequence[Chart | NoChart]:
+        from tare.report.experiment.charts.draw import charts
+
+        report = self.report
+        return charts(self.frames, self.outcomes, self.outcome, self.models, report.times, report.runs)
 
 
 def build(
@@ -60,10 +85,9 @@ def build(
     `primary` names the protocol whose times come first; None takes TTPv2 where it applies, else the exact one.
     """
     first, why = _primary(outcomes, facts, primary)
-    chosen = next(one for one in outcomes if one.protocol == first)
     of_time = times(outcomes, first, frames)
     document = _document(frames, facts, outcomes, models, first, why, lab, title, of_time)
-    return Built(document, charts(frames, outcomes, chosen, models, of_time, document.runs))
+    return Built(document, frames, outcomes, models)
 
 
 def _document(
@@ -83,7 +107,7 @@ def _document(
     return Report(
         title=title or _title(facts),
         written_at=datetime.now(UTC).isoformat(timespec="seconds"),
-        written_by=version("tare-db"),
+        written_by=VERSION,
         lab=lab,
         primary=primary,
         primary_why=why,
@@ -93,7 +117,7 @@ def _document(
         protocols=[
             Protocol(
                 protocol=one.protocol,
-                label=label(one.protocol),
+                label=protocol_name(one.protocol),
                 title=one.title,
                 citation=one.citation,
                 min_qes=one.min_qes,

@@ -8,7 +8,7 @@ from tare.report.conditions.facts import Facts
 
 
 def commands(facts: Sequence[Facts], primary: str, accepted: Sequence[str]) -> list[str]:
-    """What makes the experiment, and then this report, once more."""
+    """Commands that make the experiment, and then this report, once more."""
     names = list(dict.fromkeys(one.experiment["name"] for one in facts))
     accept = "".join(f' --accept "{name}"' for name in accepted)
     return [

@@ -72,7 +72,7 @@ class Precise(Document):
 
 
 class Item(Document):
-    """One of the nine pieces of information of TTPv2 §9."""
+    """A piece of information of TTPv2 §9, which asks for nine."""
 
     number: int = Field(ge=1, le=9)
     name: str

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from tare.errors import UsageError
 from tare.lab.answers import rows
 from tare.lab.frames import Frames, open_frames
 from tare.report.conditions.facts import facts_of
@@ -31,7 +30,7 @@ def make(
     from tare.protocol.model.holding import hold
 
     frames = open_frames(where, runs)
-    outcomes = [run_protocol(frames, name, accept=of) for name, of in _accepted(accept).items()]
+    outcomes = [run_protocol(frames, name, accept=accept) for name in PROTOCOLS]
     models = [hold(frames, name) for name in MODELS]
     return build(
         frames,
@@ -42,21 +41,6 @@ def make(
         primary=primary,
         title=title,
     )
-
-
-def _accepted(accept: Sequence[str]) -> dict[str, list[str]]:
-    """By protocol: each has checks of its own. Raises UsageError for a check that none has."""
-    from tare.protocol.run import METHODS
-
-    checks = {name: [check.name for check in METHODS[name].experiment] for name in PROTOCOLS}
-    known = dict.fromkeys(check for names in checks.values() for check in names)
-    for name in accept:
-        if name not in known:
-            raise UsageError(
-                f"--accept {name}: no protocol has such an experiment-wide check",
-                f"give one of {', '.join(known)}",
-            )
-    return {name: [check for check in names if check in accept] for name, names in checks.items()}
 
 
 def _ids(frames: Frames) -> list[int]:

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, ClassVar
 
+from tare.report.numbers import thousands
+
 if TYPE_CHECKING:
     from tare.report.charts.chart import Chart, NoChart
 
@@ -32,6 +34,8 @@ class Cell:
     note: str = ""
     tone: Tone = Tone.PLAIN
     share: float | None = None  # drawn as a bar where there is room
+    span: tuple[float, float] | None = None  # 95% interval of the share, drawn over the bar
+    href: str = ""  # where a live page leads to; a file leads nowhere
 
     @property
     def text(self) -> str:
@@ -60,7 +64,8 @@ class Table:
     """Rows of cells. A row that is a string is a heading within the table.
 
     `grouped`: rows with the same first cell belong together, and the cell is written once.
-    `grows`: the number of rows grows with the run; a page that becomes too large shows the first of them."""
+    `grows`: the number of rows grows with the run, so a medium may show the first of them alone, and says so.
+    `total`: how many rows there are, where not all are given. `brief`: how many of them a terminal shows."""
 
     kind: ClassVar[str] = "table"
     caption: str
@@ -68,6 +73,45 @@ class Table:
     rows: Sequence[Row | str]
     grouped: bool = False
     grows: bool = False
+    total: int | None = None
+    brief: int | None = None
+
+    def shown(self, most: int) -> Sequence[Row | str]:
+        """The rows of a medium that shows so many of a table that grows; headings are not counted."""
+        places = [place for place, row in enumerate(self.rows) if not isinstance(row, str)]
+        return self.rows[: places[most]] if self.grows and len(places) > most else self.rows
+
+    def cut(self, most: int) -> str:
+        """How many of the rows `shown` leaves; empty where it leaves all."""
+        shown, rows = (sum(not isinstance(row, str) for row in of) for of in (self.shown(most), self.rows))
+        total = self.total or rows
+        return f"the first {shown} of {thousands(total)}; all are in the JSON report" if shown < total else ""
+
+
+@dataclass(frozen=True, slots=True)
+class Branch:
+    """A node of a tree with those below it. `cells`: its values, in the columns after the first.
+
+    `mark`: a remark behind the name; `blocks`: more about it, in a page that has it open."""
+
+    name: str
+    cells: Sequence[Cell | str]
+    branches: Sequence[Branch] = ()
+    mark: str = ""
+    tone: Tone = Tone.PLAIN
+    blocks: Sequence[Block] = ()
+    opened: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Tree:
+    """Names below each other, each with its numbers. The first column is that of the names.
+
+    `cut`: the tree with about so many branches, as each medium has room for."""
+
+    kind: ClassVar[str] = "tree"
+    columns: Sequence[Column]
+    cut: Callable[[int], Branch]
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +166,7 @@ class Items:
 
 @dataclass(frozen=True, slots=True)
 class WarningBlock:
-    """What keeps a number from being trusted, the evidence for it, and what to do."""
+    """Reason not to trust a number, the evidence for it, and what to do."""
 
     kind: ClassVar[str] = "warning"
     cause: str
@@ -132,31 +176,35 @@ class WarningBlock:
 
 @dataclass(frozen=True, slots=True)
 class Code:
-    """`line`: what stands for it in a terminal."""
+    """`line`: what stands for it in a terminal; empty: nothing does. `copied`: a terminal leaves its lines whole, since
+    they are copied."""
 
     kind: ClassVar[str] = "code"
     text: str
     language: str = ""
     line: str | None = None
+    copied: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Charts:
-    """Charts, drawn only by a medium that shows them."""
+    """Charts, drawn only by a medium that shows them. `lines`: drawn in characters, as wide as given, by the others."""
 
     kind: ClassVar[str] = "charts"
     draw: Callable[[], Sequence[Chart | NoChart]]
     side_by_side: bool = False
+    lines: Callable[[int], Sequence[str]] | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Detail:
-    """Blocks that a reader may open. A terminal leaves them out."""
+    """Blocks that a reader may open. A terminal leaves them out. `spare`: so does a page that becomes too large."""
 
     kind: ClassVar[str] = "detail"
     summary: str
     blocks: Sequence[Block]
     opened: bool = False
+    spare: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,7 +220,18 @@ class Section:
 
 
 Block = (
-    Table | Paragraph | Heading | Verdict | Facts | Items | WarningBlock | Code | Charts | Detail | Section
+    Table
+    | Tree
+    | Paragraph
+    | Heading
+    | Verdict
+    | Facts
+    | Items
+    | WarningBlock
+    | Code
+    | Charts
+    | Detail
+    | Section
 )
 
 

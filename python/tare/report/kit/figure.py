@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import math
 import re
 from dataclasses import dataclass
+from typing import Protocol, runtime_checkable
 
 from tare.report.kit.blocks import Cell, Tone
 from tare.report.numbers import Scale, decimals, fixed, places_for, scale_for
 from tare.report.words import NOTHING
 
 MOST_DECIMALS = 3  # except for what is smaller: a microsecond where milliseconds are shown
+LEAST_PERCENT = 0.005  # what is below it is 0%
 
 UNITS = (
     "ns", "µs", "ms", "s", "min", "h", "d", "B", "KiB", "MiB", "GiB", "k", "M", "G", "Hz", "CPU", "CPUs",
@@ -24,10 +27,22 @@ def joined_units(text: str) -> str:
     return _INTERVAL.sub(rf"\1{JOINED}", _APART.sub(JOINED, text))
 
 
+@runtime_checkable
+class Interval(Protocol):
+    """A figure of a document."""
+
+    @property
+    def value(self) -> float: ...
+    @property
+    def low(self) -> float | None: ...
+    @property
+    def high(self) -> float | None: ...
+
+
 @dataclass(frozen=True, slots=True)
 class Figure:
     """A value with its 95% interval. `n`: readings behind it; `spread`: sets the digits where there is no interval;
-    `digits`: significant digits that the instrument resolves."""
+    `digits`: significant digits that the instrument resolves. `unit`: "share" is shown in per cent."""
 
     value: float | None
     low: float | None = None
@@ -36,6 +51,13 @@ class Figure:
     unit: str = ""
     spread: float | None = None
     digits: int = 6
+
+    @classmethod
+    def read(cls, found: Interval | float | None, unit: str) -> Figure:
+        """From a document."""
+        if isinstance(found, Interval):
+            return cls(found.value, found.low, found.high, unit=unit)
+        return cls(found, unit=unit)
 
     @property
     def scale(self) -> Scale:
@@ -55,6 +77,8 @@ class Figure:
                 for bound in (self.low / scale.factor, self.high / scale.factor)
             )
             interval = f"[{low}, {high}]"
+        if scale.unit == "%":
+            return Cell(f"{fixed(value, places)}%", "", interval, tone=tone)
         return Cell(fixed(value, places), "" if bare else scale.unit, interval, tone=tone)
 
     def _places(self, value: float, factor: float) -> int:
@@ -63,6 +87,8 @@ class Figure:
             return 0
         known = self.low is not None and self.high is not None
         half = (self.high - self.low) / 2 if known else self.spread or 0.0  # type: ignore[operator]
+        if self.unit == "share":
+            return _share_places(value, half / factor)
         if not known and not half:
             return places_for(value, min(3, self.digits))
         largest = max(abs(one) for one in (self.value, self.low, self.high) if one is not None) / factor
@@ -74,3 +100,10 @@ class Figure:
     def text(self) -> str:
         """In running text: "11.2 ms [10.9, 11.5]"."""
         return self.cell().text
+
+
+def _share_places(percent: float, half: float) -> int:
+    """Decimals for one significant digit of the interval's half, or two of the value; two decimals at most."""
+    if half >= LEAST_PERCENT:
+        return min(2, max(0, -math.floor(math.log10(half))))
+    return min(2, places_for(percent, 2)) if abs(percent) >= LEAST_PERCENT else 0

@@ -18,6 +18,7 @@ from tare.report.kit.blocks import (
     Story,
     Table,
     Tone,
+    Tree,
     Verdict,
     WarningBlock,
     cell,
@@ -25,7 +26,9 @@ from tare.report.kit.blocks import (
 from tare.report.safe import printable
 
 _FIRST_LEVEL = 2
+_WIDTH = 100  # columns of what is drawn in characters
 MOST_ROWS = 2000  # of a table that grows with the run
+MOST_CHARACTERS = 60_000  # of code
 
 
 def render(story: Story) -> str:
@@ -73,29 +76,41 @@ def _block(block: Block, level: int) -> Iterator[str]:
         case WarningBlock():
             yield f"- **{plain(block.cause)}**: {plain(block.evidence)}. Next: {plain(block.next_step)}."
         case Code():
-            yield fenced(block.text, block.language)
+            yield fenced(block.text[:MOST_CHARACTERS], block.language)
+            if len(block.text) > MOST_CHARACTERS:
+                yield "Cut here; the JSON report has the whole."
         case Table():
             yield from _table(block)
+        case Tree():
+            yield _drawn(block)
+        case Charts() if block.lines is not None:
+            yield _drawn(block)
         case Charts():
             pass
+
+
+def _drawn(block: Block) -> str:
+    """As a terminal has it."""
+    from tare.report.kit.terminal import lines
+
+    return fenced("\n".join(line.plain.rstrip() for line in lines([block], _WIDTH)))
 
 
 def _table(block: Table) -> Iterator[str]:
     if block.caption:
         yield plain(block.caption)
-    rows = block.rows[:MOST_ROWS] if block.grows else block.rows
     width = len(block.columns)
     yield table(
         [f"{one.group}: {one.heading}" if one.group else one.heading for one in block.columns],
         (
             [row, *[""] * (width - 1)] if isinstance(row, str) else [cell(one).text for one in row]
-            for row in rows
+            for row in block.shown(MOST_ROWS)
             if row != ""
         ),
         [one.kind is Kind.NUMBER for one in block.columns],
     )
-    if len(rows) < len(block.rows):
-        yield f"The first {len(rows)} of {len(block.rows)}; all are in the JSON report."
+    if cut := block.cut(MOST_ROWS):
+        yield f"{cut[:1].upper()}{cut[1:]}."
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[str]], right: Sequence[bool] | None = None) -> str:

@@ -16,6 +16,7 @@ from rich.text import Text
 
 from tare.report.kit.blocks import (
     Block,
+    Branch,
     Cell,
     Charts,
     Code,
@@ -30,11 +31,13 @@ from tare.report.kit.blocks import (
     Story,
     Table,
     Tone,
+    Tree,
     Verdict,
     WarningBlock,
     cell,
 )
 from tare.report.kit.figure import JOINED, joined_units
+from tare.report.kit.names import Names
 from tare.report.safe import printable
 
 _STYLES = {
@@ -49,6 +52,9 @@ _SIGNS = {Tone.GOOD: "✓", Tone.CAUTION: "!", Tone.BAD: "✗"}
 _GAPS = (2, 1)  # columns between those of a table; the second before it folds
 _LEAST = 14  # columns that words of a table keep at least, before it folds
 _BAR = 10  # columns of a bar
+MOST_ROWS = 40  # of a table that grows with the run
+_LEAST_NAME = 16  # columns of a tree's name beside its numbers
+MOST_BRANCHES = 40  # of a tree
 
 
 def print_story(story: Story, console: Console) -> None:
@@ -107,12 +113,21 @@ def _lines(block: Block, width: int) -> Iterator[Text]:
             yield from _hanging("  next: ", block.next_step, width, Tone.STRONG, indent=2)
         case Code():
             if block.line is not None:
-                yield Text(_cut(block.line, width), _STYLES[Tone.QUIET])
+                if block.line:
+                    yield Text(_cut(block.line, width), _STYLES[Tone.QUIET])
+            elif block.copied:
+                yield from (Text(f"  {line}", "bold") for line in printable(block.text).splitlines())
             else:
                 for line in printable(block.text).expandtabs().splitlines():
                     yield from (Text(part) for part in chop_cells(line, width) or [""])
         case Table():
             yield from _table(block, width)
+        case Tree():
+            yield from _tree(block, width)
+        case Charts() if block.lines is not None:
+            yield from (
+                Text(_cut(line, width) if cell_len(line) > width else line) for line in block.lines(width)
+            )
         case Charts() | Detail() | Section():
             pass
 
@@ -163,7 +178,7 @@ def _hanging(
 
 
 def _cut(text: str, width: int) -> str:
-    """One line, with an ellipsis where it is cut."""
+    """Text on a single line, with an ellipsis if it is cut."""
     flat = " ".join(printable(text).split())
     return flat if cell_len(flat) <= width else set_cell_size(flat, width - 1).rstrip() + "…"
 
@@ -200,7 +215,7 @@ def _facts(facts: Facts, width: int) -> Iterator[Text]:
 # Tables ----------------------------------------------------------------------------------
 @dataclass(slots=True)
 class _Widths:
-    """Of a column of numbers: before the point, from the point on, unit, interval, note. Of words: all in one."""
+    """Widths of a column: of numbers, before the point, from it on, unit, interval, note; of words, all in one."""
 
     whole: int = 0
     fraction: int = 0
@@ -220,7 +235,8 @@ class _Widths:
 def _table(table: Table, width: int) -> Iterator[Text]:
     if table.caption:
         yield from _styled(table.caption, width, Tone.QUIET)
-    rows = [row if isinstance(row, str) else [_plain(one) for one in row] for row in table.rows]
+    most = table.brief or MOST_ROWS
+    rows = [row if isinstance(row, str) else [_plain(one) for one in row] for row in table.shown(most)]
     columns = [
         Column(f"{one.group}: {one.heading}" if one.group else one.heading, one.kind) for one in table.columns
     ]
@@ -232,7 +248,22 @@ def _table(table: Table, width: int) -> Iterator[Text]:
             break
     if sizes is None:
         yield from _stacked(columns, rows, width)
-        return
+    else:
+        yield from _rows(table, columns, parts, sizes, rows, gap, width)
+    if cut := table.cut(most):
+        yield from _styled(cut, width, Tone.QUIET)
+
+
+def _rows(
+    table: Table,
+    columns: Sequence[Column],
+    parts: Sequence[_Widths],
+    sizes: Sequence[int],
+    rows: Sequence[str | list[Cell]],
+    gap: int,
+    width: int,
+) -> Iterator[Text]:
+    cells = [row for row in rows if not isinstance(row, str)]
     yield from _headings(columns, parts, sizes, gap)
     bars = any(one.share is not None for row in cells for one in row)
     bars = bars and sum(sizes) + gap * len(sizes) + _BAR <= width
@@ -364,7 +395,8 @@ def _row(
 def _words(one: Cell, size: int) -> list[Text]:
     """Further lines are indented, where there is room."""
     indent = len(one.text) - len(one.text.lstrip()) + 2
-    indent = indent if indent < size // 3 else 0
+    longest = max((cell_len(word) for word in joined_units(one.text).split(" ")), default=0)
+    indent = indent if indent < size // 3 and longest <= size - indent else 0
     first, *rest = wrap(one.text, size - indent, size)
     return [Text(line, _STYLES[one.tone]) for line in (first, *(" " * indent + line for line in rest))]
 
@@ -406,23 +438,108 @@ def _stacked(columns: Sequence[Column], rows: Sequence[str | Sequence[Cell]], wi
             for column, one in zip(columns[:names], row[:names], strict=True)
             if one.text
         )
-        yield from _hanging("", name, width, tone=row[0].tone, indent=2)
-        line = ""
-        for column, one in zip(columns[names:], row[names:], strict=True):
-            if not one.text:
-                continue
-            joint = " " if column.kind is Kind.NUMBER else ": "
-            pair = f"{column.heading}{joint}{one.text}" if column.heading else one.text
-            joint = f"{line}   {pair}" if line else pair
-            if cell_len(joint) <= width - 2:
-                line = joint
-                continue
-            if line:
-                yield Text(f"  {line}")
-            *whole, line = wrap(pair, width - 4)
-            yield from (Text(("  " if at == 0 else "    ") + part) for at, part in enumerate(whole))
-            if whole:
-                yield Text(f"    {line}")
-                line = ""
+        if name:
+            yield from _hanging("", name, width, tone=row[0].tone, indent=2)
+        yield from _pairs(columns[names:], row[names:], width)
+
+
+def _pairs(columns: Sequence[Column], row: Sequence[Cell], width: int) -> Iterator[Text]:
+    """Cells as "heading value", as many on a line as have room."""
+    line = ""
+    for column, one in zip(columns, row, strict=True):
+        if not one.text:
+            continue
+        joint = " " if column.kind is Kind.NUMBER else ": "
+        pair = f"{column.heading}{joint}{one.text}" if column.heading else one.text
+        joint = f"{line}   {pair}" if line else pair
+        if cell_len(joint) <= width - 2:
+            line = joint
+            continue
         if line:
             yield Text(f"  {line}")
+        *whole, line = wrap(pair, width - 4)
+        yield from (Text(("  " if at == 0 else "    ") + part) for at, part in enumerate(whole))
+        if whole:
+            yield Text(f"    {line}")
+            line = ""
+    if line:
+        yield Text(f"  {line}")
+
+
+# Trees -----------------------------------------------------------------------------------
+@dataclass(frozen=True, slots=True)
+class _Limb:
+    """A branch with the guides before it."""
+
+    guides: str
+    branch: Branch
+    cells: list[Cell]
+
+    def named(self, names: Names, room: int) -> Text:
+        guides = self._guides(room)
+        mark = f" ({self.branch.mark})" if self.branch.mark else ""
+        most = max(_LEAST_NAME // 2, room - cell_len(guides) - cell_len(mark))
+        name = names.cut(self.branch.name, most)
+        text = Text.assemble((guides, "dim"), (name, _STYLES[self.branch.tone]), (mark, "dim"))
+        text.truncate(room, overflow="ellipsis")
+        return text
+
+    def continued(self, room: int) -> Text:
+        """Guides before what stands below the name."""
+        return Text(self._guides(room).translate(str.maketrans("├└╴", "│  ")), "dim")
+
+    def _guides(self, room: int) -> str:
+        """Guides of the last levels if there is no room for all."""
+        most = max(2, room // 2)
+        return self.guides if len(self.guides) <= most else "…" + self.guides[1 - most :]
+
+
+def _tree(tree: Tree, width: int) -> Iterator[Text]:
+    """Numbers stand beside the names, or below them where there is no room."""
+    limbs = list(_limbs(tree.cut(MOST_BRANCHES), "", ""))
+    names = Names(limb.branch.name for limb in limbs)
+    heading, *columns = tree.columns
+    parts = [_parts([limb.cells[place] for limb in limbs], one) for place, one in enumerate(columns)]
+    sizes = [max(part.all, cell_len(one.heading)) for one, part in zip(columns, parts, strict=True)]
+    gap = next((gap for gap in _GAPS if sum(sizes) + gap * len(sizes) <= width), 0)
+    room = width - sum(sizes) - gap * len(sizes)
+    deepest = max(len(limb.guides) for limb in limbs)
+    if room < deepest + _LEAST_NAME:
+        limbs = [replace(limb, guides=limb.guides[::2]) for limb in limbs]
+        deepest //= 2
+    beside = gap > 0 and room >= deepest + _LEAST_NAME
+    if beside:  # no farther from the names than they need
+        longest = max(limb.named(names, width).cell_len for limb in limbs)
+        room = min(room, max(longest, cell_len(heading.heading)))
+    first = Text(_cut(heading.heading, width), "dim")
+    if not beside and first:
+        yield first
+    if gap:
+        yield from (
+            _padded(first if beside else Text(), room + gap) + line
+            for line in _headings(columns, parts, sizes, gap)
+        )
+    for limb in limbs:
+        name = limb.named(names, room if beside else width)
+        filled = any(one.text for one in limb.cells)
+        numbers = next(_row(columns, parts, sizes, limb.cells, gap, bars=False))
+        if beside:
+            yield _padded(name, room + gap) + numbers if filled else name
+            continue
+        yield name
+        if gap and filled:
+            yield _padded(limb.continued(room), room + gap) + numbers
+        else:
+            yield from _pairs(columns, limb.cells, width)
+
+
+def _limbs(branch: Branch, guides: str, below: str) -> Iterator[_Limb]:
+    yield _Limb(guides, branch, [_plain(one) for one in branch.cells])
+    for place, one in enumerate(branch.branches, 1):
+        last = place == len(branch.branches)
+        here, under = ("└╴", "  ") if last else ("├╴", "│ ")
+        yield from _limbs(one, below + here, below + under)
+
+
+def _padded(text: Text, width: int) -> Text:
+    return text + Text(" " * max(0, width - text.cell_len))

@@ -6,9 +6,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from functools import cached_property
-from importlib.metadata import version
 from typing import TYPE_CHECKING
 
+from tare.protocol.oltp.disturbance import disturbances
 from tare.protocol.oltp.precision import precision
 from tare.report.oltp import document, figures
 from tare.report.oltp.commands import commands
@@ -17,10 +17,11 @@ from tare.report.oltp.headline import headline
 from tare.report.oltp.stalls import stalls
 from tare.report.oltp.words import workload
 from tare.report.words import dbms_name
+from tare.version import VERSION
 from tare.workload.oltp.distribution import MS
+from tare.workload.oltp.events import CheckResult, Second, Summary
 from tare.workload.oltp.measures.names import NAMES
 from tare.workload.oltp.run import OltpRun
-from tare.workload.oltp.told import Checked, Quick, Second
 
 if TYPE_CHECKING:
     from tare.report.charts.chart import Chart, NoChart
@@ -51,7 +52,7 @@ def build(run: OltpRun, run_id: int, *, lab: str, title: str | None = None) -> B
     report = OltpReport(
         title=title or f"{workload(run.workload)} on {dbms_name(run.server.dbms)} {run.server.version}",
         written_at=datetime.now(UTC).isoformat(timespec="seconds"),
-        written_by=version("tare-db"),
+        written_by=VERSION,
         lab=lab,
         run=run_id,
         uuid=run.uuid,
@@ -59,6 +60,10 @@ def build(run: OltpRun, run_id: int, *, lab: str, title: str | None = None) -> B
         ended_at=run.ended_at,
         valid=not run.invalid,
         invalid=list(run.invalid),
+        disturbances=[
+            document.Disturbance(kind=one.source.value, cpus=one.cpus, share=one.share)
+            for one in disturbances(run)
+        ],
         headline=[],
         server=document.Server(
             dbms=run.server.dbms,
@@ -80,7 +85,7 @@ def build(run: OltpRun, run_id: int, *, lab: str, title: str | None = None) -> B
         all=figures.type_(run.outcome.all, None, how),
         types=[figures.type_(one, shares.get(one.name, 0.0), how) for one in run.outcome.types],
         seconds=[_second(one) for one in run.seconds],
-        stalls=stalls(run.seconds),
+        stalls=stalls(run),
         measures=list(_series(run)),
         unmeasured=dict(run.unmeasured or {}),
         checks=list(_checks(run)),
@@ -108,6 +113,10 @@ def _asked(run: OltpRun) -> document.Asked:
         options={str(key): str(value) for key, value in asked.options.items()},
         think=asked.think,
         shed_after_s=asked.shed_after_s,
+        autocommit=asked.autocommit,
+        protocol=asked.protocol,
+        merged_from=list(asked.merged_from),
+        step=None if asked.step is None else document.CurveStep(**asdict(asked.step)),
     )
 
 
@@ -124,6 +133,9 @@ def _held(run: OltpRun) -> document.Held:
         warmup=figures.counts(outcome.warmup),
         reconnects=outcome.reconnects,
         isolation=run.isolation,
+        round_trips_each=outcome.round_trips / started
+        if outcome.round_trips is not None and started
+        else None,
         own_cpu_s=outcome.own.cpu_ns / _S,
         own_cpu_ms_each=outcome.own.cpu_ns / MS / started if started else None,
         own_peak_rss_bytes=outcome.own.peak_rss_bytes,
@@ -148,7 +160,7 @@ def _second(of: Second) -> document.Second:
     )
 
 
-def _quick(of: Quick | None) -> document.Quick | None:
+def _quick(of: Summary | None) -> document.Quick | None:
     if of is None:
         return None
     return document.Quick(**{name: getattr(of, name) / MS for name in document.Quick.model_fields})
@@ -163,7 +175,7 @@ def _series(run: OltpRun) -> Iterator[document.Series]:
 
 
 def _checks(run: OltpRun) -> Iterator[document.Check]:
-    of: dict[str, dict[str, Checked]] = {}
+    of: dict[str, dict[str, CheckResult]] = {}
     for moment, checks in (("before", run.before), ("after", run.after)):
         for one in checks:
             of.setdefault(one.name, {})[moment] = one

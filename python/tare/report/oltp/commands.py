@@ -1,4 +1,4 @@
-"""What makes the same data, the same run and this report once more."""
+"""Commands that make the same data, the same run and this report once more."""
 
 from __future__ import annotations
 
@@ -14,8 +14,11 @@ def commands(run: OltpRun, run_id: int, lab: str) -> Iterator[str]:
     loaded = run.loaded
     load = " ".join((f"--scale {loaded.scale:.12g} --seed {loaded.seed}", *_options(loaded.settings)))
     yield f"tare bench oltp load {run.workload} --db URL {load}"
-    yield f"tare bench oltp run {run.workload} --db URL {' '.join(_run(run))}"
-    yield f"tare bench oltp report {run_id} --lab {shlex.quote(lab)} --html oltp.html"
+    if run.asked.merged_from:
+        yield f"tare bench oltp merge {' '.join(run.asked.merged_from)} --lab {shlex.quote(lab)}"
+    else:
+        yield f"tare bench oltp run {run.workload} --db URL {' '.join(_run(run))}"
+    yield f"tare report o{run_id} --lab {shlex.quote(lab)} --html oltp.html"
 
 
 def _run(run: OltpRun) -> Iterator[str]:
@@ -32,6 +35,10 @@ def _run(run: OltpRun) -> Iterator[str]:
         yield f"--shed-after {asked.shed_after_s:g}s"
     if asked.mix:
         yield f"--mix {shlex.quote(','.join(f'{name}={share:g}' for name, share in asked.mix.items()))}"
+    if asked.autocommit:
+        yield "--autocommit"
+    if asked.protocol != "named":
+        yield f"--protocol {asked.protocol}"
     if asked.think:
         yield f"--think {asked.think:g}"
     yield from _options(asked.options)

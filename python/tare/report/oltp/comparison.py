@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from importlib.metadata import version
 from typing import Literal
 
 from pydantic import Field
 
-from tare.protocol.oltp.comparable import objections
+from tare.protocol.oltp.comparable import notes, objections, waits
 from tare.protocol.oltp.compare import Compared, compare
 from tare.protocol.oltp.precision import precision
 from tare.report.oltp import figures
 from tare.report.oltp.document import Figure, Precision
 from tare.report.result import Document
+from tare.version import VERSION
 from tare.workload.oltp.run import OltpRun
 
 SCHEMA_NAME: Literal["tare-oltp-comparison/1"] = "tare-oltp-comparison/1"
@@ -30,6 +30,7 @@ class Side(Document):
     rate: float
     intended_rate: float | None
     valid: bool
+    round_trips: float | None = Field(default=None, description="For each transaction. Null: not counted.")
     precision: dict[str, Precision]
 
 
@@ -58,6 +59,7 @@ class Comparison(Document):
     a: Side
     b: Side
     objections: list[str] = Field(description="What keeps the runs from being compared; empty: nothing.")
+    notes: list[str] = Field(default=[], description="What a reader must know of the comparison.")
     method: str
     ratios: list[Ratio]
 
@@ -76,13 +78,14 @@ METHOD = (
 
 def build(a: OltpRun, b: OltpRun, ids: tuple[int, int], *, lab: str, title: str | None = None) -> Comparison:
     return Comparison(
-        title=title or f"Run {ids[0]} over run {ids[1]}",
+        title=title or f"o{ids[0]} over o{ids[1]}",
         written_at=datetime.now(UTC).isoformat(timespec="seconds"),
-        written_by=version("tare-db"),
+        written_by=VERSION,
         lab=lab,
         a=_side(a, ids[0]),
         b=_side(b, ids[1]),
         objections=objections(a, b),
+        notes=notes((("A", a), ("B", b))),
         method=METHOD,
         ratios=[_ratio(one) for one in compare(a, b)],
     )
@@ -100,6 +103,7 @@ def _side(run: OltpRun, run_id: int) -> Side:
         rate=run.outcome.rate,
         intended_rate=run.outcome.intended_rate,
         valid=not run.invalid,
+        round_trips=waits(run),
         precision={times: figures.precision(precision(run, times)) for times in ("response", "service")},
     )
 

@@ -47,6 +47,8 @@ def _blocks(found: Comparison) -> Iterator[Block]:
     else:
         yield Verdict("", verdict(found), Tone.GOOD if _is_established(found) else Tone.CAUTION)
     yield Facts("", [("A", _side(found.a)), ("B", _side(found.b))])
+    if found.notes:
+        yield Items([Item(f"Note: {note}.") for note in found.notes])
     yield Section("ratios", "A over B", [
         _ratios(found),
         Items([Item(text, sign) for sign, text in _lacking(found)]),
@@ -64,7 +66,7 @@ def _is_established(found: Comparison) -> bool:
 
 
 def verdict(found: Comparison) -> str:
-    """What is established of response times, all types together."""
+    """Verdict on response times, all types together."""
     ratios = _of_all(found)
     lower = []
     for name, label in FIGURES.items():
@@ -148,6 +150,6 @@ def _side(side: Side) -> str:
     due = f"{words.rate(side.intended_rate)} due, " if side.intended_rate is not None else "closed loop, "
     valid = "" if side.valid else ", NOT VALID"
     return (
-        f"run {side.run} ({side.uuid[:8]}): {side.workload}, scale {side.scale:g}, {dbms_name(side.dbms)} "
+        f"o{side.run} ({side.uuid[:8]}): {side.workload}, scale {side.scale:g}, {dbms_name(side.dbms)} "
         f"{side.version}, {due}{words.rate(side.rate)} sustained{valid}"
     )

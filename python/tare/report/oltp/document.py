@@ -12,6 +12,7 @@ from typing import Literal
 from pydantic import Field
 
 from tare.report.result import Document
+from tare.workload.oltp.counts import COUNTS, CountFields, Role
 
 SCHEMA_NAME: Literal["tare-oltp/1"] = "tare-oltp/1"
 
@@ -37,7 +38,7 @@ class Precision(Document):
 
 
 class Times(Document):
-    """One kind of time of one type of transaction."""
+    """Times of one kind, of a type of transaction."""
 
     n: int
     mean: Figure | None
@@ -52,27 +53,15 @@ class Times(Document):
     largest: float | None
 
 
-class Counts(Document):
+class Counts(CountFields, Document):
     """Every arrival ends in exactly one of committed … unstarted; their sum is `offered`."""
 
-    offered: int
     started: int = Field(description="Sent at least once (not a part of the sum).")
-    committed: int
     rolled_back: int = Field(description="As the workload's specification has it.")
-    deadlocks: int
-    serialization_failures: int
-    lock_timeouts: int
-    lost: int
-    errors: int
-    shed: int
-    unstarted: int
-    retried_deadlock: int
-    retried_serialization: int
-    retried_lock_timeout: int
 
     @property
     def retried(self) -> int:
-        return self.retried_deadlock + self.retried_serialization + self.retried_lock_timeout
+        return sum(getattr(self, count.name) for count in COUNTS if count.role is Role.RETRY)
 
 
 class Type(Document):
@@ -121,16 +110,50 @@ class Series(Document):
 
 
 class Stall(Document):
-    """Seconds in which transactions were due or running, and none ended."""
+    """Stretch of a second or longer in which transactions were due or running, and none ended."""
 
-    first: int
+    first: int = Field(description="First second of the measured part that it touches.")
     last: int
+    from_s: float | None = Field(default=None, description="Null, like `to_s`: only whole seconds are known.")
+    to_s: float | None = None
     waiting: int = Field(description="Due and not ended at its end.")
+
+    @property
+    def begin_s(self) -> float:
+        return self.first if self.from_s is None else self.from_s
+
+    @property
+    def end_s(self) -> float:
+        return self.last + 1 if self.to_s is None else self.to_s
+
+    @property
+    def duration_s(self) -> float:
+        return self.end_s - self.begin_s
+
+
+class Disturbance(Document):
+    """Programs that took the machine's CPUs from the server and the driver during the run."""
+
+    kind: Literal["neighbours", "steal"] = Field(
+        description="Programs that are neither the server, nor the driver, nor Tare; or the hypervisor."
+    )
+    cpus: float = Field(description="CPUs that it took, on average over the schedule.")
+    share: float = Field(description="Of all CPUs of the machine.")
 
 
 class Phase(Document):
     rate: float | None
     duration_s: float
+
+
+class CurveStep(Document):
+    """Place of a run in a curve of latency over rate."""
+
+    curve: str = Field(description="UUID of the curve.")
+    number: int = Field(description="From 1, in the order in which steps began.")
+    arm: int = Field(description="From 0: which of the curve's databases.")
+    figure: str | None = Field(description="Figure for which the curve has a budget: p99.")
+    limit_ms: float | None = Field(description="The budget.")
 
 
 class Asked(Document):
@@ -147,19 +170,32 @@ class Asked(Document):
     options: dict[str, str] = Field(description="Of the workload, given to the run.")
     think: float
     shed_after_s: float | None
+    autocommit: bool = Field(
+        default=False, description="Transactions of one statement were sent without BEGIN and COMMIT."
+    )
+    protocol: str = Field(default="named", description="Of statements: simple, unnamed or named.")
+    step: CurveStep | None = Field(default=None, description="Null: a run by itself.")
+    merged_from: list[str] = Field(
+        default=[],
+        description="UUIDs of the runs that several clients made at the same time; empty: one client.",
+    )
 
 
 class Held(Document):
-    """What came of what was asked."""
+    """Result of what was requested."""
 
     intended_rate: float | None = Field(description="Transactions a second; null: closed loop.")
-    rate: float
+    rate: float = Field(description="Transactions a second that ended as the workload has it.")
     off: float | None = Field(description="Rate over the intended one, less 1.")
     took_s: float
     warmup_s: float
     warmup: Counts
     reconnects: int
     isolation: str = Field(description="As it was at work, in the DBMS's words.")
+    round_trips_each: float | None = Field(
+        default=None,
+        description="Requests whose answers a started transaction waited for, on average; null: not counted.",
+    )
     own_cpu_s: float
     own_cpu_ms_each: float | None = Field(description="The driver's CPU time for each started transaction.")
     own_peak_rss_bytes: int
@@ -192,7 +228,7 @@ class Server(Document):
 
 
 class Data(Document):
-    """What was loaded."""
+    """Data that were loaded."""
 
     workload: str
     scale: float
@@ -214,6 +250,9 @@ class OltpReport(Document):
     ended_at: str
     valid: bool
     invalid: list[str] = Field(description="Why it is not.")
+    disturbances: list[Disturbance] = Field(
+        default_factory=list, description="Who else used the machine's CPUs, beyond a tenth of them."
+    )
     headline: list[str] = Field(description="The findings in a few sentences.")
     server: Server
     data: Data

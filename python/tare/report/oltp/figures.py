@@ -5,11 +5,11 @@ from __future__ import annotations
 from tare.protocol.oltp.precision import Batches, Estimate, Figures
 from tare.protocol.oltp.precision import Precision as How
 from tare.report.oltp.document import Counts, Figure, Precision, Times, Type
-from tare.workload.oltp import told
+from tare.workload.oltp import events
 from tare.workload.oltp.distribution import MS, QUANTILES, Distribution, quantile_name
 
 
-def type_(of: told.OfType, share: float | None, how: dict[str, How]) -> Type:
+def type_(of: events.TypeResult, share: float | None, how: dict[str, How]) -> Type:
     """`how`: the precision of each of the three."""
     return Type(
         name=of.name,
@@ -21,8 +21,8 @@ def type_(of: told.OfType, share: float | None, how: dict[str, How]) -> Type:
     )
 
 
-def counts(of: told.Counts) -> Counts:
-    return Counts(**{name: getattr(of, name) for name in Counts.model_fields})
+def counts(counts: events.Counts) -> Counts:
+    return Counts.model_validate(counts.model_dump())
 
 
 def times(of: Distribution, how: How) -> Times:

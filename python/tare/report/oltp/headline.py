@@ -22,10 +22,7 @@ CLOSED = (
 
 def headline(report: OltpReport) -> Iterator[str]:
     """The report's own `headline` is not looked at."""
-    if report.invalid:
-        yield f"This run is not valid: {joined(report.invalid)}."
-    else:
-        yield f"Valid: {confirmation(report)}."
+    yield verdict(report)
     if report.all.response.n:
         yield _times(report)
     yield from _stalls(report)
@@ -34,13 +31,29 @@ def headline(report: OltpReport) -> Iterator[str]:
     yield _own(report)
 
 
+def verdict(report: OltpReport) -> str:
+    """First line: whether the figures may be relied on, and what speaks against it."""
+    disturbed = [words.disturbance(one) for one in report.disturbances]
+    if report.invalid:
+        more = f" It was disturbed, too: {joined(disturbed)}." if disturbed else ""
+        return f"This run is not valid: {joined(report.invalid)}.{more}"
+    if disturbed:
+        return f"Disturbed: {joined(disturbed)}, so that its times are not the server's alone. {_opened(report)}."
+    return f"Valid: {confirmation(report)}."
+
+
+def _opened(report: OltpReport) -> str:
+    text = confirmation(report)
+    return text[0].upper() + text[1:]
+
+
 def confirmation(report: OltpReport) -> str:
     """Rate that a valid run sustained; without a full stop."""
     held = report.held
     if held.intended_rate is None or held.off is None:
         return f"a closed loop of {report.asked.connections} connections, {words.rate(held.rate)}"
     return (
-        f"{words.due(held.intended_rate, report.asked)} and {words.rate(held.rate)} were started "
+        f"{words.due(held.intended_rate, report.asked)} and {words.rate(held.rate)} were completed "
         f"({words.percent_off(held.off)}), over {words.seconds(words.lasting(report.asked))}"
     )
 
@@ -63,13 +76,15 @@ def _mean_and_p99(of: Times) -> str:
 def _stalls(report: OltpReport) -> Iterator[str]:
     if not report.stalls:
         return
-    longest = max(report.stalls, key=lambda one: one.last - one.first)
-    total = sum(one.last - one.first + 1 for one in report.stalls)
-    where = words.span(longest.first, longest.last)
-    many = f"; the longest stretch is {where}" if len(report.stalls) > 1 else f" ({where})"
+    longest = max(report.stalls, key=lambda stall: stall.duration_s)
+    total = words.seconds(sum(stall.duration_s for stall in report.stalls))
+    often = len(report.stalls) > 1
+    times, in_all, most = (
+        (f" {len(report.stalls)} times", " in all", "the longest time ") if often else ("", "", "")
+    )
     yield (
-        f"It stood still: in {counted(total, 'second')} transactions were due or running and none ended{many}, with "
-        f"{thousands(longest.waiting)} waiting at its end."
+        f"It stood still{times} for {total}{in_all}: transactions were due or running and none ended, "
+        f"{most}{words.span(longest)}, with {thousands(longest.waiting)} waiting at its end."
     )
 
 

@@ -30,10 +30,9 @@ from tare.report.kit.figure import Figure
 from tare.report.numbers import Scale, bytes_text, ms_text, percent, thousands
 from tare.report.oltp import words
 from tare.report.oltp.build import Built
-from tare.report.oltp.document import Check, OltpReport, Series, Times, Type
+from tare.report.oltp.document import Asked, Check, OltpReport, Series, Times, Type
 from tare.report.oltp.headline import CLOSED, DIFFERENCE
-from tare.report.page.filters import fact
-from tare.report.words import NOTHING, dbms_name
+from tare.report.words import NOTHING, dbms_name, fact
 from tare.workload.oltp.distribution import QUANTILES, quantile_name
 
 if TYPE_CHECKING:
@@ -46,6 +45,7 @@ _BRIEF = ("p50", "p95")  # quantiles that stand without their intervals beside t
 _RESOLVED = 3  # significant digits of a percentile: the driver's histogram has no more
 _ENDS = tuple(name for name in words.COUNTS if not name.startswith("retried_"))
 _ALWAYS = ("offered", "started", "committed", "rolled_back", "errors", "unstarted", "retried")
+_LONGEST_NAME = 20  # characters of a type's name that leave room for its counts in a line of 80
 _TROUBLES = 5  # texts that a terminal shows
 
 
@@ -62,13 +62,13 @@ def story(built: Built) -> Story:
 
 
 def _run(report: OltpReport) -> str:
-    return f"run {report.run} ({report.uuid[:8]})" if report.run else f"run {report.uuid[:8]}"
+    return f"o{report.run} ({report.uuid[:8]})" if report.run else f"run {report.uuid[:8]}"
 
 
 def _blocks(built: Built) -> Iterator[Block]:
     report = built.report
     is_open = report.held.intended_rate is not None
-    yield Verdict("", report.headline[0], Tone.GOOD if report.valid else Tone.BAD)
+    yield Verdict("", report.headline[0], _tone(report))
     for sentence in report.headline[1:]:
         yield Paragraph(sentence)
     yield Paragraph(DIFFERENCE if is_open else CLOSED, Tone.QUIET)
@@ -93,6 +93,12 @@ def _blocks(built: Built) -> Iterator[Block]:
         ),
         Code("\n".join(report.commands)),
     ], printed=False)  # fmt: skip
+
+
+def _tone(report: OltpReport) -> Tone:
+    if not report.valid:
+        return Tone.BAD
+    return Tone.CAUTION if report.disturbances else Tone.GOOD
 
 
 def _charts(built: Built, section: str) -> Charts:
@@ -133,11 +139,13 @@ def _times(report: OltpReport, types: Sequence[Type], kinds: Sequence[str]) -> T
         rows.append(f"{_name(report, one)} ({thousands(one.service.n)})")
         for kind in kinds:
             times: Times = getattr(one, kind)
+            # The lag's intervals stand in the next table: here they would make this one too wide.
+            is_lag = kind == "lag"
             rows.append([
                 TIMES[kind],
-                cell(times.mean),
+                _value(times.mean) if is_lag else cell(times.mean),
                 *(_value(times.quantiles[name]) for name in _BRIEF),
-                cell(times.quantiles["p99"], _RESOLVED),
+                _value(times.quantiles["p99"]) if is_lag else cell(times.quantiles["p99"], _RESOLVED),
                 _value(times.largest),
             ])  # fmt: skip
     headings = ("mean [95%]", *_BRIEF, "p99 [95%]", "longest")
@@ -186,18 +194,16 @@ def _value(found: words.Interval | float | None) -> Cell:
 
 
 def _ends(report: OltpReport, types: Sequence[Type]) -> Table:
-    """What became of the arrivals; columns in which nothing happened are left out, except the main ones."""
+    """Ends of the arrivals; columns in which nothing happened are left out, except the main ones."""
     names = [name for name in _ENDS if name in _ALWAYS or any(getattr(one.counts, name) for one in types)]
-    rows: list[Row] = [
-        [
-            _name(report, one),
-            *(thousands(getattr(one.counts, name)) for name in names),
-        ]
-        for one in types
-    ]
+    apart = any(len(one.name) > _LONGEST_NAME for one in types)
+    rows: list[Row | str] = []
+    for one in types:
+        counts = [thousands(getattr(one.counts, name)) for name in names]
+        rows += [_name(report, one), counts] if apart else [[_name(report, one), *counts]]
     return Table(
         "What became of the transactions: each that was offered ends in one column right of “started”, retries apart",
-        [Column("type", Kind.NAME), *(Column(words.COUNTS[name]) for name in names)],
+        [*([] if apart else [Column("type", Kind.NAME)]), *(Column(words.COUNTS[name]) for name in names)],
         rows,
     )
 
@@ -237,18 +243,31 @@ def _requested(report: OltpReport) -> list[tuple[str, str]]:
         ("arrivals", arrivals),
         ("schedule", _schedule(report)),
         ("connections", thousands(one.connections)),
+        *([("clients", str(len(one.merged_from)))] if one.merged_from else []),
         ("mix", ", ".join(f"{name} {share:.4g}%" for name, share in one.mix.items() if share)),
         *([("options", ", ".join(_pairs(one.options)))] if one.options else []),
         ("isolation", one.isolation.replace("_", " ")),
         ("warm-up, drain", f"{words.seconds(one.warmup_s)}, {words.seconds(one.drain_s)}"),
         ("tries of a transaction", str(one.tries)),
-        ("seeds", f"data {data.seed}, run {one.seed} (--seed {one.seed} sends the same again)"),
+        ("seeds", f"data {data.seed}, {_seed_of_run(one)}"),
     ]
+    if one.autocommit:
+        found.append(("autocommit", "transactions of one statement are sent without BEGIN and COMMIT"))
+    if one.protocol != "named":
+        found.append(("protocol of statements", one.protocol))
+    if one.step is not None:
+        found.append(("step of a curve", f"{one.step.number} of curve {one.step.curve[:8]}"))
     if one.think:
         found.append(("think time", f"the workload's, times {one.think:g}"))
     if one.shed_after_s is not None:
         found.append(("shed if later than", words.seconds(one.shed_after_s)))
     return found
+
+
+def _seed_of_run(asked: Asked) -> str:
+    if asked.merged_from:
+        return "each client its own: see the deviations"
+    return f"run {asked.seed} (--seed {asked.seed} sends the same again)"
 
 
 def _pairs(options: Mapping[str, str]) -> Iterator[str]:
@@ -279,6 +298,7 @@ def _sustained(report: OltpReport) -> list[tuple[str, str]]:
         ("isolation at work", one.isolation),
         ("connections made again", thousands(one.reconnects)),
         ("stood still", _stood_still(report)),
+        *([("round trips", f"{one.round_trips_each:.3g} a transaction")] if one.round_trips_each else []),
         ("driver's CPU", f"{words.seconds(round(one.own_cpu_s, 2))}{each}"),
         ("driver's memory", f"{bytes_text(one.own_peak_rss_bytes)} at most"),
         ("conditions on the data", _held(report.checks)),
@@ -286,14 +306,14 @@ def _sustained(report: OltpReport) -> list[tuple[str, str]]:
     if one.samples:
         found.append(("samples kept", thousands(one.samples)))
     if report.run:
-        found.append(("recorded", f"run {report.run} of the lab {report.lab}"))
+        found.append(("recorded", f"o{report.run} in the lab {report.lab}"))
     return found
 
 
 def _stood_still(report: OltpReport) -> str:
     if not report.stalls:
-        return "in no second"
-    listed = [words.span(one.first, one.last) for one in report.stalls]
+        return "never for a second"
+    listed = [words.span(stall) for stall in report.stalls]
     return ", ".join(listed[:4]) + (f" and {len(listed) - 4} times more" if len(listed) > 4 else "")
 
 

@@ -7,32 +7,23 @@ from collections.abc import Sequence
 from typing import Protocol, runtime_checkable
 
 from tare.report.kit.figure import Figure
-from tare.report.numbers import fixed, ms_text, thousands
+from tare.report.numbers import fixed, ms_text, percent, thousands
+from tare.report.oltp.document import Disturbance, Stall
+from tare.workload.oltp import counts
+from tare.workload.oltp.counts import Role
 
 _WORKLOADS = {"tpcc": "TPC-C", "tatp": "TATP", "seats": "SEATS", "epinions": "Epinions", "ycsb": "YCSB"}
 
 
 COUNTS = {
-    "offered": "offered",
-    "started": "started",
-    "committed": "committed",
-    "rolled_back": "rolled back",
-    "deadlocks": "deadlocks",
-    "serialization_failures": "serialization failures",
-    "lock_timeouts": "lock time-outs",
-    "lost": "lost",
-    "errors": "errors",
-    "shed": "shed",
-    "unstarted": "never started",
+    **{count.name: count.words for count in counts.COUNTS if count.role is not Role.RETRY},
     "retried": "retries",
-    "retried_deadlock": "retries: deadlock",
-    "retried_serialization": "retries: serialization failure",
-    "retried_lock_timeout": "retries: lock time-out",
+    **{count.name: count.words for count in counts.COUNTS if count.role is Role.RETRY},
 }
-"""What became of transactions, by the counts' names."""
+"""Counts of transactions, by name."""
 
-FAILED = ("deadlocks", "serialization_failures", "lock_timeouts", "lost", "errors", "shed", "unstarted")
-"""Of them: not ended as the workload has it."""
+FAILED = tuple(count.name for count in counts.COUNTS if count.role in (Role.FAILED, Role.UNSENT))
+"""Counts of transactions that did not end as the workload's specification has it."""
 
 
 def workload(name: str) -> str:
@@ -50,7 +41,7 @@ def rate(value: float) -> str:
 
 
 class Schedule(Protocol):
-    """What arrivals were asked for."""
+    """Schedule of arrivals that was requested."""
 
     @property
     def arrivals(self) -> str: ...
@@ -88,7 +79,7 @@ def seconds(value: float) -> str:
 
 
 def percent_off(share: float) -> str:
-    """Of a rate: "0.01% less", "exactly"."""
+    """Deviation of a rate: "0.01% less", "exactly"."""
     size = abs(share) * 100
     if size < 0.0005:
         return "exactly as asked"
@@ -121,7 +112,7 @@ _SHORT = {"cpu": "CPU", "wal": "WAL", "io": "I/O", "lwlock": "LWLock"}
 
 
 def measure(name: str) -> str:
-    """Of a server measure: "server CPU"."""
+    """Name of a server measure: "server CPU"."""
     return " ".join(_SHORT.get(word, word) for word in name.split("_"))
 
 
@@ -130,9 +121,20 @@ def duration(ms: float) -> str:
     return ms_text(ms)
 
 
-def span(first: int, last: int) -> str:
-    """Seconds that follow each other: "second 12", "seconds 12 to 13"."""
-    return f"second {first}" if first == last else f"seconds {first} to {last}"
+def span(stall: Stall) -> str:
+    """Stretch in which a run stood still: "from 12.4 s to 14.4 s"; by seconds of the clock "in seconds 12 to 13"."""
+    if stall.from_s is not None and stall.to_s is not None:
+        return f"from {stall.from_s:.1f} s to {stall.to_s:.1f} s"
+    first, last = stall.first, stall.last
+    return f"in second {first}" if first == last else f"in seconds {first} to {last}"
+
+
+_TAKERS = {"neighbours": "other programs used", "steal": "the hypervisor took"}
+
+
+def disturbance(found: Disturbance) -> str:
+    """Sentence on who took the machine's CPUs, without a full stop."""
+    return f"{_TAKERS[found.kind]} {percent(found.share)} of this machine's CPUs"
 
 
 def rows(n: int) -> str:

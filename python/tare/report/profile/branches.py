@@ -1,111 +1,114 @@
-"""The variance tree as the page shows it: paths to open and close, with what makes each level add up."""
+"""The variance tree of a report: its paths, with what makes each level add up."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
-from tare.report.numbers import MINUS
-from tare.report.profile import words
+from tare.report.kit.blocks import Block, Branch, Cell, Column, Kind, Paragraph, Row, Table, Tone
+from tare.report.kit.names import middle
+from tare.report.numbers import percent, significant, thousands
 from tare.report.profile.document import Node, Pair, ProfileReport
-from tare.report.profile.names import Names
-from tare.report.profile.tree import LEAST, Branch, cut
+from tare.report.profile.tree import LEAST, Rest, Subtree, cut
+from tare.report.profile.words import share, time
+from tare.report.words import NOTHING
 
-_OPEN = 0.1  # of Var(T): paths with more are open at first
+COLUMNS = (Column("call path", Kind.NAME), *map(Column, ("variance [95%]", "own", "mean", "calls")))
+
+_OPEN = 0.1  # of Var(T): a page has paths with more open at first
+_STRONG = 0.1  # of Var(T): an own share that stands out
 _MOST_PAIRS = 5
 _MOST_SITES = 12
-_NAME = 90  # characters
 
 
-def branches(report: ProfileReport, most: int) -> dict[str, Any] | None:
-    """For the template; None for a profile without paths."""
-    root = cut(report, most)
-    if root is None:
-        return None
+def branches(report: ProfileReport, most: int) -> Branch:
+    """At most so many paths. For a profile that has any."""
     pairs: dict[int, list[Pair]] = {}
-    for one in report.pairs:
-        pairs.setdefault(one.parent, []).append(one)
-    return _branch(root, report.nodes, pairs, Names.of(report))
+    for pair in report.pairs:
+        pairs.setdefault(pair.parent, []).append(pair)
+    return _branch(cut(report, most), report.nodes, pairs)
 
 
-def _branch(of: Branch, nodes: Sequence[Node], pairs: dict[int, list[Pair]], names: Names) -> dict[str, Any]:
-    node = of.node
-    inner: list[dict[str, Any]] = []
-    if node.children and node.own_variance is not None and abs(node.own_variance) >= LEAST / 10:
-        inner.append(_aside("its body", words.percent(node.own_variance), mean=words.ns(node.own_mean_ns)))
-    if node.children and abs(of.together) >= LEAST / 10:
-        inner.append(
-            _aside("what varies together", words.percent(of.together), said=_pairs(node, nodes, pairs))
+def _branch(subtree: Subtree, nodes: Sequence[Node], pairs: dict[int, list[Pair]]) -> Branch:
+    node = subtree.node
+    own = node.own_covariance.value if node.own_covariance else None
+    variance = node.variance.value if node.variance else None
+    marks = (
+        "inferred" if node.inferred else "",
+        f"recursive, depth {node.recursion}" if node.recursion > 1 else "",
+    )
+    return Branch(
+        name=subtree.title,
+        cells=[
+            replace(share(node.variance).cell(), share=variance),
+            share(own).cell(tone=Tone.STRONG if own is not None and own >= _STRONG else Tone.PLAIN),
+            time(node.mean_ns).text,
+            significant(node.calls),
+        ],
+        branches=[*(_branch(one, nodes, pairs) for one in subtree.subtrees), *_others(subtree, nodes, pairs)],
+        mark=", ".join(mark for mark in marks if mark),
+        blocks=list(_sites(node)),
+        opened=node.parent is None or (variance is not None and variance >= _OPEN),
+    )
+
+
+def _others(subtree: Subtree, nodes: Sequence[Node], pairs: dict[int, list[Pair]]) -> Iterator[Branch]:
+    """Parts of a path's variance that are no path of their own."""
+    node = subtree.node
+    if node.children and node.own_variance is not None and abs(node.own_variance) >= LEAST:
+        cells: list[Cell | str] = [Cell(percent(node.own_variance)), "", time(node.own_mean_ns).text, ""]
+        yield Branch("its body", cells, tone=Tone.QUIET)
+    if node.children and abs(subtree.together) >= LEAST:
+        listed = _pairs(node, nodes, pairs.get(node.path, []))
+        blocks: list[Block] = [Paragraph(listed, Tone.QUIET)] if listed else []
+        yield Branch(
+            "what varies together",
+            [Cell(percent(subtree.together)), "", "", ""],
+            tone=Tone.QUIET,
+            blocks=blocks,
         )
-    if of.rest is not None:
-        paths = "1 more path" if of.rest.paths == 1 else f"{words.thousands(of.rest.paths)} more paths"
-        inner.append(
-            _aside(
-                f"{paths}, the largest {words.percent(of.rest.largest)}",
-                "",
-                own=words.percent(of.rest.own),
-                calls=words.calls(of.rest.calls),
-            )
-        )
-    return {
-        "name": names.cut(of.title, _NAME),
-        "whole": of.title if len(of.title) > _NAME else "",
-        "recursion": node.recursion,
-        "inferred": node.inferred,
-        "variance": words.share(node.variance),
-        "interval": words.interval(node.variance),
-        "bar": _bar(node),
-        "own": words.share(node.own_covariance),
-        "own_interval": words.interval(node.own_covariance),
-        "negative": words.share(node.own_covariance).startswith(MINUS),
-        "mean": words.ns(node.mean_ns),
-        "calls": words.calls(node.calls),
-        "sites": _sites(node),
-        "open": node.parent is None or (node.variance is not None and node.variance.value >= _OPEN),
-        "branches": [_branch(one, nodes, pairs, names) for one in of.branches],
-        "inner": inner,
-    }
+    if subtree.rest is not None:
+        yield _rest(subtree.rest)
 
 
-def _aside(name: str, variance: str, **more: Any) -> dict[str, Any]:
-    empty = dict.fromkeys(("interval", "own", "own_interval", "mean", "calls", "said", "whole"), "")
-    return {
-        **empty,
-        "name": name,
-        "variance": variance,
-        "bar": None,
-        "negative": False,
-        "inferred": False,
-        "recursion": 1,
-        **more,
-    }
+def _rest(rest: Rest) -> Branch:
+    paths = "1 more path" if rest.paths == 1 else f"{thousands(rest.paths)} more paths"
+    cells: list[Cell | str] = [
+        f"≤ {share(rest.largest).text}",
+        share(rest.own).cell(),
+        "",
+        significant(rest.calls),
+    ]
+    return Branch(paths, cells, tone=Tone.QUIET)
 
 
-def _bar(node: Node) -> float:
-    """Per cent of the widest that there is room for."""
-    return 0.0 if node.variance is None else round(100 * min(1.0, max(0.0, node.variance.value)), 2)
-
-
-def _pairs(node: Node, nodes: Sequence[Node], pairs: dict[int, list[Pair]]) -> str:
+def _pairs(node: Node, nodes: Sequence[Node], pairs: Sequence[Pair]) -> str:
     def name(path: int) -> str:
-        return "its body" if path == node.path else words.middle(nodes[path].name, 40)
+        return "its body" if path == node.path else middle(nodes[path].name, 40)
 
-    found = [one for one in pairs.get(node.path, []) if abs(one.covariance or 0.0) >= LEAST / 10][
-        :_MOST_PAIRS
-    ]
-    return ", ".join(f"{name(one.left)} × {name(one.right)} {words.percent(one.covariance)}" for one in found)
+    shown = [pair for pair in pairs if abs(pair.covariance or 0.0) >= LEAST / 10][:_MOST_PAIRS]
+    return ", ".join(
+        f"{name(pair.left)} × {name(pair.right)} {share(pair.covariance).text}" for pair in shown
+    )
 
 
-def _sites(node: Node) -> list[dict[str, str]]:
-    """Where it is called from, if that is more than one place."""
+def _sites(node: Node) -> Iterator[Table]:
+    """Callers, if there is more than one place."""
     if len(node.sites) < 2:
-        return []
-    return [
-        {
-            "letter": chr(ord("A") + place),
-            "caller": words.middle(one.caller or one.address or "not known", 60),
-            "calls": words.calls(one.calls),
-            "variance": words.percent(one.variance),
-        }
-        for place, one in enumerate(node.sites[:_MOST_SITES])
+        return
+    rows: list[Row] = [
+        [
+            chr(ord("A") + place),
+            middle(site.caller or site.address or "not known", 60),
+            significant(site.calls),
+            NOTHING if site.variance is None else share(site.variance).cell(),
+        ]
+        for place, site in enumerate(node.sites[:_MOST_SITES])
     ]
+    columns = [
+        Column("site", Kind.NAME),
+        Column("returns to", Kind.NAME),
+        Column("calls"),
+        Column("variance"),
+    ]
+    yield Table(f"{middle(node.name, 80)}, by where it is called from", columns, rows)

@@ -5,9 +5,9 @@ from __future__ import annotations
 import shlex
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import UTC, datetime
-from importlib.metadata import version
+from functools import cached_property
 
 from tare.lab.profile_about import About, FailureKind, Shed
 from tare.protocol.profile.found import Findings, Invalidity
@@ -19,15 +19,22 @@ from tare.report.profile.document import ProfileReport
 from tare.report.profile.drawn import Drawn, Spread
 from tare.report.profile.headline import before_findings, behind_first, headline
 from tare.report.profile.next import Unwatched, next_step
+from tare.report.profile.watching import passed_over
 from tare.report.words import dbms_name, sentence
+from tare.version import VERSION
 
 
 @dataclass(frozen=True)
 class Built:
-    """`report` is all that is said in numbers; the charts are drawn beside it, in HTML only."""
+    """`report` holds every number of the report; its charts are drawn when a page shows them."""
 
     report: ProfileReport
-    charts: Sequence[Chart | NoChart] = field(default=())
+
+    @cached_property
+    def charts(self) -> Sequence[Chart | NoChart]:
+        from tare.report.profile.charts.draw import charts
+
+        return charts(self.report)
 
 
 def build(
@@ -41,8 +48,6 @@ def build(
 ) -> Built:
     """`refine`: functions that the next round would divide, () for none; None: it is not known, and the factors say.
     `naive_rounds`: of breadth-first decomposition, to the same functions."""
-    from tare.report.profile.charts.draw import charts
-
     drawn = drawn or Drawn()
     known = {one.id: figures.name(one.name) for one in about.functions}
     command = shlex.join(about.command)
@@ -57,7 +62,7 @@ def build(
     report = ProfileReport(
         title=figures.name(title or _title(about)),
         written_at=datetime.now(UTC).isoformat(timespec="seconds"),
-        written_by=version("tare-db"),
+        written_by=VERSION,
         run=about.name,
         started_at=about.when,
         valid=not because,
@@ -129,7 +134,7 @@ def build(
             refused=dict(Counter(figures.name(why) for why in about.refused.values())),
         ),
         machine=about.machine.model_dump() if about.machine else {},
-        notes=[figures.name(one) for one in about.notes],
+        notes=[*map(figures.name, about.notes), *passed_over(about.watching.passed_over)],
         commands=[command, f"tare profile show {shlex.quote(about.name)} --html profile.html"],
     )
     first = [] if about.failure is None else failure.sentences(about.failure, about.rates, names)
@@ -142,7 +147,7 @@ def build(
             ]
         }
     )
-    return Built(report, charts(report))
+    return Built(report)
 
 
 def _unwatched(about: About, names: Callable[[int], str]) -> dict[int | None, Unwatched]:

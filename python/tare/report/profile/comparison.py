@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from importlib.metadata import version
 from typing import Literal
 
 from pydantic import Field
@@ -14,6 +13,7 @@ from tare.report.profile import figures
 from tare.report.profile.document import Figure
 from tare.report.result import Document
 from tare.report.words import sentence
+from tare.version import VERSION
 
 SCHEMA_NAME: Literal["tare-profile-comparison/1"] = "tare-profile-comparison/1"
 
@@ -42,7 +42,7 @@ class Side(Document):
 
 
 class Changed(Document):
-    """One function in both profiles; pairs are before and after."""
+    """A function in both profiles; pairs are before and after."""
 
     name: str
     inferred: bool
@@ -80,7 +80,7 @@ def build(before: About, after: About, found: Difference, *, title: str | None =
     return Comparison(
         title=figures.name(title or f"{before.name} and {after.name}"),
         written_at=datetime.now(UTC).isoformat(timespec="seconds"),
-        written_by=version("tare-db"),
+        written_by=VERSION,
         before=_side(before, found, 0),
         after=_side(after, found, 1),
         server_time=found.server_time,
@@ -124,3 +124,9 @@ def _changed(of: Change, variance: float) -> Changed:
         change=change,
         established=of.established,
     )
+
+
+def shares(changed: Changed, found: Comparison) -> tuple[float, float]:
+    """Own shares before and after, of the variance before."""
+    whole = found.before.variance_ns2 or 1.0
+    return changed.own_covariance[0] / whole, changed.own_covariance[1] / whole

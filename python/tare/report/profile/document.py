@@ -24,7 +24,7 @@ class Figure(Document):
 
 
 class Site(Document):
-    """One place from which a path is called."""
+    """A place from which a path is called."""
 
     address: str = Field(description="Return address in its object, hexadecimal; empty: not known.")
     caller: str
@@ -135,7 +135,7 @@ class Turn(Document):
 
 
 class Overhead(Document):
-    """What profiling itself caused, by windows with all probes and with the markers alone, taking turns."""
+    """Overhead of the profiling itself, by windows with all probes and with the markers alone, by turns."""
 
     windows: int = Field(description="Pairs.")
     latency: Figure | None = Field(description="Ratio of mean durations, less 1.")
@@ -243,7 +243,7 @@ class Next(Document):
 
 
 class Of(Document):
-    """What was profiled, and how."""
+    """Subject of the profile, and how it was made."""
 
     server: str = Field(description="Without its password.")
     dbms: str

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from tare.report.profile import words
+from tare.report.kit.names import middle
+from tare.report.kit.terminal import wrap
 from tare.report.profile.charts.layout import Place, places
 from tare.report.profile.document import Node
+from tare.report.profile.words import share
 
 NOTE = (
     "As wide as the own shares of covariance in it and below it; blank below: its own share. What is too narrow to be "
@@ -16,6 +18,12 @@ NOTE = (
 _LEVELS = 40
 _NARROW = 4  # columns: below it, a path has no name
 _LEAST_SHRINKING = 0.01  # of Var(T)
+
+
+def explained(nodes: Sequence[Node], width: int) -> list[str]:
+    """The icicle and how it is read."""
+    drawn = lines(nodes, width)
+    return [*drawn, "", *wrap(NOTE, width)] if drawn else wrap("There is no variance to draw.", width)
 
 
 def lines(nodes: Sequence[Node], width: int) -> list[str]:
@@ -48,8 +56,8 @@ def _drawn(found: Sequence[Place], scale: float, width: int) -> Iterator[str]:
 def _block(of: Place, width: int) -> str:
     if width < _NARROW:
         return "▪" * width
-    share = words.percent((of.high - of.low) * (1 if of.positive else -1))
-    name = words.middle(of.node.name.strip("[]"), width - 2)
-    if len(name) + len(share) + 3 <= width:
-        name = f"{name} {share}"
+    percent = share((of.high - of.low) * (1 if of.positive else -1)).text
+    name = middle(of.node.name.strip("[]"), width - 2)
+    if len(name) + len(percent) + 3 <= width:
+        name = f"{name} {percent}"
     return f"[{name}{'─' * (width - 2 - len(name))}]"

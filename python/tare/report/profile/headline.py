@@ -12,9 +12,11 @@ from tare.lab.profile_about import State
 from tare.protocol.profile.found import Doubt, Findings, Invalidity, Reservation
 from tare.protocol.profile.measured import Measure
 from tare.protocol.profile.validity import Verdict
-from tare.report.profile import words
+from tare.report.kit.names import Names, middle
+from tare.report.numbers import thousands
 from tare.report.profile.document import Factor, Overhead, ProfileReport
-from tare.report.profile.names import Names, worded
+from tare.report.profile.names import worded
+from tare.report.profile.words import share, time
 from tare.report.words import counted, joined
 
 _INTERRUPTED = "The recording was interrupted: this is what there was until then."
@@ -27,7 +29,7 @@ _NONE_AFTER = (
 _BEFORE = (Invalidity.LEFT_OUT, Doubt.FEW)
 """Reservations that come before any finding."""
 
-_BEHIND = (Invalidity.OVER_BUDGET, Invalidity.NOT_MEASURABLE, Invalidity.NOT_STEADY)
+BEHIND = (Invalidity.OVER_BUDGET, Invalidity.NOT_MEASURABLE, Invalidity.NOT_STEADY)
 """Reservations that come behind the first finding."""
 
 _MOST_SHED = 4  # functions by name
@@ -43,7 +45,7 @@ def before_findings(findings: Findings) -> list[Reservation]:
 
 def behind_first(findings: Findings) -> list[Reservation]:
     """Reservations that come behind the first finding: that the budget was not kept, or is not confirmed."""
-    return [one for one in findings.reservations if one.kind in _BEHIND] if findings.transactions else []
+    return [one for one in findings.reservations if one.kind in BEHIND] if findings.transactions else []
 
 
 def headline(report: ProfileReport, behind: Sequence[str] = ()) -> Iterator[str]:
@@ -69,33 +71,33 @@ def headline(report: ProfileReport, behind: Sequence[str] = ()) -> Iterator[str]
 
 def _shed(report: ProfileReport) -> Iterator[str]:
     for one in report.shed:
-        names = [words.middle(name, 60) for name in one.functions[:_MOST_SHED]]
+        names = [middle(name, 60) for name in one.functions[:_MOST_SHED]]
         more = len(one.functions) - len(names)
         listed = joined([*names, *([counted(more, "other")] if more else [])])
         what = "throughput" if one.measure == Measure.THROUGHPUT else "longer transactions"
-        figure = words.with_interval(one.overhead)
+        figure = share(one.overhead).text
         yield (
             f"In round {one.round} probes cost {figure} in {what}, above the budget of "
-            f"{words.percent(report.of.budget)}: Tare let go of {listed}."
+            f"{share(report.of.budget).text}: Tare let go of {listed}."
         )
 
 
 def _verdict(report: ProfileReport) -> str:
-    n = f"{words.thousands(report.transactions)} transaction{'' if report.transactions == 1 else 's'}"
+    n = f"{thousands(report.transactions)} transaction{'' if report.transactions == 1 else 's'}"
     if report.durations is not None and report.durations.sd_ns == 0:
-        return f"No variance to explain: {n} took {words.ns(report.durations.mean_ns)} each"
+        return f"No variance to explain: {n} took {time(report.durations.mean_ns).text} each"
     if not report.factors or report.factors[0].share is None:
         return f"Nothing but the transaction itself was watched in {n}"
     first = report.factors[0]
     verb = "explain" if first.kind == "pair" else "explains"
     so_far = "So far " if report.enough is not None else ""
-    return f"{so_far}{named(first)} {verb} {words.with_interval(first.share)} of the variance of {n}"
+    return f"{so_far}{named(first)} {verb} {share(first.share).text} of the variance of {n}"
 
 
 def _unseen(report: ProfileReport) -> Iterator[str]:
     own = next((one.own_covariance for one in report.nodes if one.parent is None), None)
     if own is not None and own.value >= _LEAST_UNSEEN and report.factors:
-        yield f"{words.with_interval(own)} of it is the transaction's own: in no function that was watched."
+        yield f"{share(own).text} of it is the transaction's own: in no function that was watched."
 
 
 def named(of: Factor, most: int = 60) -> str:
@@ -114,10 +116,10 @@ def overhead(of: Overhead | None) -> str:
         return ""
     if of.latency is None:
         return (
-            f"about {words.percent(of.predicted)} overhead by the profiling itself, by arithmetic: there were too few "
+            f"about {share(of.predicted).text} overhead by the profiling itself, by arithmetic: there were too few "
             "windows to measure it"
         )
-    return f"{words.plus_minus(of.latency)} overhead by the profiling itself"
+    return f"{share(of.latency).text} overhead by the profiling itself"
 
 
 def _times(report: ProfileReport) -> Iterator[str]:
@@ -126,25 +128,25 @@ def _times(report: ProfileReport) -> Iterator[str]:
         ratio = f" ({of.sd_ns / of.mean_ns:.2f} times the mean)" if of.mean_ns else ""
         whose = "In the server, without waiting for the client, a" if report.server_time else "A"
         yield (
-            f"{whose} transaction took {words.ns(of.mean_ns)} in the mean with a standard deviation of "
-            f"{words.ns(of.sd_ns)}{ratio}; 99 of 100 took {words.ns(of.p99_ns)} at most, the longest "
-            f"{words.ns(of.max_ns)}."
+            f"{whose} transaction took {time(of.mean_ns).text} in the mean with a standard deviation of "
+            f"{time(of.sd_ns).text}{ratio}; 99 of 100 took {time(of.p99_ns).text} at most, the longest "
+            f"{time(of.max_ns).text}."
         )
 
 
 def _kinds(report: ProfileReport) -> Iterator[str]:
     if len(report.types) > 1 and report.between_types is not None:
         yield (
-            f"{words.percent(report.between_types)} of the variance lies between {counted(len(report.types), 'type')} "
-            "of transactions: it is inherent in what was asked for. The rest is within types, and may be avoidable."
+            f"{share(report.between_types).text} of the variance lies between {counted(len(report.types), 'type')} "
+            "of transactions: it is inherent in what was requested. The rest is within types, and may be avoidable."
         )
 
 
 def _waiting(report: ProfileReport) -> Iterator[str]:
     if report.on_cpu is not None:
         yield (
-            f"{words.with_interval(report.on_cpu)} of the variance is CPU time; the rest is time off the CPU: waiting, "
+            f"{share(report.on_cpu).text} of the variance is CPU time; the rest is time off the CPU: waiting, "
             "or ready to run."
         )
     if report.waiting is not None and abs(report.waiting) >= _LEAST_WAITING:
-        yield f"{words.percent(report.waiting)} of it is waiting for the client between statements."
+        yield f"{share(report.waiting).text} of it is waiting for the client between statements."

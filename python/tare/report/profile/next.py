@@ -7,8 +7,9 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from tare.protocol.profile.found import Invalidity
-from tare.report.profile import words
+from tare.report.kit.names import middle
 from tare.report.profile.document import Factor, Next, Node
+from tare.report.profile.words import share
 from tare.report.words import counted, joined
 
 _HIDDEN = 0.5  # of Var(T): a transaction's own share from which most of what varies was not looked at
@@ -73,12 +74,12 @@ def next_step(
         return Next(says=f"{longer} {found.says}", command=found.command or _again(command))
     own = max((_own(one) for one in nodes if one.parent is None), default=0.0)
     if not refine and own >= _HIDDEN and left_out and budget is not None and budget < 1:
-        hot = [words.middle(one, 60) for one in left_out[:_NAMED]]
+        hot = [middle(one, 60) for one in left_out[:_NAMED]]
         others = [counted(len(left_out) - _NAMED, "other")] if len(left_out) > _NAMED else []
         agent = " The agent (tare profile run) takes a small part of what attaching does." if attached else ""
         return Next(
             says=f"Give it a larger budget: {own:.0%} of the variance is the transaction's own, and "
-            f"{joined([*hot, *others])} found no room in {words.percent(budget)} of its time.{agent}",
+            f"{joined([*hot, *others])} found no room in {share(budget).text} of its time.{agent}",
             command=_again(command, "--budget", f"{100 * min(1.0, _LARGER * budget):.0f}%"),
         )
     if hidden is not None and not refine:
@@ -87,7 +88,7 @@ def next_step(
     if chosen:
         named = ",".join(shlex.quote(one) for one in chosen)
         return Next(
-            says=f"Divide {joined([words.middle(one, 60) for one in chosen])}: what varies is in "
+            says=f"Divide {joined([middle(one, 60) for one in chosen])}: what varies is in "
             f"{'its body' if len(chosen) == 1 else 'their bodies'}, which may still call others.",
             command=f"tare profile refine {shlex.quote(run)} {named}",
         )
@@ -102,7 +103,7 @@ def next_step(
             command=f"tare profile show {shlex.quote(run)} --server-time",
         )
     return Next(
-        says=f"Read the source of {words.middle(source.names[0], 60)}: nothing below it is left to divide.",
+        says=f"Read the source of {middle(source.names[0], 60)}: nothing below it is left to divide.",
         command="",
     )
 
@@ -110,13 +111,13 @@ def next_step(
 def _hidden(
     source: Factor | None, nodes: Sequence[Node], unwatched: Mapping[int | None, Unwatched]
 ) -> tuple[str, Unwatched] | None:
-    """What varies most by its own time, and what may hide in that; None: nothing that is known."""
+    """Function that varies most by its own time, and what may hide in that; None: nothing that is known."""
     if any(one.parent is None and _own(one) >= _HIDDEN for one in nodes):
         return ("The transaction itself", unwatched[None]) if None in unwatched else None
     function = source.functions[0] if source is not None and source.functions else None
     if source is None or function is None or function not in unwatched or _own(source) < _LEAST:
         return None
-    return words.middle(source.names[0], 60), unwatched[function]
+    return middle(source.names[0], 60), unwatched[function]
 
 
 def _beyond(name: str, of: Unwatched, command: str, budget: float | None, attached: bool) -> Next:
@@ -128,11 +129,11 @@ def _beyond(name: str, of: Unwatched, command: str, budget: float | None, attach
         )
         ways += ["allow a larger --budget"] if larger else []
         ways += ["watch these alone with --functions"]
-        share = "the budget" if budget is None else f"a budget of {words.percent(budget)}"
+        room = "the budget" if budget is None else f"a budget of {share(budget).text}"
         verb = "is" if len(of.hot) == 1 else "are"
         advice = f"{', '.join(ways[:-1])}, or {ways[-1]}" if len(ways) > 1 else ways[0]
         return Next(
-            says=f"{name} calls {_some(of.hot)}, which {verb} called too often for {share}: what varies may be in "
+            says=f"{name} calls {_some(of.hot)}, which {verb} called too often for {room}: what varies may be in "
             f"there. {advice[0].upper()}{advice[1:]}.",
             command=_again(command, "--budget", f"{100 * min(1.0, _LARGER * budget):.0f}%")
             if larger and budget is not None
@@ -148,7 +149,7 @@ def _beyond(name: str, of: Unwatched, command: str, budget: float | None, attach
 
 
 def _some(names: Sequence[str]) -> str:
-    shown = [words.middle(one, 60) for one in names[:_NAMED]]
+    shown = [middle(one, 60) for one in names[:_NAMED]]
     return joined([*shown, *([counted(len(names) - _NAMED, "other")] if len(names) > _NAMED else [])])
 
 

@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from tare.report.profile.document import Node, Pair, ProfileReport
+from tare.report.profile.document import Node, ProfileReport
 
 LEAST = 0.01
-"""Of Var(T): a path that has less, and whose descendants have less, is put together with its likes."""
+"""Share of Var(T): a path that has less, and whose descendants have less, is put together with its likes."""
 
 DEEPEST = 60
 """Levels that are shown; what is below is put together too."""
@@ -28,34 +28,31 @@ class Rest:
 
 
 @dataclass(frozen=True, slots=True)
-class Branch:
+class Subtree:
     """A path with what is shown below it, by variance, the largest first."""
 
     node: Node
-    branches: tuple[Branch, ...]
+    subtrees: tuple[Subtree, ...]
     rest: Rest | None
     together: (
         float  # twice the covariances between its children, and between them and its body; share of Var(T)
     )
-    pair: Pair | None  # the largest of them
     title: str  # its name; of a transaction that is one call of a function, with the function's
 
-    def __iter__(self) -> Iterator[Branch]:
+    def __iter__(self) -> Iterator[Subtree]:
         yield self
-        for one in self.branches:
+        for one in self.subtrees:
             yield from one
 
 
-def cut(report: ProfileReport, most: int) -> Branch | None:
-    """At most so many paths, at least the root; None for a profile without any."""
-    if not report.nodes:
-        return None
-    tree = Tree(report.nodes, report.pairs)
+def cut(report: ProfileReport, most: int) -> Subtree:
+    """At most so many paths, at least the root. For a profile that has any."""
+    weights = Weights(report.nodes)
     least = LEAST
-    while tree.shown(least) > most:
+    while weights.shown(least) > most:
         least *= 1.25
-    root = tree.branch(0, least)
-    return _once(root) if is_one_call(report.nodes) and root.branches else root
+    root = weights.subtree(0, least)
+    return _once(root) if is_one_call(report.nodes) and root.subtrees else root
 
 
 def is_one_call(nodes: Sequence[Node]) -> bool:
@@ -68,17 +65,17 @@ def title(transaction: Node, call: Node) -> str:
     return transaction.name if call.name == transaction.name else f"{transaction.name} ({call.name})"
 
 
-def _once(root: Branch) -> Branch:
-    [only] = root.branches
+def _once(root: Subtree) -> Subtree:
+    [only] = root.subtrees
     return replace(
         only, node=only.node.model_copy(update={"parent": None}), title=title(root.node, only.node)
     )
 
 
-class Tree:
+class Weights:
     """`nodes` in such an order that parents come before their children, as findings have them."""
 
-    def __init__(self, nodes: Sequence[Node], pairs: Sequence[Pair]) -> None:
+    def __init__(self, nodes: Sequence[Node]) -> None:
         self._nodes = nodes
         self._paths = [1] * len(nodes)  # with those below
         self._weight = [_weight(one) for one in nodes]  # the largest of those below
@@ -90,10 +87,6 @@ class Tree:
                 self._weight[node.parent] = max(self._weight[node.parent], self._weight[node.path])
                 self._own[node.parent] += self._own[node.path]
                 self._calls[node.parent] += self._calls[node.path]
-        self._pair: dict[int, Pair] = {}
-        for pair in pairs:
-            if pair.covariance is not None and abs(pair.covariance) > self._held(pair.parent):
-                self._pair[pair.parent] = pair
 
     def shown(self, least: float) -> int:
         """How many paths would be; the root always is."""
@@ -102,17 +95,16 @@ class Tree:
             for node, weight in zip(self._nodes[1:], self._weight[1:], strict=True)
         )
 
-    def branch(self, path: int, least: float) -> Branch:
+    def subtree(self, path: int, least: float) -> Subtree:
         node = self._nodes[path]
         kept = [one for one in node.children if self._weight[one] >= least and node.depth < DEEPEST]
         left = [one for one in node.children if one not in kept]
         kept.sort(key=lambda one: (-_variance(self._nodes[one]), one))
-        return Branch(
+        return Subtree(
             node,
-            tuple(self.branch(one, least) for one in kept),
+            tuple(self.subtree(one, least) for one in kept),
             self._rest(left),
             self._together(node),
-            self._pair.get(path),
             node.name,
         )
 
@@ -129,10 +121,6 @@ class Tree:
     def _together(self, node: Node) -> float:
         parts = sum(_variance(self._nodes[one]) for one in node.children)
         return _variance(node) - parts - (node.own_variance or 0.0)
-
-    def _held(self, parent: int) -> float:
-        found = self._pair.get(parent)
-        return 0.0 if found is None or found.covariance is None else abs(found.covariance)
 
 
 def _variance(node: Node) -> float:

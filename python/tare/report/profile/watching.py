@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from enum import StrEnum
 
+from tare.report.kit.names import middle
+from tare.report.numbers import thousands
 from tare.report.words import counted, joined
 
 _NAMED = 3  # reasons
+_REASON = 120  # characters
 
 
 class Way(StrEnum):
@@ -53,6 +56,29 @@ _HAZARDS: Mapping[str, str] = {
 }
 
 
+class PassedOver(StrEnum):
+    """Why a call of a watched function is not recorded (`tare_profile::backend::PassedOver`)."""
+
+    DEEP = "deep"
+    OTHER_STACK = "other stack"
+
+
+_PASSED_OVER: Mapping[str, str] = {
+    PassedOver.DEEP: "nested in too many watched functions",
+    PassedOver.OTHER_STACK: "on another stack than their caller's",
+}
+
+
+def passed_over(calls: Mapping[str, int]) -> list[str]:
+    """A note on calls that were not recorded, if there are any."""
+    listed = [f"{thousands(n)} {_PASSED_OVER.get(why, why)}" for why, n in calls.items() if n]
+    return (
+        [f"Calls that were not recorded, so that their time is their callers': {joined(listed)}."]
+        if listed
+        else []
+    )
+
+
 def watched_how(ways: Mapping[str, int], hazards: Sequence[str], refused: Mapping[str, int]) -> str:
     """Sentences; empty where no function was watched. `refused`: functions by why no probe could be put on them."""
     said = []
@@ -63,7 +89,7 @@ def watched_how(ways: Mapping[str, int], hazards: Sequence[str], refused: Mappin
         said.append(f"Watched: {joined(how)}{because}.")
     if refused:
         reasons = sorted(refused.items(), key=lambda one: -one[1])
-        shown = [f"{why} ({n})" for why, n in reasons[:_NAMED]]
+        shown = [f"{middle(why, _REASON)} ({n})" for why, n in reasons[:_NAMED]]
         if more := sum(n for _, n in reasons[_NAMED:]):
             shown.append(f"other reasons ({more})")
         said.append(f"Not watched, as no probe can be put on them: {'; '.join(shown)}.")

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+import statistics
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
 from tare.protocol import measures
-from tare.report.numbers import bytes_text, ms_text, percent
+from tare.protocol.exact import lost_to_preemption
+from tare.report.numbers import bytes_text, fixed, ms_text, percent, places_for, scale_for
 from tare.report.result import (
     AnswerResult,
     CacheResult,
@@ -16,6 +19,30 @@ from tare.report.result import (
     QueryResult,
 )
 from tare.report.words import dbms_name
+
+PREEMPTIONS_SEEN = 0.001  # of the CPU time
+
+_PARTS = {
+    "cpu": "CPU",
+    "block_io": "block I/O",
+    "run_queue": "run queue",
+    "throttled": "throttled",
+    "sleep": "sleep",
+    "steal": "steal",
+    "residue": "residue",
+}
+"""Parts of the elapsed view by their names, as one line has them."""
+
+PART_WORDS = {
+    "cpu": "on a CPU",
+    "block_io": "waiting for the disk",
+    "run_queue": "waiting for a CPU",
+    "throttled": "throttled by a CPU quota",
+    "sleep": "asleep (a lock, another process or the client)",
+    "steal": "taken by the hypervisor",
+    "residue": "in no part that was measured",
+}
+"""The same parts in sentences and tables."""
 
 
 def runs(query: QueryResult) -> str:
@@ -29,12 +56,68 @@ def statement(sql: str) -> str:
     return " ".join(" ".join(line for line in sql.splitlines() if not line.lstrip().startswith("--")).split())
 
 
-def answer(found: AnswerResult) -> str:
+@dataclass(frozen=True, slots=True)
+class MeanParts:
+    """Means over the executions of which every part is known: they add up to the mean wall time. ms."""
+
+    wall: float
+    parts: Mapping[str, float]  # by the name of the part
+    runs: int
+
+    @property
+    def text(self) -> str:
+        scale = scale_for("ms", [self.wall])
+        places = places_for(self.wall / scale.factor, 4)
+        shown = [
+            f"{_PARTS[name]} {fixed(part / scale.factor, places)}"
+            for name, part in self.parts.items()
+            if abs(part / scale.factor) >= 0.5 * 10**-places
+        ]
+        total = f"{fixed(self.wall / scale.factor, places)} {scale.unit}"
+        return f"{total} = {' + '.join(shown)} ({self.runs} runs)"
+
+
+def mean_parts(query: QueryResult) -> MeanParts | None:
+    """None where no execution has every part."""
+    throttled = query.measures.throttled_ms
+    unknown = throttled is None or throttled.median is None
+    names = [name for name in _PARTS if name != "throttled" or not unknown]
+    measured = [getattr(query.measures, f"{name}_ms").samples for name in ("wall", *names)]
+    whole = [values for values in zip(*measured, strict=False) if None not in values]
+    if not whole:
+        return None
+    wall, *parts = (statistics.fmean(column) for column in zip(*whole, strict=True))
+    return MeanParts(wall, dict(zip(names, parts, strict=True)), len(whole))
+
+
+def answer(found: AnswerResult, *, with_hash: bool = True) -> str:
     if found.rows is None:
         return "unknown"
     rows = f"{found.rows} row{'' if found.rows == 1 else 's'}"
-    told = f"{rows}, hash {found.hash}" if found.hash else rows
-    return f"{told}, the same in every run" if found.consistent else f"{told} in the first run; others differ"
+    if found.bytes is not None:
+        rows += f", {bytes_text(found.bytes)}"
+    shown = f"{rows}, hash {found.hash}" if found.hash and with_hash else rows
+    if not found.consistent:
+        allowed = ", as --answer any allows" if found.compared == "any" else ""
+        return f"{shown} in the first timed run; others differ{allowed}"
+    apart = f", floating-point values to {found.difference:.1g} of themselves" if found.difference else ""
+    confirmed = f", and as {found.second_source}'s" if found.second_source else ""
+    return f"{shown}, the same in every run{apart}{confirmed}"
+
+
+def preempted(query: QueryResult) -> str | None:
+    """Bound on what CPU time lost to preemptions; None where it is below what a reader can see."""
+    cpu, found = query.resources.cpu_ms.median, query.resources.preemptions
+    if found is None or found.median is None or not cpu:
+        return None
+    share = lost_to_preemption(found.median, cpu)
+    if share < PREEMPTIONS_SEEN:
+        return None
+    return f"{fixed(found.median, 0)} preemptions: up to {percent(share)} of it is booked to the preempting threads"
+
+
+def answer_as_asked(found: AnswerResult) -> bool:
+    return found.consistent or found.compared == "any"
 
 
 def plan(found: PlanResult) -> str:
@@ -44,8 +127,12 @@ def plan(found: PlanResult) -> str:
 
 
 def cache(found: CacheResult) -> str:
+    return f"{cache_state(found)}: {found.evidence}"
+
+
+def cache_state(found: CacheResult) -> str:
     verdict = {True: "proved", False: "NOT reached", None: "not proved"}[found.reached]
-    return f"{found.asked}, {verdict}: {found.evidence}"
+    return f"{found.asked}, {verdict}"
 
 
 def failed_checks(query: QueryResult) -> Iterator[CheckResult]:
@@ -63,7 +150,7 @@ def missing(query: QueryResult) -> Iterator[tuple[str, str]]:
 
 
 def missing_everywhere(queries: Sequence[QueryResult]) -> list[tuple[str, str]]:
-    """What no query has, for one and the same reason: said once. Of a single query, nothing."""
+    """Measures that no query has, for the same reason, so that it is said once. Of a single query, nothing."""
     if len(queries) < 2:
         return []
     found = [list(missing(query)) for query in queries]
@@ -115,8 +202,10 @@ def environment(env: Environment) -> Iterator[tuple[str, str]]:
 def labelled(query: QueryResult) -> Iterator[tuple[str, MeasureResult]]:
     """Every measure with its label; "all" marks a sum over processes whose label the leader has too."""
     for one in (*measures.ELAPSED, measures.INSTRUCTIONS):
-        yield one.label, getattr(query.measures, one.name)
+        if (found := getattr(query.measures, one.name)) is not None:
+            yield one.label, found
     yield "TTPv2", query.measures.ttp2_ms
     own = {one.label for one in measures.ELAPSED}
     for one in measures.RESOURCES:
-        yield (f"all {one.label}" if one.label in own else one.label), getattr(query.resources, one.name)
+        if (found := getattr(query.resources, one.name)) is not None:
+            yield (f"all {one.label}" if one.label in own else one.label), found

@@ -27,7 +27,7 @@ from tare.report.kit.blocks import (
 from tare.report.kit.figure import Figure
 from tare.report.numbers import Scale, percent, scale_for
 from tare.report.result import MeasureResult, QueryResult, RunResult, WarningResult
-from tare.report.time import comparison, lines
+from tare.report.time import comparison, lines, sets
 from tare.report.warnings import SPARE_THE_TIMES
 
 INTERRUPTS_SEEN = 0.005  # of the CPU time
@@ -48,6 +48,8 @@ def story(result: RunResult) -> Story:
 
 def _title(result: RunResult) -> str:
     names = [one.name for one in result.results]
+    if result.comparisons:
+        return f"{len(result.comparisons)} queries under A and B"
     if result.comparison is not None:
         return f"{names[1]} against {names[0]}"
     return names[0] if len(names) == 1 else f"{len(names)} queries"
@@ -57,10 +59,14 @@ def _blocks(result: RunResult) -> Iterator[Block]:
     several = len(result.results) > 1
     everywhere = lines.missing_everywhere(result.results)
     if result.comparison is not None:
-        yield _compared(result)
-        yield comparison.section(result.comparison)
+        yield compared(result)
+        yield comparison.section(result.comparison, result.results[0], result.results[1], result.arms)
+    elif result.comparisons:
+        yield compared_set(result)
+        yield Section("comparison", "B against A", list(sets.blocks(result)))
     elif several:
-        yield _side_by_side(result)
+        yield side_by_side(result)
+    yield from error_items(result)
     for number, query in enumerate(result.results, 1):
         answer = [_answer(query, result)]
         if not several:
@@ -78,14 +84,14 @@ def _blocks(result: RunResult) -> Iterator[Block]:
     yield Section("conditions", "Conditions", list(_conditions(result)))
 
 
-def _cut_short(result: RunResult) -> list[str]:
+def cut_short(result: RunResult) -> list[str]:
     if not (result.interrupted or result.error):
         return []
     return [f"the run ended early: {result.error or 'interrupted'}; this report holds what had been measured"]
 
 
 # The answer ------------------------------------------------------------------------------
-def _tone(warnings: Sequence[WarningResult], result: RunResult) -> Tone:
+def tone(warnings: Sequence[WarningResult], result: RunResult) -> Tone:
     """GOOD only where no warning touches the times and the run came to its end."""
     touching = [one for one in warnings if one.type not in SPARE_THE_TIMES]
     return Tone.CAUTION if touching or result.interrupted or result.error else Tone.GOOD
@@ -93,52 +99,96 @@ def _tone(warnings: Sequence[WarningResult], result: RunResult) -> Tone:
 
 def _answer(query: QueryResult, result: RunResult) -> Verdict:
     if query.outcome == "failed":
-        errors = [qe.error for qe in query.qes if qe.error]
-        why = f": {errors[-1]}" if errors else ""
-        return Verdict("", f"{query.name}: no run was timed to its end{why}", Tone.BAD, _cut_short(result))
+        return failed(query, result)
     wall, cpu = query.measures.wall_ms, query.measures.cpu_ms
     text = f"{query.name} takes {figure(wall).text}"
     if cpu.median is not None and wall.median:
         text += f", {figure(cpu).text} of it CPU time ({percent(cpu.median / wall.median)})"
-    mine = _touching(query, result)
+    mine = touching(query, result)
     return Verdict(
         "",
         f"{text}; medians of {lines.runs(query)}.",
-        _tone(mine, result),
-        [*_cut_short(result), *(one.cause for one in mine)],
+        tone(mine, result),
+        [*cut_short(result), *(one.cause for one in mine)],
     )
 
 
-def _touching(query: QueryResult, result: RunResult) -> list[WarningResult]:
+def failed(query: QueryResult, result: RunResult) -> Verdict:
+    error = _error(query)
+    why = f": {error}" if error else ""
+    return Verdict("", f"{query.name}: no run was timed to its end{why}", Tone.BAD, cut_short(result))
+
+
+def touching(query: QueryResult, result: RunResult) -> list[WarningResult]:
     return [
         one for one in result.warnings if one.query in (None, query.name) and one.type not in SPARE_THE_TIMES
     ]
 
 
-def _compared(result: RunResult) -> Verdict:
+def compared(result: RunResult) -> Verdict:
     found = result.comparison
     assert found is not None
-    said = f"{comparison.verdict(found)}."
-    tone = Tone.BAD if found.answers_agree is False else _tone(result.warnings, result)
+    broken = comparison.violations(found)
+    cost = comparison.gate_verdict(found, found.gate) if found.gate else comparison.verdict(found)
+    said = ". ".join(text[:1].upper() + text[1:] for text in (broken, cost) if text) + "."
+    differs = found.answers_agree is False and result.results[0].answer.compared != "any"
+    shade = Tone.BAD if differs else tone(result.warnings, result)
+    if found.gate is not None and (broken or found.gate.verdict != "not slower"):
+        shade = Tone.BAD if differs or broken or found.gate.verdict == "slower" else Tone.CAUTION
     causes = dict.fromkeys(one.cause for one in result.warnings if one.type not in SPARE_THE_TIMES)
-    return Verdict("", said[:1].upper() + said[1:], tone, [*_cut_short(result), *causes])
+    return Verdict("", said, shade, [*cut_short(result), *causes])
 
 
-def _side_by_side(result: RunResult) -> Table:
+def compared_set(result: RunResult) -> Verdict:
+    differs = result.results[0].answer.compared != "any" and any(
+        one.answers_agree is False for one in result.comparisons
+    )
+    causes = dict.fromkeys(one.cause for one in result.warnings if one.type not in SPARE_THE_TIMES)
+    shade = Tone.BAD if differs else tone(result.warnings, result)
+    return sets.verdict(result, shade, [*cut_short(result), *causes])
+
+
+def _error(query: QueryResult) -> str | None:
+    """Error of the query; if none ended its runs early and none of them was timed, that of the last run."""
+    if query.error or query.outcome != "failed":
+        return query.error
+    return next((qe.error for qe in reversed(query.qes) if qe.error), None)
+
+
+def error_items(result: RunResult) -> Iterator[Items]:
+    """Error of each query that has one. A lone query that failed has it in its verdict."""
+    if len(result.results) == 1 and result.results[0].outcome == "failed":
+        return
+    if failing := [(query.name, error) for query in result.results if (error := _error(query))]:
+        yield Items([Item(f"{name}: {error}", "✗", Tone.BAD) for name, error in failing])
+
+
+def side_by_side(result: RunResult) -> Table:
     rows: list[Row] = []
+    checked = any(query.answer.second_source for query in result.results)
     for query in result.results:
         wall, cpu = query.measures.wall_ms, query.measures.cpu_ms
-        rows.append([query.name, figure(wall).cell(), figure(cpu).cell(), _share(cpu, wall)])
+        row: Row = [query.name, figure(wall).cell(), figure(cpu).cell(), _share(cpu, wall)]
+        source = query.answer.second_source
+        confirmed = f"as {source}'s" if source else "not confirmed"
+        rows.append([*row, confirmed] if checked else row)
     return Table(
         "What each query costs: medians with 95% intervals",
-        [Column("query", Kind.NAME), Column("wall"), Column("CPU"), Column("of wall")],
+        [
+            Column("query", Kind.NAME),
+            Column("wall"),
+            Column("CPU"),
+            Column("of wall"),
+            *([Column("answer", Kind.NAME)] if checked else []),
+        ],
         rows,
     )
 
 
 # One query -------------------------------------------------------------------------------
 def _query(query: QueryResult, everywhere: Sequence[tuple[str, str]]) -> Iterator[Block]:
-    yield Code(query.sql.strip(), "sql", line=lines.statement(query.sql))
+    statement = lines.statement(query.sql)
+    yield Code(query.sql.strip(), "sql", line="" if statement == query.name else statement)
     if query.outcome == "failed":
         return
     yield _table(query)
@@ -146,7 +196,11 @@ def _query(query: QueryResult, everywhere: Sequence[tuple[str, str]]) -> Iterato
              if (label, why) not in everywhere]  # fmt: skip
     notes += [Item(f"{label}: {note}", "*", Tone.QUIET) for label, note in lines.notes(query)]
     if query.measures.cpu_user_ms.median is not None:
-        notes.append(Item("sampled split: only its sum, the CPU time, is exact", "~", Tone.QUIET))
+        notes.append(Item("sampled split: only its sum, the CPU time, is counted", "~", Tone.QUIET))
+    if (bound := lines.preempted(query)) is not None:
+        notes.append(Item(f"all CPU: {bound}", "*", Tone.QUIET))
+    if (means := lines.mean_parts(query)) is not None:
+        notes.append(Item(f"medians need not add up; the means do: {means.text}", "=", Tone.QUIET))
     if notes:
         yield Items(notes)
     yield Facts("", list(_facts(query)))
@@ -186,7 +240,11 @@ def _elapsed(query: QueryResult) -> list[Labelled]:
         (f"{INDENT}{INDENT}user ~", found.cpu_user_ms),
         (f"{INDENT}{INDENT}system ~", found.cpu_system_ms),
         *_interrupts(query),
-        *((f"+ {one.label}", getattr(found, one.name)) for one in measures.PARTS[1:]),
+        *(
+            (f"+ {one.label}", getattr(found, one.name))
+            for one in measures.PARTS[1:]
+            if one is not measures.THROTTLED or (found.throttled_ms and found.throttled_ms.median)
+        ),
         ("+ residue", found.residue_ms),
     ]
 
@@ -202,8 +260,10 @@ def _resources(query: QueryResult) -> list[Labelled]:
     """The DBMS's other processes are shown where they did something."""
     rows = []
     for one in measures.RESOURCES:
-        found: MeasureResult = getattr(query.resources, one.name)
-        quiet = one.field.startswith("utility_") or one.unit == "bytes"
+        found: MeasureResult | None = getattr(query.resources, one.name)
+        if found is None:
+            continue
+        quiet = one.field.startswith("utility_") or one.unit in ("bytes", "switches")
         if one.name == "processes" or (quiet and not found.median):
             continue
         rows.append((f"{INDENT}{INDENT}{one.label} ~" if one.sampled else f"{INDENT}{one.label}", found))
@@ -252,7 +312,7 @@ def figure(measure: MeasureResult) -> Figure:
 
 def _facts(query: QueryResult) -> Iterator[tuple[str, Cell]]:
     for name, text, is_good in (
-        ("answer", lines.answer(query.answer), query.answer.consistent),
+        ("answer", lines.answer(query.answer), lines.answer_as_asked(query.answer)),
         ("plan", lines.plan(query.plan), query.plan.consistent),
         ("cache", lines.cache(query.cache), query.cache.reached is not False),
     ):

@@ -3,40 +3,49 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import UTC, datetime
-from importlib.metadata import version
+from functools import cached_property
+from typing import TYPE_CHECKING
 
 from tare.lab.frames import Frames
 from tare.lab.states import QatCState, RunState
 from tare.protocol.experiment_checks import MISSING_QUERIES
 from tare.protocol.outcome import Outcome
-from tare.report.charts.chart import Chart, NoChart
 from tare.report.conditions import gathered
 from tare.report.conditions.document import Missing
 from tare.report.conditions.facts import Facts
 from tare.report.wisconsin.answers import answers
-from tare.report.wisconsin.charts.draw import charts
 from tare.report.wisconsin.document import Left, Query, WisconsinReport
 from tare.report.wisconsin.headline import headline
-from tare.report.wisconsin.measured import measurements
+from tare.report.wisconsin.measured import Measurements, measurements
 from tare.report.wisconsin.paper_tables import paper_tables
 from tare.report.wisconsin.questions import questions
 from tare.report.wisconsin.slopes import slopes
 from tare.report.wisconsin.speed_ups import speed_ups
 from tare.report.wisconsin.stored import StoredQatC
 from tare.report.wisconsin.systems import Named, named
+from tare.version import VERSION
 from tare.workload.wisconsin.catalogue import catalogue
 from tare.workload.wisconsin.kinds import Generation
 from tare.workload.wisconsin.query import WisconsinQuery
 
+if TYPE_CHECKING:
+    from tare.report.charts.chart import Chart, NoChart
+
 
 @dataclass(frozen=True)
 class Built:
-    """`report` is all that is said in numbers; the charts are drawn beside it, in HTML only."""
+    """`report` holds every number of the report; its charts are drawn when a page shows them."""
 
     report: WisconsinReport
-    charts: Sequence[Chart | NoChart] = field(default=())
+    measured: Measurements
+
+    @cached_property
+    def charts(self) -> Sequence[Chart | NoChart]:
+        from tare.report.wisconsin.charts.draw import charts
+
+        return charts(self.measured, self.report)
 
 
 def build(
@@ -60,7 +69,7 @@ def build(
     report = WisconsinReport(
         title=title or "The Wisconsin benchmark",
         written_at=datetime.now(UTC).isoformat(timespec="seconds"),
-        written_by=version("tare-db"),
+        written_by=VERSION,
         lab=lab,
         headline=list(headline(measured, same, faster)),
         unfinished=list(_unfinished(facts)),
@@ -79,7 +88,7 @@ def build(
         reproduction=gathered.reproduction(facts, frames),
         commands=_commands(facts, exact),
     )
-    return Built(report, charts(measured, report))
+    return Built(report, measured)
 
 
 def _query(query: WisconsinQuery) -> Query:
@@ -120,7 +129,7 @@ def _incomplete(names: Named, stored: Sequence[StoredQatC]) -> Iterator[Missing]
 def _unknown(
     names: Named, known: Sequence[WisconsinQuery], stored: Sequence[StoredQatC]
 ) -> Iterator[Missing]:
-    """What another version of Tare ran."""
+    """Queries that another version of Tare ran."""
     dbms = {run: system.dbms for system in names.systems for run in system.runs}
     keys = {(query.generation, query.name) for query in known}
     for one in stored:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from tare.report.numbers import fixed
+from tare.report.numbers import fixed, ms_text
 from tare.report.wisconsin.document import Answers, SpeedUp, System
 from tare.report.wisconsin.labels import label
 from tare.report.wisconsin.measured import Measurements
-from tare.report.wisconsin.words import factor, inverse, of_ms
+from tare.report.wisconsin.words import factor, inverse
 from tare.report.words import counted, joined
 from tare.workload.wisconsin.kinds import Generation
 from tare.workload.wisconsin.published import SYSTEMS, table
@@ -66,8 +66,8 @@ def beside_1983(measured: Measurements) -> Iterator[str]:
         least, most = min(today for today, _ in pairs), max(today for today, _ in pairs)
         first, last = min(best for _, best in pairs), max(best for _, best in pairs)
         yield (
-            f"Of the {len(pairs)} queries that the paper prints, today's slowest system takes {of_ms(least)} to "
-            f"{of_ms(most)}; the fastest of 1983 took {of_ms(first)} to {of_ms(last)}"
+            f"Of the {len(pairs)} queries that the paper prints, today's slowest system takes {ms_text(least)} to "
+            f"{ms_text(most)}; the fastest of 1983 took {ms_text(first)} to {ms_text(last)}"
             + (f" and was the faster in {counted(len(slower), 'case')}." if slower else ".")
         )
 

@@ -138,7 +138,7 @@ def _seen(
 
 
 def elapsed(samples: Sequence[float]) -> Time:
-    """Those that timed out took longer than all others; a median or bound that falls on one is not known."""
+    """Elapsed time. QEs that timed out took longer than all others; a median or bound that falls on one is unknown."""
     interval = median_interval(samples)
     return Time(
         ms=_finite(statistics.median(samples)),

@@ -1,12 +1,9 @@
-"""Ratios, powers and times in words."""
+"""Ratios, powers and times of the benchmark, as figures and in words."""
 
 from __future__ import annotations
 
-from tare.report.numbers import MINUS, decimals, fixed
+from tare.report.kit.figure import Figure
 from tare.report.wisconsin.document import Ratio, Slope, Time
-from tare.report.words import NOTHING
-
-_SCALES = ((1.0, "s", 1e3), (1.0, "ms", 1.0), (0.0, "µs", 1e-3))
 
 
 def times(ratio: Ratio) -> str:
@@ -16,11 +13,8 @@ def times(ratio: Ratio) -> str:
 
 def factor(ratio: Ratio) -> str:
     """1.34 [1.30, 1.38]"""
-    if ratio.low is None or ratio.high is None:
-        return f"{_number(ratio.estimate, None)} (too few QEs for an interval)"
-    half = (ratio.high - ratio.low) / 2
-    low, high = (_number(bound, half) for bound in (ratio.low, ratio.high))
-    return f"{_number(ratio.estimate, half)} [{low}, {high}]"
+    few = " (too few QEs for an interval)" if ratio.low is None or ratio.high is None else ""
+    return f"{ratio_figure(ratio).text}{few}"
 
 
 def inverse(ratio: Ratio) -> Ratio:
@@ -35,31 +29,13 @@ def inverse(ratio: Ratio) -> Ratio:
     )
 
 
-def _number(value: float, half: float | None) -> str:
-    return fixed(value, decimals(value, half or value / 50))
+def ratio_figure(ratio: Ratio) -> Figure:
+    return Figure(ratio.estimate, ratio.low, ratio.high, digits=4)
 
 
-def power(slope: Slope) -> str:
-    """0.98 [0.95, 1.02]"""
-    if slope.low is None or slope.high is None:
-        return f"{slope.slope:.2f}"
-    return f"{slope.slope:.2f} [{slope.low:.2f}, {slope.high:.2f}]".replace("-", MINUS)
+def power_figure(slope: Slope) -> Figure:
+    return Figure(slope.slope, slope.low, slope.high, digits=3)
 
 
-def ms(time: Time | None) -> tuple[str, str]:
-    """Median and interval in ms, no more digits than the interval carries; "–" where there is none."""
-    if time is None or time.ms is None:
-        return NOTHING, ""
-    low, high = time.low_ms, time.high_ms
-    half = (high - low) / 2 if low is not None and high is not None else None
-    places = min(3, decimals(time.ms, half or time.ms / 50))
-    if half is None or low is None or high is None:
-        return fixed(time.ms, places), ""
-    return fixed(time.ms, places), f"[{fixed(low, places)}, {fixed(high, places)}]"
-
-
-def of_ms(value: float) -> str:
-    """In a unit of its size, to three digits: "1.93 ms", "18 000 s"."""
-    _, unit, factor_ = next(one for one in _SCALES if value / one[2] >= one[0])
-    shown = value / factor_
-    return f"{fixed(float(f'{shown:.3g}'), max(0, 2 - len(str(int(shown))) + 1))} {unit}"
+def time_figure(time: Time | None) -> Figure:
+    return Figure(None) if time is None else Figure(time.ms, time.low_ms, time.high_ms, n=time.n, unit="ms")

@@ -24,11 +24,11 @@ import tare
 from tare.dbms.conninfo import secrets_of
 from tare.dbms.url import parse, scheme_of, scrubbed
 from tare.errors import DriverFailed, UsageError
+from tare.workload.oltp.events import LAST, ActionFailed, Event, read
 from tare.workload.oltp.request import Request
-from tare.workload.oltp.told import LAST, Failed, Told, read
 
 COMMAND = (sys.executable, "-m", "tare.workload.oltp.driver")
-END_S = 5.0  # for a driver that has told its last line, or whose input has ended
+END_S = 5.0  # for a driver that has reported its last event, or whose input has ended
 _STDERR_LINES = 10
 _READ_BYTES = 1 << 16
 _OURS = ("TARE_DB", "TARE_LAB")  # URLs, perhaps with a password; the driver reads the request alone
@@ -43,7 +43,7 @@ class Driver:
         self._command = tuple(command)
         self._lines: deque[bytes] = deque()
         self._rest = b""
-        self._over = False  # its last line was told
+        self._over = False  # its last event has come
         self._said: deque[str] = deque(maxlen=_STDERR_LINES)
 
     def __enter__(self) -> Driver:
@@ -86,7 +86,7 @@ class Driver:
     def pid(self) -> int:
         return self._process.pid
 
-    # What it is told ---------------------------------------------------------------------
+    # Requests to it -----------------------------------------------------------------------
     def stop(self) -> None:
         """A run ends early, and tells what it measured. Safe in a signal's handler."""
         self._send(b"stop\n")
@@ -97,12 +97,12 @@ class Driver:
 
     def _send(self, line: bytes) -> None:
         pipe = _pipe(self._process.stdin)
-        with suppress(BrokenPipeError, ValueError):  # it has gone: `told` says how
+        with suppress(BrokenPipeError, ValueError):  # it has gone: `events` says how
             while line:
                 line = line[os.write(pipe.fileno(), line) :]
 
     # What it tells -------------------------------------------------------------------------
-    def told(self, wait_s: float | None = None) -> Iterator[Told | None]:
+    def events(self, wait_s: float | None = None) -> Iterator[Event | None]:
         """Each event as it comes, to the last; None whenever `wait_s` have passed without one.
 
         Raises UsageError if the request was at fault, and DriverFailed."""
@@ -113,7 +113,7 @@ class Driver:
                 continue
             event = self._read(line)
             self._over = isinstance(event, LAST)
-            if isinstance(event, Failed):
+            if isinstance(event, ActionFailed):
                 raise _failure(event)
             yield event
 
@@ -131,13 +131,13 @@ class Driver:
             self._lines.extend(whole)
         return self._lines.popleft()
 
-    def _read(self, line: bytes) -> Told:
+    def _read(self, line: bytes) -> Event:
         try:
             return read(line)
         except ValueError as error:
             shown = self._clean(line[:200].decode(errors="replace"))
             raise DriverFailed(
-                f"the driver told what Tare does not understand: {shown}",
+                f"the driver wrote a line that Tare does not understand: {shown}",
                 "its two halves are of different versions: install Tare anew",
             ) from error
 
@@ -160,7 +160,7 @@ class Driver:
         how = f"was ended by {_signal(-status)}" if status < 0 else f"ended with exit code {status}"
         said = self._clean("\n    ".join(self._said))
         return DriverFailed(
-            f"the driver (process {self.pid}) {how} before it had told its result"
+            f"the driver (process {self.pid}) {how} before it reported its result"
             + (f"; it said last:\n    {said}" if said else ""),
             "see whether memory ran out (`dmesg`); then run again: the server ends what was open"
             if status < 0
@@ -175,7 +175,7 @@ class Driver:
         return text.replace(url, "the database")
 
 
-def _failure(event: Failed) -> DriverFailed | UsageError:
+def _failure(event: ActionFailed) -> DriverFailed | UsageError:
     return (UsageError if event.usage else DriverFailed)(event.what, event.next)
 
 

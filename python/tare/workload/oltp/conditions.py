@@ -1,4 +1,4 @@
-"""What the driver does besides runs, and how a workload's conditions stand."""
+"""Work of the driver besides runs, and how a workload's conditions stand."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from typing import TypeVar
 
 from tare.errors import DriverFailed, TareError
 from tare.workload.oltp.child import Driver
+from tare.workload.oltp.events import CheckResult, ChecksDone, Event
 from tare.workload.oltp.request import Request
-from tare.workload.oltp.told import CheckDone, Checked, Told
 
 LOOK_S = 0.25
 
-Hear = Callable[[Told | None], None]
+Hear = Callable[[Event | None], None]
 """Is called with each event, and with None when none has come for LOOK_S."""
 
 T = TypeVar("T")
@@ -23,11 +23,11 @@ T = TypeVar("T")
 class Conditions:
     """Held against the data."""
 
-    checked: tuple[Checked, ...] = ()
+    checked: tuple[CheckResult, ...] = ()
     took_ns: int = 0
 
     @property
-    def failing(self) -> tuple[Checked, ...]:
+    def failing(self) -> tuple[CheckResult, ...]:
         return tuple(one for one in self.checked if one.failing)
 
 
@@ -43,11 +43,11 @@ class ConditionsFail(TareError):
         )
 
 
-def carry_out(request: Request, hear: Hear) -> list[Told]:
-    """All that was told of an action. Raises UsageError and DriverFailed; an interrupt ends it at once."""
-    events: list[Told] = []
+def carry_out(request: Request, hear: Hear) -> list[Event]:
+    """Perform an action and return its events. Raises UsageError and DriverFailed; an interrupt ends it at once."""
+    events: list[Event] = []
     with Driver(request) as driver:
-        for event in driver.told(LOOK_S):
+        for event in driver.events(LOOK_S):
             hear(event)
             if event is not None:
                 events.append(event)
@@ -57,14 +57,14 @@ def carry_out(request: Request, hear: Hear) -> list[Told]:
 def check(request: Request, hear: Hear) -> Conditions:
     """`request` is one to check."""
     events = carry_out(request, hear)
-    return Conditions(tuple(all_of(events, Checked)), last_of(events, CheckDone).took_ns)
+    return Conditions(tuple(all_of(events, CheckResult)), last_of(events, ChecksDone).took_ns)
 
 
-def all_of(events: list[Told], kind: type[T]) -> list[T]:
+def all_of(events: list[Event], kind: type[T]) -> list[T]:
     return [event for event in events if isinstance(event, kind)]
 
 
-def last_of(events: list[Told], kind: type[T]) -> T:
+def last_of(events: list[Event], kind: type[T]) -> T:
     """Raises DriverFailed if there is none."""
     found = all_of(events, kind)
     if not found:

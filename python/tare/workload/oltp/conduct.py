@@ -13,9 +13,9 @@ from pathlib import Path
 
 from tare.dbms.base import Server
 from tare.dbms.registry import find
-from tare.dbms.url import redacted
-from tare.errors import DriverFailed, TareError, UsageError
-from tare.experiment.interrupts import Interrupted, Interrupts
+from tare.dbms.url import parse, redacted
+from tare.errors import DriverFailed, MissingPackage, SharedBackends, TareError, UsageError
+from tare.interruption import Interrupted, Interrupts
 from tare.measure.environment import machine_facts
 from tare.workload.oltp.child import Driver
 from tare.workload.oltp.conditions import (
@@ -27,11 +27,20 @@ from tare.workload.oltp.conditions import (
     check,
     last_of,
 )
+from tare.workload.oltp.events import (
+    ConnectionsOpened,
+    Event,
+    LoadMarker,
+    MarkerRead,
+    MeasurementStarted,
+    Outcome,
+    Second,
+    Trouble,
+)
 from tare.workload.oltp.measures import Watch
-from tare.workload.oltp.request import Check, Request, Run, Trace
+from tare.workload.oltp.request import Check, Protocol, Request, Run, Trace
 from tare.workload.oltp.run import Asked, Measure, OltpRun, Phase
 from tare.workload.oltp.run import Trouble as Lost
-from tare.workload.oltp.told import Connected, Found, Loaded, Outcome, Second, Started, Told, Trouble
 
 ROWS = 5  # failing ones of each condition that are named
 _S = 1e9
@@ -57,9 +66,9 @@ class Conductor:
         """Ctrl-C ends the run early, with a result; a second one at once (Interrupted). Raises ConditionsFail,
         UsageError, DriverFailed, and what connecting raises."""
         trace = _trace(self._action)
-        with Interrupts(self._stop) as interrupts:
+        with Interrupts(self.stop) as interrupts:
             with interrupts.at_once():
-                server = server_of(self._request.url, self._request.connect_timeout_s)
+                server = server_of(self._request)
                 before = self._conditions()
             if before.failing:
                 raise ConditionsFail(before)
@@ -74,12 +83,15 @@ class Conductor:
                 timespec="milliseconds"
             ),
             url=redacted(self._request.url),
-            server=_as_met(server, last_of(events, Connected)),
+            server=_as_met(
+                server or _unseen(self._request.url, last_of(events, ConnectionsOpened)),
+                last_of(events, ConnectionsOpened),
+            ),
             machine=machine_facts(),
             workload=self._request.workload,
             loaded=_loaded(events),
             asked=self._asked(trace),
-            isolation=last_of(events, Connected).isolation,
+            isolation=last_of(events, ConnectionsOpened).isolation,
             outcome=outcome,
             seconds=tuple(all_of(events, Second)),
             measures=measures,
@@ -89,11 +101,12 @@ class Conductor:
             unmeasured=unmeasured,
         )
 
-    # Inside --------------------------------------------------------------------------------
-    def _stop(self) -> None:
+    def stop(self) -> None:
+        """End the run early, with a result. Safe in a signal's handler and in `hear`."""
         if self._driver is not None:
             self._driver.stop()
 
+    # Inside --------------------------------------------------------------------------------
     def _conditions(self) -> Conditions:
         if not self._checks:
             return Conditions()
@@ -110,17 +123,17 @@ class Conductor:
             self.unchecked = error
         return Conditions()
 
-    def _send(self, interrupts: Interrupts) -> tuple[list[Told], tuple[Measure, ...], dict[str, str]]:
-        events: list[Told] = []
+    def _send(self, interrupts: Interrupts) -> tuple[list[Event], tuple[Measure, ...], dict[str, str]]:
+        events: list[Event] = []
         watch: Watch | None = None
         with ExitStack() as stack:
             with interrupts.at_once():
                 driver = self._driver = stack.enter_context(Driver(self._request))
-            stack.enter_context(_told_as(interrupts))
-            for event in driver.told(LOOK_S):
-                if isinstance(event, Connected):
+            stack.enter_context(_failed_as(interrupts))
+            for event in driver.events(LOOK_S):
+                if isinstance(event, ConnectionsOpened):
                     watch = stack.enter_context(Watch(self._request.url, driver.pid))
-                elif isinstance(event, Started) and watch is not None:
+                elif isinstance(event, MeasurementStarted) and watch is not None:
                     watch.started(event.at_ns)
                 if event is not None:
                     events.append(event)
@@ -143,12 +156,14 @@ class Conductor:
             think=asked.think,
             shed_after_s=asked.shed_after_s,
             trace=trace,
+            autocommit=asked.autocommit,
+            protocol=self._request.protocol or Protocol.NAMED,
         )
 
 
 @contextmanager
-def _told_as(interrupts: Interrupts) -> Iterator[None]:
-    """A run that a signal left nothing to tell of has failed in the driver's words, with the signal's code."""
+def _failed_as(interrupts: Interrupts) -> Iterator[None]:
+    """Give a run that a signal left without results the driver's message and the signal's exit code."""
     try:
         yield
     except DriverFailed as failed:
@@ -159,9 +174,22 @@ def _told_as(interrupts: Interrupts) -> Iterator[None]:
         raise
 
 
-def server_of(url: str, connect_timeout_s: float) -> Server:
-    """As it is found. Raises what connecting raises."""
-    session = find(url).connect(url, timeout_s=connect_timeout_s)
+def server_of(request: Request) -> Server | None:
+    """As it is found; None where Python has no driver for it, or a pooler is before it: the run does not need it.
+
+    Raises what connecting raises, and UsageError where a pooler does not go with the protocol."""
+    try:
+        session = find(request.url).connect(request.url, timeout_s=request.connect_timeout_s)
+    except MissingPackage:
+        return None
+    except SharedBackends as shared:
+        if request.protocol in (Protocol.SIMPLE, Protocol.UNNAMED):
+            return None
+        raise UsageError(
+            shared.what,
+            "give --protocol unnamed or --protocol simple, which need nothing of the session; or connect to "
+            "PostgreSQL itself",
+        ) from shared
     try:
         return session.server
     finally:
@@ -169,15 +197,27 @@ def server_of(url: str, connect_timeout_s: float) -> Server:
             session.close()
 
 
-def _as_met(server: Server, connected: Connected) -> Server:
-    """SQLite is a library, and the driver has its own: what was looked up through another is not the run's."""
+_HERE = (None, "localhost", "127.0.0.1", "::1")
+
+
+def _unseen(url: str, connected: ConnectionsOpened) -> Server:
+    """The server as its name and version tell the load driver; its settings are not known."""
+    dbms, _, version = connected.server.partition(" ")
+    return Server(dbms.lower(), version, {}, redacted(url), local=parse(url).host in _HERE)
+
+
+def _as_met(server: Server, connected: ConnectionsOpened) -> Server:
+    """SQLite is a library, and the driver has its own: what was looked up through another is not the run's.
+    Encryption costs both sides CPU time, and so is a setting that matters."""
     if server.dbms != "sqlite":
-        return server
+        if connected.encryption is None:
+            return server
+        return replace(server, settings={**server.settings, "encryption": connected.encryption})
     return replace(server, version=connected.server.removeprefix("SQLite "), settings={})
 
 
-def _seen(watch: Watch | None, events: list[Told]) -> tuple[tuple[Measure, ...], dict[str, str]]:
-    """Of the seconds that the driver told."""
+def _seen(watch: Watch | None, events: list[Event]) -> tuple[tuple[Measure, ...], dict[str, str]]:
+    """Return the measures of the seconds that the driver reported, and why others are missing."""
     if watch is None:
         return (), {"server": "the run ended before its connections were open"}
     numbers = {one.number for one in all_of(events, Second)}
@@ -185,8 +225,8 @@ def _seen(watch: Watch | None, events: list[Told]) -> tuple[tuple[Measure, ...],
     return tuple(one for one in found if one.second in numbers), watch.unmeasured
 
 
-def _loaded(events: list[Told]) -> Loaded:
-    loaded = last_of(events, Found).loaded
+def _loaded(events: list[Event]) -> LoadMarker:
+    loaded = last_of(events, MarkerRead).loaded
     if loaded is None:  # the driver refuses to run on nothing
         raise UsageError("the database holds no workload", "load one first: tare bench oltp load")
     return loaded

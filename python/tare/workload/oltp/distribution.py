@@ -1,7 +1,7 @@
-"""Times of many transactions as the driver tells them, and every figure that is taken from them.
+"""Times of many transactions as the driver reports them, and every figure that is taken from them.
 
-`crates/tare-load/src/oltp/told.rs` has its counterpart. Moments are exact; quantiles are of the histogram, whose
-buckets are narrow enough for three significant digits.
+`crates/tare-load/src/oltp/events.rs` has its counterpart; a test compares them. Moments are exact; quantiles
+are of the histogram, whose buckets are narrow enough for three significant digits.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ MS = 1e6
 """Nanoseconds in a millisecond."""
 
 QUANTILES = (0.25, 0.5, 0.75, 0.9, 0.95, 0.99, 0.999)
-"""Those that are reported, with the largest value beside them."""
+"""Quantiles that are reported, with the largest value beside them."""
 
 
 def quantile_name(share: float) -> str:
@@ -43,7 +43,7 @@ class Distribution(BaseModel):
     # Moments, of ns -----------------------------------------------------------------------
     @property
     def variance(self) -> float | None:
-        """Of the sample (n − 1), ns²; None below two values."""
+        """Variance of the sample (n − 1), ns²; None below two values."""
         return self.m2 / (self.count - 1) if self.count > 1 else None
 
     @property
@@ -80,7 +80,7 @@ class Distribution(BaseModel):
         return [self._at(share, heights) for share in shares]
 
     def share_below(self, value: int) -> float | None:
-        """Which share of the values is in buckets that end at `value` (ns) or before; None: there are no values."""
+        """Share of the values in buckets that end at `value` (ns) or before; None: there are no values."""
         if not self.count:
             return None
         return sum(values for upper, values in self.histogram if upper <= value) / self.count
@@ -95,7 +95,7 @@ class Distribution(BaseModel):
 
     # Merging ------------------------------------------------------------------------------
     def merged(self, other: Distribution) -> Distribution:
-        """Of both. Raises ValueError if their norms differ."""
+        """Distribution of both. Raises ValueError if their norms differ."""
         if not other.count or not self.count:
             return self if self.count else other
         if self.norm != other.norm:
@@ -117,5 +117,5 @@ class Distribution(BaseModel):
 
 
 def merge(several: Iterable[Distribution]) -> Distribution:
-    """Of all. Raises ValueError if their norms differ."""
+    """Distribution of all values. Raises ValueError if their norms differ."""
     return reduce(Distribution.merged, several, Distribution())

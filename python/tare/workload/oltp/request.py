@@ -1,4 +1,4 @@
-"""What the driver is asked for: one JSON document, since a URL holds a password and has no place on a command line.
+"""Requests to the driver, as JSON: a URL holds a password and has no place on a command line.
 
 `crates/tare-load/src/oltp/request.rs` reads it.
 """
@@ -21,6 +21,14 @@ class Isolation(StrEnum):
     READ_COMMITTED = "read_committed"
     REPEATABLE_READ = "repeatable_read"
     SERIALIZABLE = "serializable"
+
+
+class Protocol(StrEnum):
+    """How statements travel to the server. MariaDB and MySQL have no unnamed one."""
+
+    SIMPLE = "simple"  # text with its values in it; needs nothing of the session
+    UNNAMED = "unnamed"  # parsed each time, values apart; needs nothing of the session
+    NAMED = "named"  # prepared once for each connection
 
 
 class Load(_Part):
@@ -93,18 +101,20 @@ class Run(_Part):
     isolation: Isolation
     tries: int  # of one transaction in all
     think: float  # closed loop: the workload's keying and think times, times this
+    autocommit: bool = False  # a transaction of one statement is sent without BEGIN and COMMIT
     norm: float  # p of the L_p norm
     samples: str | None  # see samples.py
 
 
 class Request(_Part):
-    """One call of the driver."""
+    """A call of the driver."""
 
     url: str = Field(repr=False)  # with its password
     workload: str
     scale: float | None  # None: as it was loaded
     options: dict[str, str]  # of the workload
     seed: int  # of the data (load), or of mix, parameters and arrivals (run)
+    protocol: Protocol | None = None  # None: as the DBMS has it by default
     connect_timeout_s: float
     action: Annotated[Load | Check | Drop | Run, Field(discriminator="do")]
 

@@ -12,7 +12,7 @@ from typing import Literal
 
 from tare.dbms.base import Server
 from tare.measure.environment import MachineFacts
-from tare.workload.oltp.told import Checked, Loaded, Outcome, Second
+from tare.workload.oltp.events import CheckResult, LoadMarker, Outcome, Second
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,8 +24,19 @@ class Phase:
 
 
 @dataclass(frozen=True, slots=True)
+class CurveStep:
+    """Place of a run in a curve of latency over rate (`tare bench oltp curve`)."""
+
+    curve: str  # UUID, the same for all steps
+    number: int  # from 1, in the order in which steps began
+    arm: int  # from 0: which of the curve's databases
+    figure: str | None = None  # of response time, for which the curve has a budget: "p99"
+    limit_ms: float | None = None  # the budget
+
+
+@dataclass(frozen=True, slots=True)
 class Asked:
-    """What the driver was asked for."""
+    """Request that the driver was given."""
 
     arrivals: Literal["closed", "constant", "poisson", "trace"]
     phases: tuple[Phase, ...]
@@ -40,6 +51,11 @@ class Asked:
     think: float = 0.0  # closed loop: keying and think times of the workload, times this
     shed_after_s: float | None = None  # None: nothing is shed
     trace: str | None = None  # the file's name, and the SHA-256 of its content: "arrivals.txt e3b0c442…"
+
+    autocommit: bool = False  # transactions of one statement were sent without BEGIN and COMMIT
+    protocol: str = "named"  # of request.Protocol
+    step: CurveStep | None = None  # None: a run by itself
+    merged_from: tuple[str, ...] = ()  # UUIDs of the clients' runs; empty: one client
 
     @property
     def closed(self) -> bool:
@@ -58,7 +74,7 @@ class Measure:
 
 @dataclass(frozen=True, slots=True)
 class Trouble:
-    """What the DBMS said when a connection was lost, or made again."""
+    """Message of the DBMS when a connection was lost, or made again."""
 
     at_s: float
     text: str
@@ -73,14 +89,14 @@ class OltpRun:
     server: Server
     machine: MachineFacts
     workload: str
-    loaded: Loaded  # as the database's marker says it: scale, seed of the data, options
+    loaded: LoadMarker  # as the database's marker says it: scale, seed of the data, options
     asked: Asked
     isolation: str  # as it was at work, in the DBMS's words
     outcome: Outcome
     seconds: tuple[Second, ...]  # warm-up, measured part and drain
     measures: tuple[Measure, ...]
-    before: tuple[Checked, ...]  # conditions on the data, before the run; empty: not held against it
-    after: tuple[Checked, ...]
+    before: tuple[CheckResult, ...]  # conditions on the data, before the run; empty: not held against it
+    after: tuple[CheckResult, ...]
     troubles: tuple[Trouble, ...] = ()
     unmeasured: Mapping[str, str] | None = (
         None  # why a server measure is missing, by its name or its source's
@@ -94,7 +110,7 @@ class OltpRun:
 
     @property
     def shares(self) -> dict[str, float]:
-        """Of each type in the mix, as used; together 1."""
+        """Share of each type in the mix, as used; together 1."""
         total = sum(self.outcome.mix) or 1.0
         return {of.name: one / total for of, one in zip(self.outcome.types, self.outcome.mix, strict=False)}
 

@@ -13,6 +13,7 @@ import pyarrow.parquet as pq
 
 from tare.errors import ExportFailed
 from tare.files import synced
+from tare.workload.oltp.counts import COUNTS
 
 RECORD = np.dtype(
     [
@@ -28,18 +29,8 @@ RECORD = np.dtype(
 )
 """As `crates/tare-load/src/oltp/driver/sample.rs` lays it out."""
 
-ENDS = (
-    "committed",
-    "rolled_back",
-    "deadlock",
-    "serialization_failure",
-    "lock_timeout",
-    "lost",
-    "error",
-    "shed",
-    "unstarted",
-)
-"""By number: how a transaction ended, its counts' order."""
+ENDS = tuple(count.end for count in COUNTS if count.end is not None)
+"""Ends of a transaction, by number."""
 
 _NO_CONNECTION = 2**32 - 1  # and instants of 0: it was never sent
 

@@ -1,4 +1,4 @@
-"""One relation in one DBMS: dropped, loaded, indexed, verified; or found to be as it should."""
+"""A relation in a DBMS: dropped, loaded, indexed, verified; or found to be as it should."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tare.dbms.base import Session
 from tare.errors import StatementFailed, TableDiffers
 from tare.experiment import ledger
 from tare.experiment.ledger import Entry, Ledger
-from tare.experiment.work import Told
+from tare.experiment.work import RowsLoaded
 from tare.workload.wisconsin.layout import Layout, Setting
 from tare.workload.wisconsin.loads import Load, Loads
 from tare.workload.wisconsin.pipe import piped
@@ -71,7 +71,7 @@ class Laying:
         self._ledger.enter(laid.name, Entry(self._digest(laid), laid.tuples, content=""))
         self._session.run(f"DROP TABLE IF EXISTS {laid.name}")
 
-    def load(self, laid: Laid, told: Told) -> Load:
+    def load(self, laid: Laid, told: RowsLoaded) -> Load:
         """Makes it, with its indexes. Raises TableDiffers, StatementFailed or ServerLost."""
         primary = self._layout.primary(laid.own_setting)
         self._session.run(self._layout.create(laid.name, laid.relation.attributes, primary))
@@ -132,7 +132,7 @@ class Laying:
         return self._layout.indexes(laid.relation, laid.own_setting)
 
     def _digest(self, laid: Laid) -> str:
-        """Of all that decides on tuples and pages."""
+        """Digest of all that decides on tuples and pages."""
         relation, setting = laid.relation, laid.own_setting
         parts = [
             _FORMAT,

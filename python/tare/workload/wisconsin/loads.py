@@ -1,4 +1,4 @@
-"""What each load took, kept in the database beside the ledger: a run that finds the tables there can still say it."""
+"""Durations of loads, kept in the database beside the ledger for later runs that find the tables there."""
 
 from __future__ import annotations
 

@@ -6,11 +6,11 @@ from typing import Annotated
 
 from pydantic import Field
 
-from tare.experiment.part import Part
+from tare.experiment.spec_model import SpecModel
 from tare.workload.wisconsin.kinds import Generation, Organisation
 
 
-class WisconsinSpec(Part):
+class WisconsinSpec(SpecModel):
     """`[wisconsin]` in the place of an experiment's own tables and queries."""
 
     generation: Generation

@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from tare.dbms.base import Session
 from tare.errors import CacheNotCleared, ForeignTable
 from tare.experiment.ledger import Entry, Ledger, exists
-from tare.experiment.work import Told
+from tare.experiment.work import RowsLoaded
 from tare.workload.wisconsin.laying import Laid, Laying
 from tare.workload.wisconsin.layout import Setting, layout_of
 from tare.workload.wisconsin.loads import Load, Loads
@@ -29,7 +29,7 @@ _RESULT = "a result relation"
 class WisconsinTables:
     """`session` must have been opened with `allow_writes`. Not for two executors at a time."""
 
-    def __init__(self, session: Session, spec: WisconsinSpec, told: Told | None = None) -> None:
+    def __init__(self, session: Session, spec: WisconsinSpec, told: RowsLoaded | None = None) -> None:
         self._session = session
         self._spec = spec
         self._relations = relations(spec.generation)
@@ -75,11 +75,11 @@ class WisconsinTables:
         self._facts = (*self._layout.stands_in(state), *written, self._account(state, cardinality))
 
     def facts(self) -> tuple[str, ...]:
-        """Of the last `settle`, for a reader: what stands in for what, and how long loading took."""
+        """Facts about the last `settle`, for a reader: what stands in for what, and how long loading took."""
         return self._facts
 
     def loads(self) -> Mapping[str, Load]:
-        """What it took to make each relation that is there, by name."""
+        """Loads of the relations that are there, by name."""
         found = ((one.name, self._loads.of(one.name)) for one in self._relations)
         return {name: load for name, load in found if load is not None}
 

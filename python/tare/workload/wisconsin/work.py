@@ -8,7 +8,7 @@ from itertools import pairwise
 
 from tare.dbms.base import Session
 from tare.experiment.scenario.base import listed
-from tare.experiment.work import Tables, Told, Trial, Work
+from tare.experiment.work import RowsLoaded, Tables, Trial, Work
 from tare.measure.query import Query
 from tare.workload.wisconsin.catalogue import chosen, find
 from tare.workload.wisconsin.layout import layout_of, setting_of
@@ -21,7 +21,7 @@ from tare.workload.wisconsin.specification import WisconsinSpec
 from tare.workload.wisconsin.tables import WisconsinTables
 
 MOST_ROWS_COMPARED = 10_000
-"""Of a result relation; of a larger one a digest is."""
+"""Most rows of a result relation that are compared; of a larger one a digest is."""
 
 
 class Wisconsin(Work):
@@ -43,7 +43,7 @@ class Wisconsin(Work):
     def to_load(self) -> Mapping[str, int]:
         return {one.name: one.tuples(self.sizes.maximum) for one in relations(self._spec.generation)}
 
-    def tables(self, session: Session, told: Told | None = None) -> Tables:
+    def tables(self, session: Session, told: RowsLoaded | None = None) -> Tables:
         return WisconsinTables(session, self._spec, told)
 
     def lacking(self, query: str, dbms: str) -> str | None:

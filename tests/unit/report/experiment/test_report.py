@@ -16,9 +16,10 @@ from tare.report import json as report_json
 from tare.report.charts.chart import MOST_MARKS, Chart, NoChart, columns
 from tare.report.charts.theme import PALETTE
 from tare.report.conditions.facts import Facts, facts_of
-from tare.report.experiment import html, markdown, schema
 from tare.report.experiment.build import Built, build
 from tare.report.experiment.document import QatC, Report
+from tare.report.experiment.story import story
+from tare.report.kit import markdown, page, terminal
 from tare.report.kit.markdown import fenced
 from tare.report.safe import short
 from tests.unit.report.experiment import sample_outcome
@@ -32,10 +33,6 @@ def chart(built: Built, name: str) -> Chart:
 
 
 # The document ------------------------------------------------------------------------
-def test_the_published_schema_is_up_to_date() -> None:
-    assert PUBLISHED.read_text() == schema.schema_text(), "run: python -m tare.report.experiment.schema"
-
-
 def test_the_json_keeps_to_the_schema_and_reads_back_as_the_same_report(built: Built) -> None:
     text = report_json.render(built.report)
     jsonschema.validate(
@@ -87,7 +84,7 @@ def test_a_stopped_protocol_leaves_the_others_reported(frames: Frames, facts: li
     ]
     built = build(frames, facts, outcomes, [], lab="lab.db")
     assert built.report.primary == "exact"
-    assert "10 missing queries" in html.render(built)
+    assert "10 missing queries" in page.render(story(built))
 
 
 def test_where_every_protocol_was_stopped_the_report_says_so_and_draws_nothing_of_times(
@@ -100,10 +97,10 @@ def test_where_every_protocol_was_stopped_the_report_says_so_and_draws_nothing_o
     assert built.report.primary == "ttp2"
     assert built.report.times == []
     assert all(isinstance(one, NoChart) and one.why for one in built.charts)
-    page = html.render(built)
-    assert "so no time is reported" in page
-    assert "is not drawn" in page
-    assert "so no time is reported" in markdown.render(built.report)
+    shown = page.render(story(built))
+    assert "so no time is reported" in shown
+    assert "is not drawn" in shown
+    assert "so no time is reported" in markdown.render(story(built))
 
 
 # Charts ------------------------------------------------------------------------------
@@ -161,7 +158,7 @@ def test_a_large_lab_is_aggregated_and_the_caption_says_so(tmp_path: Path) -> No
     assert "median of about 10 retained QEs" in order.caption
     assert order.marks <= MOST_MARKS
     assert sum(row["qes"] for row in order.data["qes-in-order"]) == 80 * 44
-    assert len(html.render(large).encode()) < html.MOST_BYTES
+    assert len(page.render(story(large)).encode()) < page.MOST_BYTES
 
 
 @pytest.mark.parametrize("page", ["#ffffff", "#14171b"])
@@ -183,8 +180,8 @@ def test_columns_hold_every_value_of_the_rows() -> None:
 
 # The page ------------------------------------------------------------------------------
 def test_the_page_is_one_file_of_moderate_size_with_every_section(built: Built) -> None:
-    page = html.render(built)
-    assert len(page.encode()) < html.MOST_BYTES
+    shown = page.render(story(built))
+    assert len(shown.encode()) < page.MOST_BYTES
     for key in (
         "statement",
         "protocols",
@@ -196,21 +193,21 @@ def test_the_page_is_one_file_of_moderate_size_with_every_section(built: Built) 
         "conditions",
         "reproduce",
     ):
-        assert page.count(f'<section id="{key}"') == 1
-    words = re.sub(r"<script.*?</script>", "", page, flags=re.DOTALL)
-    assert len(words) < len(page) - 900_000, "the charts' library is within scripts"
+        assert shown.count(f'<section id="{key}"') == 1
+    words = re.sub(r"<script.*?</script>", "", shown, flags=re.DOTALL)
+    assert len(words) < len(shown) - 900_000, "the charts' library is within scripts"
     assert not re.findall(r'(?:src|href)="(?!#)', words)
 
 
 def test_the_papers_figures_stand_beside_ours(built: Built) -> None:
-    page = html.render(built)
-    row = re.search(r"retained Q@Cs</th>(.*?)</tr>", page)
+    shown = page.render(story(built))
+    row = re.search(r"retained Q@Cs</th>(.*?)</tr>", shown)
     assert row
     assert row.group(1).count("77%") == 3
-    assert '<td class="n aside">96%</td>' in row.group(1)
-    calculated = re.search(r"calculated time</th>(.*?)</tr>", page)
+    assert '<td class="n">96%</td>' in row.group(1)
+    calculated = re.search(r"calculated time</th>(.*?)</tr>", shown)
     assert calculated
-    assert '<td class="n aside">2.1%</td>' in calculated.group(1)
+    assert '<td class="n">2.1%</td>' in calculated.group(1)
 
 
 def test_fifty_thousand_q_at_cs_with_long_names_still_make_a_small_page(built: Built) -> None:
@@ -226,9 +223,9 @@ def test_fifty_thousand_q_at_cs_with_long_names_still_make_a_small_page(built: B
             ],
         }
     )
-    page = html.render(replace(built, report=report))
-    assert len(page.encode()) < html.MOST_BYTES
-    assert "of 52\u202f800 Q@Cs; all are in the JSON report" in page
+    shown = page.render(story(replace(built, report=report)))
+    assert len(shown.encode()) < page.MOST_BYTES
+    assert "of 52\u202f800; all are in the JSON report" in shown
 
 
 def test_names_are_cut_and_lose_what_cannot_be_shown() -> None:
@@ -236,9 +233,44 @@ def test_names_are_cut_and_lose_what_cannot_be_shown() -> None:
     assert short("a\x00b\u202ec\ud800") == "abc?"
 
 
+# The terminal ----------------------------------------------------------------------------
+@pytest.mark.parametrize("width", [60, 80, 200])
+def test_the_printed_report_begins_with_its_answer_and_is_whole_at_any_width(
+    built: Built, width: int
+) -> None:
+    text = terminal.render(story(built), width)
+    assert text.startswith("! TTPv2 gives times of 34 of 44 Q@Cs (77%), from 9.")
+    assert max(map(len, text.splitlines())) <= width
+    assert "…" not in text
+    words = " ".join(text.split())
+    ttp2 = built.report.protocol("ttp2")
+    assert ttp2 is not None
+    assert all(" ".join(paragraph.split()) in words for paragraph in ttp2.statement.paragraphs)
+    assert "syntax error near 'window'" in words
+
+
+def test_a_run_that_did_not_end_keeps_the_answer_from_being_relied_on(built: Built) -> None:
+    plain = replace(built.outcome, deviations=(), accepted=())
+    plain = replace(plain, checks=tuple(replace(one, unjudged=None) for one in plain.checks))
+    same = replace(built, outcomes=[plain])
+    assert terminal.render(story(same)).startswith("✓ TTPv2 gives times")
+    runs = [built.report.runs[0].model_copy(update={"state": "paused", "said": "Ctrl-C"})]
+    left = replace(same, report=built.report.model_copy(update={"runs": runs}))
+    assert terminal.render(story(left)).startswith("! TTPv2 gives times")
+    assert "run 1 on postgresql 18.1 is paused: Ctrl-C" in terminal.render(story(left))
+
+
+def test_printing_draws_no_chart(built: Built, monkeypatch: pytest.MonkeyPatch) -> None:
+    def drawn(*_: object) -> None:
+        raise AssertionError("a chart was drawn")
+
+    monkeypatch.setattr("tare.report.experiment.charts.draw.charts", drawn)
+    assert terminal.render(story(replace(built)))
+
+
 # Markdown ------------------------------------------------------------------------------
 def test_markdown_tells_the_same_figures(built: Built) -> None:
-    text = markdown.render(built.report)
+    text = markdown.render(story(built))
     ttp2 = built.report.protocol("ttp2")
     assert ttp2 is not None
     assert all(markdown.plain(paragraph) in text for paragraph in ttp2.statement.paragraphs)
@@ -251,7 +283,7 @@ def test_markdown_cannot_be_broken_out_of(built: Built) -> None:
     report = built.report.model_copy(
         update={"missing": [one.model_copy(update=changes) for one in built.report.missing]}
     )
-    text = markdown.render(report)
+    text = markdown.render(story(replace(built, report=report)))
     assert "<script>" not in text.replace("\\<script\\>", "")
     assert "\n# z" not in text
     assert fenced("a\n```\nb", "").startswith("````")

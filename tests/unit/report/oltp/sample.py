@@ -15,8 +15,18 @@ from numpy.typing import NDArray
 from tare.dbms.base import Server
 from tare.measure.environment import MachineFacts
 from tare.workload.oltp.distribution import Distribution
+from tare.workload.oltp.events import (
+    CheckResult,
+    Counts,
+    DriverCost,
+    LoadMarker,
+    Outcome,
+    Second,
+    Stall,
+    Summary,
+    TypeResult,
+)
 from tare.workload.oltp.run import Asked, Measure, OltpRun, Phase, Trouble
-from tare.workload.oltp.told import Checked, Counts, Loaded, OfType, Outcome, Own, Quick, Second
 
 Floats = NDArray[np.float64]
 
@@ -61,9 +71,9 @@ def run(
     rolled = good & (kinds == 0) & (fate < 0.0104)
     total = float(seconds * len(rates))
 
-    def of(name: str, mine: NDArray[np.bool_]) -> OfType:
+    def of(name: str, mine: NDArray[np.bool_]) -> TypeResult:
         ended = mine & good
-        return OfType(
+        return TypeResult(
             name=name,
             counts=_counts(mine, good, rolled),
             response=distribution(response[ended]),
@@ -74,7 +84,7 @@ def run(
     types = tuple(of(name, kinds == place) for place, name in enumerate(MIX))
     everyone = np.ones(due.size, dtype=bool)
     phase_of = lambda second: min(int(second // seconds), len(rates) - 1)  # noqa: E731
-    told = tuple(
+    each_second = tuple(
         _second(number, phase_of(max(number, 0)), due, start, end, good, rolled, response, waited)
         for number in range(-5, int(np.ceil(end.max())))
     )
@@ -86,7 +96,7 @@ def run(
         server=SERVER,
         machine=MACHINE,
         workload="tpcc",
-        loaded=Loaded(
+        loaded=LoadMarker(
             workload="tpcc", scale=4.0, seed=2**64 - 1, options='{"fixed_lines":"15"}', complete=True
         ),
         asked=Asked(
@@ -106,19 +116,21 @@ def run(
             started_ns=1_000_000_000_000,
             took_ns=int(end.max() * 1e9),
             intended_rate=None if closed else due.size / total,
-            rate=due.size / total,
+            rate=float(good.sum()) / total,
             invalid=(),
             types=types,
             all=of("all", everyone),
             warmup_ns=5_200_000_000,
-            warmup=Counts(offered=1500, started=1500, committed=1488, rolled_back=12),
+            warmup=Counts.sparse(offered=1500, started=1500, committed=1488, rolled_back=12),
             reconnects=0,
-            own=Own(cpu_ns=int(due.size * 0.19e6), peak_rss_bytes=21 << 20),
+            own=DriverCost(cpu_ns=int(due.size * 0.19e6), peak_rss_bytes=21 << 20),
             mix=tuple(MIX.values()),
             samples=0,
+            stalls=_stalls(due, end, stall),
+            round_trips=due.size * 20,
         ),
-        seconds=told,
-        measures=tuple(_measures(told, stall, random)),
+        seconds=each_second,
+        measures=tuple(_measures(each_second, stall, random)),
         before=checks(),
         after=checks(),
         unmeasured={"server_block_io": "the kernel accounts no delays (kernel.task_delayacct = 0)"},
@@ -127,10 +139,10 @@ def run(
     return replace(found, **changes)
 
 
-def checks(failing: int = 0) -> tuple[Checked, ...]:
+def checks(failing: int = 0) -> tuple[CheckResult, ...]:
     """Of two conditions; `failing` rows of the first."""
     return (
-        Checked(
+        CheckResult(
             name="3.3.2.1",
             says="w_ytd is the sum of d_ytd of the warehouse's districts",
             failing=failing,
@@ -138,7 +150,7 @@ def checks(failing: int = 0) -> tuple[Checked, ...]:
             rows=tuple((str(w), "300000.00", "299999.00") for w in range(1, min(failing, 3) + 1)),
             took_ns=4_000_000,
         ),
-        Checked(
+        CheckResult(
             name="3.3.2.2",
             says="d_next_o_id - 1 is the greatest o_id of orders and new_order",
             failing=0,
@@ -161,7 +173,7 @@ def hostile() -> OltpRun:
         outcome=outcome,
         after=(
             *checks(failing=5),
-            Checked(name=markup, says=markup, failing=1, columns=(markup,), rows=((markup,),), took_ns=1),
+            CheckResult(name=markup, says=markup, failing=1, columns=(markup,), rows=((markup,),), took_ns=1),
         ),
         troubles=(Trouble(3.2, f"server closed the connection {markup}"),),
         deviations=(markup,),
@@ -189,6 +201,13 @@ def _served(due: Floats, service: Floats, stall: tuple[float, float] | None) -> 
     return start, end
 
 
+def _stalls(due: Floats, end: Floats, stall: tuple[float, float] | None) -> tuple[Stall, ...]:
+    if stall is None:
+        return ()
+    waiting = int(((due < stall[1]) & (end >= stall[1])).sum())
+    return (Stall(from_ns=int(stall[0] * 1e9), to_ns=int(stall[1] * 1e9), waiting=waiting),)
+
+
 def distribution(values: Floats) -> Distribution:
     """Of ns, in buckets of three significant digits."""
     if not values.size:
@@ -211,7 +230,7 @@ def distribution(values: Floats) -> Distribution:
 def _counts(mine: NDArray[np.bool_], good: NDArray[np.bool_], rolled: NDArray[np.bool_]) -> Counts:
     sent, failed = int(mine.sum()), int((mine & ~good).sum())
     back = int((mine & rolled).sum())
-    return Counts(
+    return Counts.sparse(
         offered=sent,
         started=sent,
         committed=sent - failed - back,
@@ -233,8 +252,8 @@ def _second(
     service: Floats,
 ) -> Second:
     if number < 0:
-        few = Quick(mean=8e6, p50=6_000_000, p95=19_000_000, p99=30_000_000, max=44_000_000)
-        counts = Counts(offered=300, started=300, committed=300)
+        few = Summary(mean=8e6, p50=6_000_000, p95=19_000_000, p99=30_000_000, max=44_000_000)
+        counts = Counts.sparse(offered=300, started=300, committed=300)
         return Second(
             number=number, phase=0, counts=counts, backlog=0, running=2, response=few, service=few,
             own_cpu_ns=57_000_000,
@@ -259,18 +278,18 @@ def _second(
     )
 
 
-def _quick(values: Floats) -> Quick | None:
+def _quick(values: Floats) -> Summary | None:
     if not values.size:
         return None
     p50, p95, p99 = (int(x) for x in np.quantile(values, (0.5, 0.95, 0.99)))
-    return Quick(mean=float(values.mean()), p50=p50, p95=p95, p99=p99, max=int(values.max()))
+    return Summary(mean=float(values.mean()), p50=p50, p95=p95, p99=p99, max=int(values.max()))
 
 
 def _measures(
-    told: tuple[Second, ...], stall: tuple[float, float] | None, random: np.random.Generator
+    seconds: tuple[Second, ...], stall: tuple[float, float] | None, random: np.random.Generator
 ) -> list[Measure]:
     found = []
-    for second in told:
+    for second in seconds:
         still = stall is not None and stall[0] <= second.number < stall[1]
         rate = second.counts.committed
         noise = float(random.normal(1, 0.04))

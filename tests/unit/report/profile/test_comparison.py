@@ -9,9 +9,11 @@ import re
 import pytest
 
 from tare.protocol.profile.difference import difference
-from tare.report.page.render import MOST_BYTES
-from tare.report.profile import comparison_html, comparison_text, comparison_view
+from tare.report import json as as_json
+from tare.report.kit import markdown, page, terminal
+from tare.report.kit.shell import MOST_BYTES
 from tare.report.profile.comparison import Comparison, build
+from tare.report.profile.comparison_story import story, verdict
 from tests.unit.report.profile import sample
 
 
@@ -30,9 +32,12 @@ def faster() -> Comparison:
 
 
 def test_the_verdict_says_how_much_is_left_and_whose_part_went(faster: Comparison) -> None:
-    said = comparison_view.verdict(faster)
-    assert re.fullmatch(r"The variance fell to \d+% \(\d+–\d+%\) of what it was\.", said[0])
-    assert said[1].startswith("Of the variance before, by own shares: LWLockAcquireOrWait −")
+    assert re.match(
+        r"The variance fell to \d+% \[\d+, \d+\] of what it was\. "
+        r"By own shares of the variance before: LWLockAcquireOrWait −",
+        verdict(faster),
+    )
+    assert terminal.render(story(faster)).startswith("✓ The variance fell to")
 
 
 def test_changes_of_all_functions_add_up_to_that_of_the_variance(faster: Comparison) -> None:
@@ -44,32 +49,40 @@ def test_changes_of_all_functions_add_up_to_that_of_the_variance(faster: Compari
 
 
 def test_two_profiles_of_the_same_load_have_no_established_change() -> None:
-    said = comparison_view.verdict(compared(1.0))
-    assert said[0].startswith("No change of the variance is established: it is ")
+    assert verdict(compared(1.0)).startswith("No change of the variance is established: it is ")
 
 
 @pytest.mark.parametrize("width", [60, 80, 100, 140])
 def test_no_line_is_longer_than_the_terminal(faster: Comparison, width: int) -> None:
-    lines = comparison_text.render(faster, width).splitlines()
+    lines = terminal.render(story(faster), width).splitlines()
     assert max(map(len, lines)) <= width
-    [place] = (place for place, one in enumerate(lines) if one.lstrip().startswith("LWLockAcquireOrWait"))
-    assert "*" in "".join(lines[place : place + 3])
+    [place] = (place for place, one in enumerate(lines) if one.startswith("LWLockAcquireOrWait"))
+    assert "*" in "".join(lines[place : place + 4])
     whole = "\n".join(lines)
-    assert all(one in whole for one in comparison_view.HEADINGS)
+    headings = (
+        "before",
+        "after",
+        "change [95%]",
+        "own mean before",
+        "own mean after",
+        "calls before",
+        "calls after",
+    )
+    assert all(word in whole for one in headings for word in one.split())
 
 
 def test_every_form_reads_back_or_is_a_page(faster: Comparison) -> None:
-    assert Comparison.model_validate(json.loads(comparison_text.render_json(faster))) == faster
-    page = comparison_html.render(faster)
-    assert len(page.encode()) < MOST_BYTES
-    assert '"name":"paired"' in page
-    assert "| LWLockAcquireOrWait |" in comparison_text.render_markdown(faster)
+    assert Comparison.model_validate(json.loads(as_json.render(faster))) == faster
+    whole = page.render(story(faster))
+    assert len(whole.encode()) < MOST_BYTES
+    assert '"name":"paired"' in whole
+    assert "| LWLockAcquireOrWait |" in markdown.render(story(faster))
 
 
 def test_names_from_the_data_become_no_markup() -> None:
-    found = compared(0.3, 1000, names={3: sample.HOSTILE, 7: sample.LONG})
-    page = comparison_html.render(found)
-    assert "<b onclick" not in page
-    assert page.count("</script>") == 3
-    for form in (page, comparison_text.render(found), comparison_text.render_markdown(found)):
+    found = story(compared(0.3, 1000, names={3: sample.HOSTILE, 7: sample.LONG}))
+    whole = page.render(found)
+    assert "<b onclick" not in whole
+    assert whole.count("</script>") == 3
+    for form in (whole, terminal.render(found), markdown.render(found)):
         assert "\x1b" not in form

@@ -4,64 +4,107 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Collection
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import jsonschema
 import numpy as np
 import pytest
-from rich.console import Console
 
-from tare.lab.profile_about import Watching
+from tare.lab.profile_about import Rates, State, Watching
+from tare.protocol.profile.found import Doubt, Reservation
+from tare.report import json as as_json
 from tare.report.charts.chart import MOST_MARKS, Chart
-from tare.report.page.render import MOST_BYTES
-from tare.report.profile import headline, html, markdown, text, view, words
-from tare.report.profile import json as as_json
+from tare.report.kit import markdown, page, terminal
+from tare.report.kit.blocks import Section, Table, Tree, cell
+from tare.report.kit.deliver import deliver
+from tare.report.kit.names import Names
+from tare.report.kit.shell import MOST_BYTES
+from tare.report.profile import headline
 from tare.report.profile.build import Built, build
 from tare.report.profile.document import Node, ProfileReport
-from tare.report.profile.names import Names
+from tare.report.profile.names import factor_name
 from tare.report.profile.next import Unwatched, next_step
-from tare.report.profile.schema import main, schema_text
-from tare.report.profile.watching import Hazard, Way, watched_how
-from tare.report.profile.write import deliver
+from tare.report.profile.story import PARTS, story
+from tare.report.profile.watching import Hazard, PassedOver, Way, watched_how
 from tests.unit.report.profile import sample
 
+PRINTED = ("flame", *PARTS)
 PUBLISHED = Path(__file__).parents[4] / "schemas" / "profile-v1.json"
 
 
+def text(built: Built, width: int = 100, parts: Collection[str] = PRINTED) -> str:
+    return terminal.render(story(built, parts), width)
+
+
+def html(built: Built) -> str:
+    return page.render(story(built))
+
+
+def marked(built: Built) -> str:
+    return markdown.render(story(built))
+
+
+def plain(form: str) -> str:
+    """Markdown without what keeps it from being read as markup."""
+    return form.replace("\\", "")
+
+
 # The document ---------------------------------------------------------------------------
-def test_the_published_schema_is_up_to_date() -> None:
-    assert PUBLISHED.read_text() == schema_text(), "run: python -m tare.report.profile.schema"
-    assert main(["--check", str(PUBLISHED)]) == 0
-
-
 def test_every_report_keeps_to_the_schema_and_reads_back(any_built: Built) -> None:
     written = as_json.render(any_built.report)
-    jsonschema.validate(json.loads(written), json.loads(schema_text()), cls=jsonschema.Draft202012Validator)
+    jsonschema.validate(
+        json.loads(written), json.loads(PUBLISHED.read_text()), cls=jsonschema.Draft202012Validator
+    )
     assert ProfileReport.model_validate_json(written) == any_built.report
 
 
 def test_every_form_can_be_made_of_every_profile(any_built: Built) -> None:
-    for form in (text.render(any_built.report), markdown.render(any_built.report), html.render(any_built)):
-        assert any_built.report.headline[0].split(";")[0][:40] in form
+    first = any_built.report.headline[0].split(";")[0][:40]
+    assert text(any_built)[2:].startswith(first)
+    assert plain(marked(any_built).split("\n\n")[2]).startswith(f"**{first}")
+    assert first in html(any_built).replace("\u00a0", " ")
 
 
 def test_the_first_sentence_names_the_factor_its_interval_and_the_overhead(built: Built) -> None:
     assert re.fullmatch(
-        r"LWLockAcquireOrWait explains \d+% \(\d+–\d+%\) of the variance of 4\u202f000 transactions; "
-        r"1\.8\u00a0±\u00a00\.3% overhead by the profiling itself\.",
+        r"LWLockAcquireOrWait explains \d+% \[\d+, \d+\] of the variance of 4\u202f000 transactions; "
+        r"1\.8% \[1\.5, 2\.1\] overhead by the profiling itself\.",
         built.report.headline[0],
     )
-    assert text.render(built.report).startswith("LWLockAcquireOrWait explains ")
+    assert text(built).startswith("✓ LWLockAcquireOrWait explains ")
 
 
 def test_a_profile_with_too_many_invalid_transactions_says_so_first(hostile: Built) -> None:
     assert not hostile.report.valid
-    for form in (text.render(hostile.report), markdown.render(hostile.report).split("## Findings")[1]):
-        assert form.lstrip("\n*").startswith(
+    for form in (text(hostile), marked(hostile).split("\n\n")[2]):
+        assert form.lstrip("✗* ").startswith(
             "This profile is not valid: 21.1% of its transactions do not count"
         )
-    assert '<div class="verdict-box not"><b>Not valid</b>' in html.render(hostile)
+    assert '<div class="verdict-box not">This profile is not valid' in html(hostile)
+
+
+@pytest.mark.parametrize(
+    ("findings", "about", "sign"),
+    [
+        ({}, {}, "✓"),
+        ({"overhead": None}, {}, "!"),
+        ({"reservations": (Reservation(Doubt.LOST, "12 records were lost"),)}, {}, "!"),
+        ({"enough": 9000}, {}, "!"),
+        ({}, {"state": State.INTERRUPTED}, "!"),
+        ({}, {"rates": Rates(before=10.0, during=9.0, after=0.0)}, "!"),
+        ({"invalid": {"lost": 900}}, {}, "✗"),
+    ],
+)
+def test_only_what_may_be_relied_on_is_green(
+    findings: dict[str, Any], about: dict[str, Any], sign: str
+) -> None:
+    found = build(sample.findings(**findings), sample.ABOUT.model_copy(update=about))
+    assert text(found)[0] == sign
+    box = {"✓": "rely", "!": "care", "✗": "not"}[sign]
+    assert html(found).count(f'class="verdict-box {box}"') == 1
 
 
 def test_transactions_that_our_own_windows_cut_do_not_make_it_invalid(built: Built) -> None:
@@ -71,23 +114,21 @@ def test_transactions_that_our_own_windows_cut_do_not_make_it_invalid(built: Bui
 
 def test_calls_without_a_return_or_a_record_are_counted_beside_the_records() -> None:
     of = replace(sample.measured(), unwound=1_234_567, unrecorded=1, invalid={"unwound": 2})
-    report = sample.report(of).report
-    for form in (text.render(report), markdown.render(report)):
+    built = sample.report(of)
+    for form in (text(built), marked(built)):
         form = " ".join(form.split())
         assert "1 234 567 calls were left without a return (exception, longjmp or end of the thread)" in form
         assert "1 call of signal handlers could not be recorded" in form
-    assert "left by an exception, a longjmp or the end of their thread at an unknown time" in view.records(
-        report
-    )
+    assert "left by an exception, a longjmp or the end of their thread at an unknown time" in html(built)
 
 
 def test_how_many_functions_are_watched_in_which_way_and_why() -> None:
     watching = Watching(ways={"exit sites": 12, "return probe": 1}, hazards=("exceptions", "thread exit"))
     refused = {10: "its code is not understood", 11: "its code is not understood", 3: "it has no way out"}
     about = sample.ABOUT.model_copy(update={"watching": watching, "refused": refused})
-    report = build(sample.findings(), about).report
-    assert report.watching.refused == {"its code is not understood": 2, "it has no way out": 1}
-    for form in (text.render(report), markdown.render(report)):
+    built = build(sample.findings(), about)
+    assert built.report.watching.refused == {"its code is not understood": 2, "it has no way out": 1}
+    for form in (text(built), marked(built)):
         assert (
             "Watched: twelve functions by probes where they leave and one function by return probes; return probes "
             "would harm the server: it can throw exceptions and its threads can end in mid-function. Not watched, "
@@ -95,11 +136,22 @@ def test_how_many_functions_are_watched_in_which_way_and_why() -> None:
         ) in " ".join(form.split())
 
 
+def test_calls_that_were_passed_over_are_counted_before_the_tree() -> None:
+    watching = Watching(passed_over={"deep": 1234, "other stack": 1})
+    built = build(sample.findings(), sample.ABOUT.model_copy(update={"watching": watching}))
+    note = (
+        "Calls that were not recorded, so that their time is their callers': 1\u202f234 nested in too many "
+        "watched functions and 1 on another stack than their caller's."
+    )
+    assert built.report.notes[-1] == note
+    assert " ".join(note.split()) in " ".join(text(built).split()).partition("call path")[0]
+
+
 def test_every_way_and_hazard_of_the_recorder_has_its_words() -> None:
     """The Rust enums' words."""
     source = (Path(__file__).parents[4] / "crates" / "tare-profile" / "src" / "backend.rs").read_text()
     known = set(re.findall(r'Self::\w+ => "([a-z ]+)"', source))
-    assert {str(one) for one in (*Way, *Hazard)} <= known
+    assert {str(one) for one in (*Way, *Hazard, *PassedOver)} <= known
     said = watched_how({str(one): 1 for one in Way}, [str(one) for one in Hazard], {})
     assert "exit sites" not in said
     assert "thread exit" not in said
@@ -133,11 +185,11 @@ def test_own_shares_add_up_and_the_report_says_to_what(built: Built) -> None:
     assert built.report.equation.own_sum == pytest.approx(1.0, abs=1e-9)
     assert built.report.equation.residue is not None
     assert built.report.equation.residue < 1e-9
-    assert "own shares add up to 100.0%" in text.render(built.report)
+    assert "own shares add up to 100.0%" in text(built)
 
 
 def test_profiles_without_shares_say_that_there_are_none() -> None:
-    assert "took 2.00 ms each" in text.render(sample.alike().report)
+    assert "took 2.00 ms each" in text(sample.alike())
     assert sample.alike().report.nodes[0].own_covariance is None
     nothing = sample.nothing()
     assert not nothing.report.valid
@@ -157,8 +209,8 @@ def test_a_profile_of_the_transaction_alone_has_a_report() -> None:
     found = sample.report(alone, sample.ABOUT.model_copy(update={"left_out": ()}))
     assert len(found.report.nodes) == 1
     assert "Nothing but the transaction itself was watched" in found.report.headline[0]
-    assert "tare profile refine pg-tpcb FUNCTION" in text.render(found.report)
-    assert "the one path" in html.render(found)
+    assert "tare profile refine pg-tpcb FUNCTION" in text(found)
+    assert "the one path" in html(found)
 
 
 def test_without_windows_to_measure_it_the_overhead_is_said_to_be_arithmetic() -> None:
@@ -170,35 +222,34 @@ def test_without_windows_to_measure_it_the_overhead_is_said_to_be_arithmetic() -
 
 # The tree -------------------------------------------------------------------------------
 def test_the_tree_tells_what_varies_together_where_it_counts(built: Built) -> None:
-    drawn = text.tree(built.report, 110)
+    drawn = text(built, 110, ("tree",))
     assert re.search(r"XLogFlush .*\n.*├╴LWLockAcquireOrWait .*\n.*├╴XLogWrite ", drawn)
-    assert re.search(r"−\d+% by what varies together", drawn)
+    assert re.search(r"what varies together +−\d+%", drawn)
     assert "exec_simple_query (inferred)" in drawn
 
 
 @pytest.mark.parametrize("width", [40, 60, 80, 100, 160, 200])
 def test_no_column_vanishes_in_a_narrow_terminal(built: Built, width: int) -> None:
-    report = built.report
-    tree = text.render(report, width, ("tree",))
-    root = report.nodes[0]
-    for one in ("variance", "95%", "own", "mean", "calls", words.interval(root.variance)):
-        assert one in tree
-    for part, headings, rows in (
-        ("factors", view.FACTOR_HEADINGS, view.factor_rows(report, 10, 80)),
-        ("types", view.TYPE_HEADINGS, view.type_rows(report, 12, 80)),
-        ("tail", view.TAIL_HEADINGS, view.tail_rows(report, 5, 80)),
-    ):
-        shown = text.render(report, width, (part,))
-        assert all(one in shown for one in headings)
-        for row in rows:
-            assert all(cell in shown for cell in row[1:])
+    parts = ("tree", "factors", "types", "tail", "rounds")
+    tables = {
+        section.key: [block for block in section.blocks if isinstance(block, Table | Tree)]
+        for section in story(built).blocks
+        if isinstance(section, Section) and section.key in parts
+    }
+    assert len(tables) == len(parts)
+    for part, found in tables.items():
+        shown = text(built, width, (part,))
+        for block in found:
+            texts = [one.heading for one in block.columns[1:]]
+            if isinstance(block, Table):
+                texts += [cell(one).text for row in block.rows[: block.brief] for one in row]
+            assert all(word in shown for one in texts for word in one.split()), part
 
 
 @pytest.mark.parametrize("width", [60, 80, 100, 160, 200])
 @pytest.mark.parametrize("which", ["built", "hostile"])
 def test_no_line_is_longer_than_the_terminal(which: str, width: int, request: pytest.FixtureRequest) -> None:
-    report = request.getfixturevalue(which).report
-    lines = text.render(report, width).splitlines()
+    lines = text(request.getfixturevalue(which), width).splitlines()
     commands = [one for one in lines if one.startswith("  tare profile")]
     assert len(commands) == 1, "a command to copy stands on one line"
     assert max(len(one) for one in lines if one not in commands) <= width
@@ -206,14 +257,14 @@ def test_no_line_is_longer_than_the_terminal(which: str, width: int, request: py
 
 
 def test_call_sites_are_told_apart_in_the_page(built: Built) -> None:
-    page = html.render(built)
-    assert "ProcSleep, by where it is called from" in page
-    assert "heap_update+0x100" in page
-    assert "heap_update+0x900" in page
+    whole = html(built)
+    assert "ProcSleep, by where it is called from" in whole
+    assert "heap_update+0x100" in whole
+    assert "heap_update+0x900" in whole
 
 
 def test_a_very_long_name_keeps_both_ends(hostile: Built) -> None:
-    for form in (text.render(hostile.report), markdown.render(hostile.report), html.render(hostile)):
+    for form in (text(hostile), marked(hostile), html(hostile)):
         assert re.search(r"std::.Rb.tree(<|\\<|&lt;)?\S*.*….*emplace.hint.unique", form.replace("\\", ""))
     assert any(one.name == sample.LONG for one in hostile.report.nodes)
 
@@ -221,16 +272,17 @@ def test_a_very_long_name_keeps_both_ends(hostile: Built) -> None:
 def test_two_names_that_differ_in_the_middle_are_cut_so_that_it_shows() -> None:
     begin, end = "std::map<std::string, Lock", ">::_M_get_insert_unique_pos(std::string const&)"
     of = sample.measured(names={4: f"{begin}Table{end}", 7: f"{begin}Space{end}", 9: f"{begin}Index{end}"})
-    report = sample.report(of).report
+    built = sample.report(of)
     for width in (60, 80, 120):
         for part in ("tree", "factors"):
-            shown = text.render(report, width, (part,))
+            shown = "".join(text(built, width, (part,)).split())
             assert all(one in shown for one in ("ckT", "ckS", "ckI"))
+    factors = built.report.factors
+    names = Names(name for one in factors for name in (*one.names, *one.beneath))
     for room in range(8, 70):
-        rows = [row[0] for row in view.factor_rows(report, 99, room)]
-        assert len(set(rows)) == len(rows)
-        names = Names.of(report)
-        assert all(len(names.cut(one.name, room)) <= room for one in report.nodes)
+        cut = [factor_name(one, names, room) for one in factors]
+        assert len(set(cut)) == len(cut)
+        assert all(len(names.cut(one.name, room)) <= room for one in built.report.nodes)
 
 
 def test_a_transaction_that_is_one_call_stands_in_the_tree_once() -> None:
@@ -239,15 +291,15 @@ def test_a_transaction_that_is_one_call_stands_in_the_tree_once() -> None:
         sample.node(1, 0, "handle_request", own=0.1, variance=1.0, depth=1, children=(2,)),
         sample.node(2, 1, "lock", own=0.9, depth=2),
     ]
-    report = build(sample.Bare(500, nodes).findings(mean_ns=1e6, sd_ns=1e5), sample.ABOUT).report
-    lines = text.tree(report, 100).splitlines()
+    built = build(sample.Bare(500, nodes).findings(mean_ns=1e6, sd_ns=1e5), sample.ABOUT)
+    _, lines = (part.splitlines() for part in text(built, 100, ("tree",)).split("call path", 1))
     assert lines[1].startswith("transaction (handle_request)")
     assert lines[2].startswith("├╴lock") or lines[2].startswith("└╴lock")
     assert "handle_request" not in "".join(lines[2:])
-    icicle = text.render(report, 60, ("flame",))
+    icicle = text(built, 60, ("flame",)).split("Icicle", 1)[1]
     assert icicle.count("handle_request") == 1
-    assert icicle.count("transaction") == 1
-    assert [one.name for one in report.nodes] == ["transaction", "handle_request", "lock"]
+    assert icicle.count("[transaction") == 1
+    assert [one.name for one in built.report.nodes] == ["transaction", "handle_request", "lock"]
 
 
 def test_a_function_on_several_paths_is_named_with_its_callers() -> None:
@@ -262,17 +314,17 @@ def test_a_function_on_several_paths_is_named_with_its_callers() -> None:
 
 def test_negative_shares_are_shown_as_such() -> None:
     nodes = sample.forest(12)
-    report = build(sample.Bare(500, nodes).findings(mean_ns=1e6, sd_ns=1e5), sample.ABOUT).report
-    assert any(one.own_covariance and one.own_covariance.value < -0.05 for one in report.nodes)
-    assert re.search(r"f\d+ .*−\d+", text.tree(report, 100))
+    built = build(sample.Bare(500, nodes).findings(mean_ns=1e6, sd_ns=1e5), sample.ABOUT)
+    assert any(one.own_covariance and one.own_covariance.value < -0.05 for one in built.report.nodes)
+    assert re.search(r"f\d+ .*−\d+", text(built, 100, ("tree",)))
 
 
 def test_a_profile_of_thousands_of_paths_stays_a_page() -> None:
     found = build(sample.Bare(9000, sample.forest(4000)).findings(mean_ns=1e6, sd_ns=1e5), sample.ABOUT)
-    page = html.render(found)
-    assert len(page.encode()) < MOST_BYTES
-    assert "the JSON report has all 4\u202f000" in page
-    assert len(text.tree(found.report, 100).splitlines()) < 150
+    whole = html(found)
+    assert len(whole.encode()) < MOST_BYTES
+    assert "the JSON report has all 4\u202f000" in whole
+    assert len(text(found, 100, ("tree",)).splitlines()) < 160
     for one in found.charts:
         assert not isinstance(one, Chart) or one.marks <= MOST_MARKS
 
@@ -281,15 +333,15 @@ def test_a_recursion_of_a_thousand_levels_has_a_report() -> None:
     found = build(
         sample.Bare(9000, sample.forest(1000, chain=True)).findings(mean_ns=1e6, sd_ns=1e5), sample.ABOUT
     )
-    assert "more paths" in text.tree(found.report, 100)
-    assert len(html.render(found).encode()) < MOST_BYTES
+    assert "more paths" in text(found, 100, ("tree",))
+    assert len(html(found).encode()) < MOST_BYTES
 
 
 # What to do next ------------------------------------------------------------------------
 def test_what_refinement_would_divide_is_the_next_command() -> None:
-    report = build(sample.findings(), sample.ABOUT, refine=("heap_update", "operator new")).report
-    assert report.next.command == "tare profile refine pg-tpcb heap_update,'operator new'"
-    assert report.next.command in text.render(report)
+    built = build(sample.findings(), sample.ABOUT, refine=("heap_update", "operator new"))
+    assert built.report.next.command == "tare profile refine pg-tpcb heap_update,'operator new'"
+    assert built.report.next.command in text(built)
 
 
 def test_a_function_with_no_watched_callee_is_divided_next(built: Built) -> None:
@@ -426,16 +478,13 @@ def test_the_next_step_fits_why_callees_were_not_watched(
 
 # Hostile data ---------------------------------------------------------------------------
 def test_nothing_from_the_data_becomes_markup(hostile: Built) -> None:
-    page = html.render(hostile)
-    assert "<b onclick" not in page
-    assert "<b>profile</b>" not in page
-    assert page.count("</script>") == 3
-    assert "\x1b" not in page
-    assert "\u202e" not in page
-    marked = markdown.render(hostile.report)
-    outside = re.sub(r"(`{3,}).*?\1", "", marked, flags=re.DOTALL)
+    whole = html(hostile)
+    assert "<b onclick" not in whole
+    assert "<b>profile</b>" not in whole
+    assert whole.count("</script>") == 3
+    outside = re.sub(r"(`{3,}).*?\1", "", marked(hostile), flags=re.DOTALL)
     assert "<b onclick" not in outside.replace("\\<", "")
-    for form in (text.render(hostile.report), marked):
+    for form in (whole, text(hostile), marked(hostile)):
         assert "\x1b" not in form
         assert "\u202e" not in form
     assert "\x1b" not in as_json.render(hostile.report)
@@ -446,32 +495,31 @@ def test_the_command_to_copy_is_safe_to_copy(hostile: Built) -> None:
 
 
 # Where it goes --------------------------------------------------------------------------
-def test_forms_go_where_they_were_asked_to(built: Built, tmp_path: Path) -> None:
-    given = {name: str(tmp_path / name) for name in ("html", "markdown", "json", "folded", "folded-negative")}
-    deliver(built, given, Console(file=None))
-    assert all((tmp_path / name).stat().st_size for name in given)
-    assert "LWLockAcquireOrWait" in (tmp_path / "folded").read_text()
-
-
-def test_with_nothing_asked_for_the_chosen_parts_are_printed(
-    built: Built, capsys: pytest.CaptureFixture[str]
-) -> None:
-    deliver(built, {"html": None}, Console(width=100), ("factors",))
+def test_chosen_parts_are_printed_below_the_answer(built: Built, capsys: pytest.CaptureFixture[str]) -> None:
+    deliver(story(built, ("factors",)), built.report, {"html": None})
     shown = capsys.readouterr().out
-    assert "factor" in shown
-    assert "the variance tree" not in shown
+    assert shown.startswith("✓ LWLockAcquireOrWait explains ")
+    assert "specificity" in shown
+    assert "The variance tree" not in shown
+
+
+def test_printing_draws_no_charts(capsys: pytest.CaptureFixture[str]) -> None:
+    built = sample.report()
+    deliver(story(built), built.report, {})
+    assert "charts" not in vars(built)
 
 
 def test_with_files_alone_the_answer_is_printed_and_where_they_are(
     built: Built, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    page = tmp_path / "p.html"
-    deliver(built, {"html": str(page), "json": None}, Console(width=100))
+    target = tmp_path / "p.html"
+    deliver(story(built), built.report, {"html": str(target), "json": None})
     shown = " ".join(capsys.readouterr().out.split())
     assert all(" ".join(sentence.split()) in shown for sentence in built.report.headline)
-    assert shown.endswith(f"html: {page}")
-    assert "the variance tree" not in shown
-    deliver(built, {"html": str(page), "json": "-"}, Console(width=100))
+    assert shown.endswith(f"html: {target}")
+    assert "The variance tree" not in shown
+    assert target.stat().st_size
+    deliver(story(built), built.report, {"html": str(target), "json": "-"})
     assert json.loads(capsys.readouterr().out)["run"] == built.report.run
 
 

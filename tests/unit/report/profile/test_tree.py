@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from tare.report.profile.build import Built, build
 from tare.report.profile.document import ProfileReport
-from tare.report.profile.tree import Branch, Tree, cut
+from tare.report.profile.tree import Subtree, Weights, cut
 from tests.unit.report.profile import sample
 
 
@@ -23,7 +23,6 @@ def report(n: int, seed: int) -> ProfileReport:
 @given(st.integers(1, 120), st.integers(0, 10_000), st.integers(1, 60))
 def test_own_shares_of_what_is_shown_and_of_what_is_not_add_up_to_all(n: int, seed: int, most: int) -> None:
     root = cut(report(n, seed), most)
-    assert root is not None
     shown = list(root)
     assert 1 <= len(shown) <= most
     own = [one.node.own_covariance.value for one in shown if one.node.own_covariance]
@@ -33,27 +32,22 @@ def test_own_shares_of_what_is_shown_and_of_what_is_not_add_up_to_all(n: int, se
 
 
 def test_every_level_adds_up_by_equation_1(built: Built) -> None:
-    root = Tree(built.report.nodes, built.report.pairs).branch(0, 0.0)
+    root = Weights(built.report.nodes).subtree(0, 0.0)
     pairs: dict[int, float] = {}
     for one in built.report.pairs:
         pairs[one.parent] = pairs.get(one.parent, 0.0) + (one.covariance or 0.0)
     assert len(list(root)) == len(built.report.nodes)
-    for branch in root:
-        if branch.node.children:
-            assert branch.together == pytest.approx(pairs.get(branch.node.path, 0.0), abs=1e-9)
+    for subtree in root:
+        if subtree.node.children:
+            assert subtree.together == pytest.approx(pairs.get(subtree.node.path, 0.0), abs=1e-9)
 
 
 def test_the_largest_child_comes_first(built: Built) -> None:
     root = cut(built.report, 100)
-    assert root is not None
 
-    def variance(of: Branch) -> float:
+    def variance(of: Subtree) -> float:
         return of.node.variance.value if of.node.variance else 0.0
 
-    for branch in root:
-        values = [variance(one) for one in branch.branches]
+    for subtree in root:
+        values = [variance(one) for one in subtree.subtrees]
         assert values == sorted(values, reverse=True)
-
-
-def test_an_empty_profile_has_no_tree() -> None:
-    assert cut(sample.nothing().report, 10) is None

@@ -10,7 +10,7 @@ from tare.report.wisconsin.build import Built
 from tare.report.wisconsin.make import make
 from tests.unit.report.wisconsin.sample_lab import make_lab
 
-RUNS = ("1", "2", "3", "4")
+RUNS = ("e1", "e2", "e3", "e4")
 
 
 @pytest.fixture(scope="session")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import jsonschema
@@ -16,12 +17,13 @@ from tare.lab.exporting import export
 from tare.lab.store import open_lab
 from tare.report import json as report_json
 from tare.report.charts.chart import MOST_MARKS, Chart
-from tare.report.page.render import MOST_BYTES
-from tare.report.wisconsin import html, markdown, schema, text
+from tare.report.kit import markdown, page, terminal
+from tare.report.kit.blocks import Tone, Verdict
 from tare.report.wisconsin.build import Built
 from tare.report.wisconsin.document import Slope, Timed, WisconsinReport
 from tare.report.wisconsin.make import make
 from tare.report.wisconsin.slopes import fit
+from tare.report.wisconsin.story import story
 from tests.unit.report.experiment.sample_lab import make_lab as make_other_lab
 from tests.unit.report.wisconsin.sample_lab import make_lab
 
@@ -38,10 +40,6 @@ def slope(report: WisconsinReport, system: str, query: str) -> Slope:
 
 
 # The document ------------------------------------------------------------------------
-def test_the_published_schema_is_up_to_date() -> None:
-    assert PUBLISHED.read_text() == schema.schema_text(), "run: python -m tare.report.wisconsin.schema"
-
-
 def test_the_json_keeps_to_the_schema_and_reads_back_as_the_same_report(built: Built) -> None:
     said = report_json.render(built.report)
     jsonschema.validate(
@@ -156,11 +154,43 @@ def test_the_findings_come_first_and_say_what_ran_and_whether_answers_agree(buil
     first, second, *_ = built.report.headline
     assert "48 queries of 1983 at 10\u202f000 tuples and 32 queries of 1993" in first
     assert second.startswith("Answers differ in 3 of")
-    assert text.render(built.report).startswith("PostgreSQL 18.1 and SQLite 3.51.1 ran")
+    assert terminal.render(story(built)).startswith("✗ PostgreSQL 18.1 and SQLite 3.51.1 ran")
+
+
+def test_the_findings_may_be_relied_on_only_where_answers_agree_and_every_run_ended(built: Built) -> None:
+    report = built.report
+    answers = report.answers.model_copy(update={"differing": []})
+    times = [one.model_copy(update={"timeouts": 0}) for one in report.times]
+    agreeing = report.model_copy(update={"answers": answers, "times": times})
+    for change, tone in (
+        ({}, Tone.GOOD),
+        ({"unfinished": ["Run 1 is paused"]}, Tone.CAUTION),
+        ({"exact": report.exact.model_copy(update={"stopped": "steal time"})}, Tone.CAUTION),
+        ({"answers": report.answers}, Tone.BAD),
+    ):
+        verdict = story(replace(built, report=agreeing.model_copy(update=change))).blocks[0]
+        assert isinstance(verdict, Verdict)
+        assert verdict.tone is tone, change
+
+
+@pytest.mark.parametrize("width", [60, 80, 200])
+def test_the_printed_findings_are_whole_at_any_width_and_draw_no_chart(
+    built: Built, width: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def drawn(*_: object) -> None:
+        raise AssertionError("a chart was drawn")
+
+    monkeypatch.setattr("tare.report.wisconsin.charts.draw.charts", drawn)
+    text = terminal.render(story(replace(built)), width)
+    assert max(map(len, text.splitlines())) <= width
+    assert "…" not in text
+    words = " ".join(text.split())
+    for question in built.report.questions:
+        assert f"{question.question} ({question.source})" in words
 
 
 def test_with_one_size_joins_are_judged_by_their_plans(lab: Path) -> None:
-    report = make(str(lab), ["1", "2"]).report
+    report = make(str(lab), ["e1", "e2"]).report
     joins = next(one for one in report.questions if one.key == "joins")
     assert [one.verdict for one in joins.answers] == ["no", "yes"]
     assert all("by their plans; one size was run" in one.short for one in joins.answers)
@@ -169,28 +199,28 @@ def test_with_one_size_joins_are_judged_by_their_plans(lab: Path) -> None:
 
 def test_what_was_not_run_is_not_answered(lab: Path) -> None:
     """A system of one run alone has no other to agree with."""
-    report = make(str(lab), ["3"]).report
+    report = make(str(lab), ["e3"]).report
     assert report.headline[1].startswith("Answers could not be compared, for there is one system")
     assert report.answers.compared == 0
 
 
 # Its three forms -------------------------------------------------------------------------
 def test_the_page_holds_a_table_for_each_of_the_papers_and_stays_small(built: Built) -> None:
-    page = html.render(built)
-    assert len(page.encode()) < MOST_BYTES
-    tables = re.findall(r'<table class="paper" id="table-(\d+)">', page)
+    shown = page.render(story(built))
+    assert len(shown.encode()) < page.MOST_BYTES
+    tables = re.findall(r"<caption>Table (\d+)\. ", shown)
     assert tables == [str(number) for number in range(1, 12)]
-    assert "://" not in re.sub(r'<script>.*?</script>|"https://vega[^"]*"', "", page, flags=re.DOTALL)
+    assert "://" not in re.sub(r'<script>.*?</script>|"https://vega[^"]*"', "", shown, flags=re.DOTALL)
 
 
 def test_the_markdown_has_the_same_numbers(built: Built) -> None:
-    said = markdown.render(built.report)
+    said = markdown.render(story(built))
     assert said.startswith("# The Wisconsin benchmark\n")
-    assert said.count("\n### Table ") == 11
-    assert "| U-INGRES, 1983 | 53.2 s | 64.4 s |" in said
+    assert len(re.findall(r"^Table \d+\. ", said, re.MULTILINE)) == 11
+    assert "| U-INGRES | 53.2 s | 64.4 s |" in said
     assert "&gt; 5 hours" not in said
     one = timed(built.report, POSTGRESQL, "select_1pct_heap", 10_000)
-    assert re.search(rf"PostgreSQL 18\.1, elapsed \| {one.elapsed.ms:.2f}\d* ms \\\[", said)
+    assert re.search(rf"PostgreSQL 18\.1 \| {one.elapsed.ms:.2f}\d* \\\[", said)
 
 
 def test_charts_keep_to_the_most_marks_and_have_words(built: Built) -> None:
@@ -205,19 +235,19 @@ def test_charts_keep_to_the_most_marks_and_have_words(built: Built) -> None:
 
 def test_what_stands_in_a_deviation_reaches_the_conditions_and_cannot_become_markup(tmp_path: Path) -> None:
     said = "loaded with <script>alert(1)</script> in 0.4 s | *quickly*"
-    found = make(str(make_lab(tmp_path / "lab.db", said=said)), ["1"])
+    found = make(str(make_lab(tmp_path / "lab.db", said=said)), ["e1"])
     assert said in found.report.runs[0].deviations
-    page = html.render(found)
-    assert "<script>alert(1)" not in page
-    assert "loaded with &lt;script&gt;alert(1)&lt;/script&gt;" in page
-    assert r"\<script\>alert(1)\</script\> in 0.4 s \| \*quickly\*" in markdown.render(found.report)
+    shown = page.render(story(found))
+    assert "<script>alert(1)" not in shown
+    assert "loaded with &lt;script&gt;alert(1)&lt;/script&gt;" in shown
+    assert r"\<script\>alert(1)\</script\> in 0.4 s \| \*quickly\*" in markdown.render(story(found))
 
 
 # Where it comes from ------------------------------------------------------------------------
 def test_an_export_gives_the_same_report_as_its_lab(lab: Path, built: Built, tmp_path: Path) -> None:
     with open_lab(str(lab)) as opened:
         export(opened, [1, 2, 3, 4], tmp_path / "export")
-    again = make(str(tmp_path / "export"), ["1", "2", "3", "4"]).report
+    again = make(str(tmp_path / "export"), ["e1", "e2", "e3", "e4"]).report
     same = {"lab": built.report.lab, "written_at": built.report.written_at}
     assert again.model_copy(update=same) == built.report
 
@@ -229,7 +259,7 @@ def test_runs_of_the_same_queries_on_one_dbms_are_told_apart_by_their_number(
     copy.write_bytes(lab.read_bytes())
     with open_lab(str(copy)) as opened, opened.writing() as connection:
         connection.execute(update(lab_schema.run).where(lab_schema.run.c.id == 2).values(dbms_id=1))
-    assert [one.label for one in make(str(copy), ["1", "2"]).report.systems] == [
+    assert [one.label for one in make(str(copy), ["e1", "e2"]).report.systems] == [
         "PostgreSQL 18.1, run 1",
         "PostgreSQL 18.1, run 2",
     ]
@@ -240,7 +270,7 @@ def test_cold_runs_are_a_system_of_their_own(lab: Path, tmp_path: Path) -> None:
     copy.write_bytes(lab.read_bytes())
     with open_lab(str(copy)) as opened, opened.writing() as connection:
         connection.execute(update(lab_schema.run).where(lab_schema.run.c.id == 3).values(cache="cold"))
-    assert [one.label for one in make(str(copy), ["1", "3"]).report.systems] == [
+    assert [one.label for one in make(str(copy), ["e1", "e3"]).report.systems] == [
         "PostgreSQL 18.1",
         "PostgreSQL 18.1, cold",
     ]
@@ -254,7 +284,7 @@ def test_a_run_that_was_left_says_so_and_its_open_q_at_cs_are_missing(lab: Path,
             update(lab_schema.run).where(lab_schema.run.c.id == 1).values(state="paused", said="Ctrl-C")
         )
         connection.execute(update(lab_schema.qatc).where(lab_schema.qatc.c.id == 1).values(state="pending"))
-    report = make(str(copy), ["1"]).report
+    report = make(str(copy), ["e1"]).report
     assert report.unfinished == ["Run 1 on postgresql 18.1 is paused: Ctrl-C"]
     assert ("select_1pct_heap", "its run was left after 10 of its QEs") in {
         (one.query, one.why) for one in report.missing
@@ -268,14 +298,14 @@ def test_a_query_of_another_version_is_listed_and_not_lost(lab: Path, tmp_path: 
         connection.execute(
             update(lab_schema.query).where(lab_schema.query.c.id == 1).values(name="select_2pct_heap")
         )
-    report = make(str(copy), ["1"]).report
+    report = make(str(copy), ["e1"]).report
     assert ("select_2pct_heap", 10_000) in {(one.query, one.cardinality) for one in report.missing}
 
 
 def test_a_run_of_another_experiment_is_refused(tmp_path: Path) -> None:
     other = make_other_lab(tmp_path / "other.db")
     with pytest.raises(UsageError, match="not of the Wisconsin benchmark"):
-        make(str(other), ["1"])
+        make(str(other), ["e1"])
 
 
 def test_a_run_without_any_qe_is_reported_as_unfinished(lab: Path, tmp_path: Path) -> None:
@@ -290,8 +320,8 @@ def test_a_run_without_any_qe_is_reported_as_unfinished(lab: Path, tmp_path: Pat
         connection.execute(
             insert(lab_schema.run).values({**first, "id": 9, "uuid": "9" * 32, "state": "paused"})
         )
-    report = make(str(copy), ["9"]).report
+    report = make(str(copy), ["e9"]).report
     assert report.headline[0] == "PostgreSQL 18.1 ran nothing: 0 Q@Cs, 0 QEs."
-    page = html.render(make(str(copy), ["9"]))
-    assert "PostgreSQL 18.1 ran nothing" in page
-    assert 'class="paper"' not in page  # there is nothing of today to stand beside the tables of 1983
+    shown = page.render(story(make(str(copy), ["e9"])))
+    assert "PostgreSQL 18.1 ran nothing" in shown
+    assert '<section id="paper"' not in shown  # there is nothing of today to stand beside the tables of 1983

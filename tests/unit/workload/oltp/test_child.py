@@ -14,8 +14,8 @@ import pytest
 
 from tare.errors import DriverFailed, UsageError
 from tare.workload.oltp.child import Driver
+from tare.workload.oltp.events import ChecksDone, TablesDropped
 from tare.workload.oltp.request import Check, Request
-from tare.workload.oltp.told import CheckDone, Dropped
 
 REPLAY = str(Path(__file__).with_name("replay.py"))
 REQUEST = Request(
@@ -27,7 +27,7 @@ REQUEST = Request(
     connect_timeout_s=10,
     action=Check(rows=5),
 )
-DONE = ["tell", {"event": "check_done", "took_ns": 5}]
+DONE = ["tell", {"event": "checks_done", "took_ns": 5}]
 
 
 class Script(Protocol):
@@ -49,36 +49,36 @@ def test_the_request_goes_through_standard_input_and_nowhere_else(tmp_path: Path
     with driver(["keep", str(kept)], ["sleep", 0.2], DONE) as one:
         command_line = Path(f"/proc/{one.pid}/cmdline").read_bytes()
         environment = Path(f"/proc/{one.pid}/environ").read_bytes()
-        assert [type(event) for event in one.told()] == [CheckDone]
+        assert [type(event) for event in one.events()] == [ChecksDone]
     assert json.loads(kept.read_text()) == json.loads(REQUEST.line())
     assert b"s3cret" not in command_line + environment
     assert "s3cret" not in repr(REQUEST)
 
 
 def test_nothing_is_awaited_after_the_last_line(driver: Script) -> None:
-    with driver(["tell", {"event": "dropped"}], ["sleep", 60]) as one:
-        assert [type(event) for event in one.told()] == [Dropped]
+    with driver(["tell", {"event": "tables_dropped"}], ["sleep", 60]) as one:
+        assert [type(event) for event in one.events()] == [TablesDropped]
         began = time.monotonic()
     assert time.monotonic() - began < 3
 
 
 def test_a_silent_driver_gives_the_caller_time_to_draw(driver: Script) -> None:
     with driver(["sleep", 0.5], DONE) as one:
-        events = list(one.told(wait_s=0.05))
+        events = list(one.events(wait_s=0.05))
     assert events[0] is None
-    assert isinstance(events[-1], CheckDone)
+    assert isinstance(events[-1], ChecksDone)
 
 
 def test_it_can_be_stopped_early(driver: Script) -> None:
     with driver(["wait_stop"], DONE) as one:
         one.stop()
-        assert [type(event) for event in one.told()] == [CheckDone]
+        assert [type(event) for event in one.events()] == [ChecksDone]
 
 
 def test_ctrl_c_of_the_terminal_is_not_its_affair(driver: Script) -> None:
     with driver(["sleep", 0.1], DONE) as one:
         assert os.getsid(one.pid) == one.pid
-        list(one.told())
+        list(one.events())
 
 
 def test_an_error_of_ours_ends_it_at_once(driver: Script) -> None:
@@ -95,41 +95,48 @@ def test_the_end_of_the_block_is_its_end(driver: Script) -> None:
 
 
 @pytest.mark.parametrize(("usage", "error"), [(True, UsageError), (False, DriverFailed)])
-def test_a_failure_that_it_tells_is_ours_with_its_next_step(
+def test_a_failure_that_it_reports_is_ours_with_its_next_step(
     usage: bool, error: type[Exception], driver: Script
 ) -> None:
-    told = ["tell", {"event": "failed", "what": "no workload tpcd", "next": "take tpcc", "usage": usage}]
-    with driver(told) as one, pytest.raises(error, match="no workload tpcd\n  next: take tpcc"):
-        list(one.told())
+    failed = {"event": "action_failed", "what": "no workload tpcd", "next": "take tpcc", "usage": usage}
+    with driver(["tell", failed]) as one, pytest.raises(error, match="no workload tpcd\n  next: take tpcc"):
+        list(one.events())
 
 
-def test_a_death_is_told_with_its_signal_and_its_last_words_without_the_password(driver: Script) -> None:
+def test_a_death_is_reported_with_its_signal_and_its_last_words_without_the_password(driver: Script) -> None:
     script = (["say", "panicked at postgresql://me:s3cret%21@db/shop"], ["say", "with s3cret!"])
     with (
         driver(*script, ["sleep", 0.1], ["signal", signal.SIGKILL]) as one,
         pytest.raises(DriverFailed) as caught,
     ):
-        list(one.told())
-    assert "was ended by SIGKILL before it had told its result" in caught.value.what
+        list(one.events())
+    assert "was ended by SIGKILL before it reported its result" in caught.value.what
     assert "panicked at the database" in caught.value.what
     assert "s3cret" not in str(caught.value)
 
 
 def test_an_end_without_a_result_is_an_error_even_with_exit_code_0(driver: Script) -> None:
     with driver(["exit", 0]) as one, pytest.raises(DriverFailed, match="ended with exit code 0 before"):
-        list(one.told())
+        list(one.events())
 
 
 def test_a_line_that_nobody_understands_is_shown(driver: Script) -> None:
     with driver(["text", "{not json"], ["sleep", 5]) as one, pytest.raises(DriverFailed, match=r"\{not json"):
-        list(one.told())
+        list(one.events())
 
 
 def test_a_line_of_a_megabyte_comes_whole(driver: Script) -> None:
     rows = [["x" * 1000]] * 1000
-    event = {"event": "checked", "name": "1", "says": "", "failing": 1000, "columns": ["c"], "rows": rows}
+    event = {
+        "event": "check_result",
+        "name": "1",
+        "says": "",
+        "failing": 1000,
+        "columns": ["c"],
+        "rows": rows,
+    }
     with driver(["tell", {**event, "took_ns": 1}], DONE) as one:
-        checked, _ = one.told()
+        checked, _ = one.events()
     assert checked is not None
-    assert checked.event == "checked"
+    assert checked.event == "check_result"
     assert len(checked.rows) == 1000

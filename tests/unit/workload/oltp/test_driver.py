@@ -37,15 +37,15 @@ def ended(process: subprocess.Popen[bytes], line: bytes) -> tuple[int, dict[str,
     assert process.stdout
     process.stdin.write(line)
     process.stdin.flush()
-    told = process.stdout.readlines()
+    events = process.stdout.readlines()
     code = process.wait(PATIENCE_S)
     process.communicate()
-    return code, json.loads(told[-1])
+    return code, json.loads(events[-1])
 
 
 def test_a_request_that_cannot_be_read_is_at_fault_itself() -> None:
     code, failed = ended(driver(), b'{"url": 1}\n')
-    assert (code, failed["event"], failed["usage"]) == (2, "failed", True)
+    assert (code, failed["event"], failed["usage"]) == (2, "action_failed", True)
 
 
 def test_a_database_that_is_not_there_is_named_without_its_password(tmp_path: Path) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tare.experiment.specification import Specification
-from tare.experiment.works import work_of
+from tare.experiment.specified_work import work_of
 from tare.workload.wisconsin.kinds import Generation
 from tare.workload.wisconsin.specification import WisconsinSpec
 from tare.workload.wisconsin.work import Wisconsin

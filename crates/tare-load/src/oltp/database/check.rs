@@ -2,20 +2,20 @@
 
 use std::time::Instant;
 
-use super::{Connect, Problem, Tell, fit, found};
+use super::{Connect, Emit, Problem, fit, found, tables};
 use crate::oltp::civil::Civil;
+use crate::oltp::events::{CheckResult, Event};
 use crate::oltp::request::{Action, Request};
-use crate::oltp::told::{Checked, Told};
 use crate::oltp::tsv::{digits, instant};
 use crate::oltp::{Check, Connection, Failure, Row, Value, Workload};
 
-/// Tells `Checked` for each and `CheckDone`; a condition that does not hold is a finding, no problem. The request's
+/// Emits a `CheckResult` for each and `ChecksDone`; a condition that does not hold is a finding, no problem. The request's
 /// action is `Check`.
 pub fn check(
     request: &Request,
     workload: &dyn Workload,
     connect: &Connect<'_>,
-    tell: &Tell<'_>,
+    emit: &Emit<'_>,
 ) -> Result<(), Problem> {
     let Action::Check { rows } = request.action else {
         return Err(Problem::usage("the request is not to check", "ask for a check"));
@@ -28,35 +28,32 @@ pub fn check(
         let checked = held(on.as_mut(), one, rows).map_err(|failure| {
             Problem::of(&format!("checking {} {}", workload.name(), one.name), &failure)
         })?;
-        tell(Told::Checked(checked));
+        emit(Event::CheckResult(checked));
     }
-    tell(Told::CheckDone { took_ns: start.elapsed().as_nanos() as u64 });
+    emit(Event::ChecksDone { took_ns: start.elapsed().as_nanos() as u64 });
     Ok(())
 }
 
 /// Counted by the DBMS, so that data of which nothing holds does not come here row by row.
-fn held(on: &mut dyn Connection, check: &Check, first: usize) -> Result<Checked, Failure> {
+fn held(on: &mut dyn Connection, check: &Check, first: usize) -> Result<CheckResult, Failure> {
     let sql = check.failing.text(on.dialect());
     let start = Instant::now();
-    let (_, count) = on.ask(&format!("SELECT count(*) FROM ({sql}) AS failing"))?;
+    let failing = tables::count(on, &format!("({sql}) AS failing"))?;
     let took_ns = start.elapsed().as_nanos() as u64;
-    let failing = counted(&count).ok_or_else(|| Failure::foreign("no count came back"))?;
     let (columns, rows) = if failing > 0 && first > 0 {
         on.ask(&format!("SELECT * FROM ({sql}) AS failing LIMIT {first}"))?
     } else {
         (Vec::new(), Vec::new())
     };
     let rows = rows.iter().map(|Row(fields)| fields.iter().map(shown).collect()).collect();
-    Ok(Checked { name: check.name.to_owned(), says: check.says.to_owned(), failing, columns, rows, took_ns })
-}
-
-/// PostgreSQL's answers to what was not prepared are text.
-fn counted(answer: &[Row]) -> Option<u64> {
-    match answer.first()?.0.first()? {
-        Value::Int(number) => u64::try_from(*number).ok(),
-        Value::Text(text) => text.parse().ok(),
-        _ => None,
-    }
+    Ok(CheckResult {
+        name: check.name.to_owned(),
+        says: check.says.to_owned(),
+        failing,
+        columns,
+        rows,
+        took_ns,
+    })
 }
 
 /// As the DBMS would print it. SQLite's exact numbers and instants are the integers that it holds.

@@ -1,8 +1,8 @@
 //! Dropping what was loaded.
 
-use super::{Connect, Problem, Tell, marker, tables};
+use super::{Connect, Emit, Problem, marker, tables};
+use crate::oltp::events::Event;
 use crate::oltp::request::Request;
-use crate::oltp::told::Told;
 use crate::oltp::{Failure, Workload};
 
 /// Tables and marker, also of a load that was interrupted. Tables that are not ours are left alone.
@@ -10,7 +10,7 @@ pub fn drop(
     request: &Request,
     workload: &dyn Workload,
     connect: &Connect<'_>,
-    tell: &Tell<'_>,
+    emit: &Emit<'_>,
 ) -> Result<(), Problem> {
     let failed = |failure: Failure| Problem::of("dropping the tables", &failure);
     let mut on = connect().map_err(|failure| Problem::of("connecting", &failure))?;
@@ -32,6 +32,6 @@ pub fn drop(
         }
     }
     marker::remove(on).map_err(failed)?;
-    tell(Told::Dropped);
+    emit(Event::TablesDropped);
     Ok(())
 }

@@ -2,12 +2,13 @@
 //! the same time. The first failure stops all.
 
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
 use super::progress::{Counted, Progress};
-use crate::oltp::told::TableLoaded;
-use crate::oltp::{Connection, Failure, Workload, ddl};
+use super::{parts, tables};
+use crate::oltp::events::TableRows;
+use crate::oltp::{Connection, Failure, Part, Table, Workload, ddl};
 
 /// What went wrong, and with which table.
 pub struct Broken {
@@ -17,48 +18,59 @@ pub struct Broken {
 
 type Connections = [Box<dyn Connection>];
 
-/// All parts of all tables; how many rows each table has.
+/// The parts that are missing.
 pub fn fill(
     workload: &dyn Workload,
+    mut parts: Vec<Part>,
     connections: &mut Connections,
     progress: &Progress<'_>,
-) -> Result<Vec<TableLoaded>, Broken> {
-    let mut parts = workload.parts();
+) -> Result<(), Broken> {
     parts.sort_by_key(|part| std::cmp::Reverse(part.rows));
-    let counts: Vec<_> = workload.tables().iter().map(|_| AtomicU64::new(0)).collect();
     share(connections, progress, &parts, |on, part| {
         let table = &workload.tables()[part.table];
-        let loaded = on.load(table, &mut |rows| {
+        let loaded = parts::load(on, table, *part, &mut |rows| {
             let mut counted = Counted::new(rows, progress, table.name);
             workload.fill(*part, &mut counted)?;
             counted.finish()
         });
-        let rows = loaded.map_err(|failure| Broken { table: table.name, failure })?;
-        counts[part.table].fetch_add(rows, Ordering::Relaxed);
-        Ok(())
-    })?;
-    let named = workload.tables().iter().zip(counts);
-    Ok(named
-        .map(|(table, rows)| TableLoaded { table: table.name.to_owned(), rows: rows.into_inner() })
-        .collect())
+        loaded.map_err(|failure| Broken { table: table.name, failure })
+    })
 }
 
-/// Keys, indexes and statistics of all tables.
+/// Keys, indexes and statistics of all tables, as far as they are missing.
 pub fn complete(
     workload: &dyn Workload,
     connections: &mut Connections,
     progress: &Progress<'_>,
-    loaded: &[TableLoaded],
+    loaded: &[TableRows],
 ) -> Result<(), Broken> {
     let mut places: Vec<_> = (0..loaded.len()).collect();
     places.sort_by_key(|place| std::cmp::Reverse(loaded[*place].rows));
     share(connections, progress, &places, |on, place| {
         let table = &workload.tables()[*place];
-        let mut statements = ddl::complete(table, on.dialect()).into_iter();
-        statements
-            .try_for_each(|sql| on.script(&sql))
-            .map_err(|failure| Broken { table: table.name, failure })
+        complete_table(on, table).map_err(|failure| Broken { table: table.name, failure })
     })
+}
+
+/// A server may still build an index for a client that was killed: the index is then there when ours is refused.
+fn complete_table(on: &mut dyn Connection, table: &Table) -> Result<(), Failure> {
+    let there = tables::indexes(on, table.name)?;
+    for step in ddl::steps(table, on.dialect()) {
+        let Some(index) = &step.makes else {
+            on.script(&step.sql)?;
+            continue;
+        };
+        if there.contains(index) {
+            continue;
+        }
+        if let Err(failure) = on.script(&step.sql) {
+            match tables::indexes(on, table.name) {
+                Ok(now) if now.contains(index) => {}
+                _ => return Err(failure),
+            }
+        }
+    }
+    Ok(())
 }
 
 fn share<T: Sync>(

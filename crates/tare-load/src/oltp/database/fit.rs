@@ -1,11 +1,11 @@
 //! Whether what stands in the database is what was asked for.
 
 use super::Problem;
+use crate::oltp::events::LoadMarker;
 use crate::oltp::request::Request;
-use crate::oltp::told::Loaded;
 
 /// Before a run and a check. A scale that was not given is the loaded one.
-pub fn fit(request: &Request, loaded: Option<&Loaded>) -> Result<(), Problem> {
+pub fn fit(request: &Request, loaded: Option<&LoadMarker>) -> Result<(), Problem> {
     let asked = &request.workload;
     let Some(loaded) = loaded else {
         let next = format!("load it first: tare bench oltp load {asked}");
@@ -17,7 +17,10 @@ pub fn fit(request: &Request, loaded: Option<&Loaded>) -> Result<(), Problem> {
     }
     if !loaded.complete {
         let what = format!("the load of {asked} into this database was interrupted");
-        return Err(Problem::usage(what, "load it again: what stands there is dropped first"));
+        return Err(Problem::usage(
+            what,
+            "load it again with the same scale, seed and options: it continues where it stopped",
+        ));
     }
     match request.scale {
         Some(scale) if scale != loaded.scale => Err(Problem::usage(
@@ -42,16 +45,17 @@ mod tests {
             scale,
             options: BTreeMap::new(),
             seed: 1,
+            protocol: None,
             connect_timeout_s: 1.0,
             action: Action::Drop,
         }
     }
 
-    fn loaded(complete: bool) -> Loaded {
-        Loaded { workload: "tpcc".to_owned(), scale: 4.0, seed: 7, options: "{}".to_owned(), complete }
+    fn loaded(complete: bool) -> LoadMarker {
+        LoadMarker { workload: "tpcc".to_owned(), scale: 4.0, seed: 7, options: "{}".to_owned(), complete }
     }
 
-    fn refusal(request: &Request, loaded: Option<&Loaded>) -> String {
+    fn refusal(request: &Request, loaded: Option<&LoadMarker>) -> String {
         let problem = fit(request, loaded).unwrap_err();
         assert!(problem.usage && !problem.next.is_empty());
         problem.what

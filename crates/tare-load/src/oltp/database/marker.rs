@@ -5,8 +5,9 @@
 
 use std::collections::BTreeMap;
 
-use super::tables;
-use crate::oltp::told::Loaded;
+use super::{parts, tables};
+use crate::oltp::connection::in_transaction;
+use crate::oltp::events::LoadMarker;
 use crate::oltp::{Column, Connection, Failure, Statement, Table, Type, Value, ddl};
 
 static MARKER: Table = Table {
@@ -28,11 +29,12 @@ static READ: Statement =
 static WRITE: Statement = Statement::new(
     "INSERT INTO tare_oltp (workload, scale, seed, options, table_names, complete) VALUES ($1, $2, $3, $4, $5, 0)",
 );
+static DISCARD: Statement = Statement::new("UPDATE tare_oltp SET complete = 0");
 static COMPLETE: Statement = Statement::new("UPDATE tare_oltp SET complete = 1");
 
 /// With the names of the tables that are ours.
 pub struct Marker {
-    pub loaded: Loaded,
+    pub loaded: LoadMarker,
     tables: String,
 }
 
@@ -43,12 +45,12 @@ impl Marker {
 }
 
 /// What was loaded into the database. None: nothing.
-pub fn found(on: &mut dyn Connection) -> Result<Option<Loaded>, Failure> {
+pub fn found(on: &mut dyn Connection) -> Result<Option<LoadMarker>, Failure> {
     Ok(read(on)?.map(|marker| marker.loaded))
 }
 
 /// The options that it was loaded with.
-pub fn options(loaded: &Loaded) -> Result<BTreeMap<String, String>, Failure> {
+pub fn options(loaded: &LoadMarker) -> Result<BTreeMap<String, String>, Failure> {
     serde_json::from_str(&loaded.options)
         .map_err(|error| Failure::foreign(format!("the options in {} cannot be read: {error}", MARKER.name)))
 }
@@ -63,7 +65,7 @@ pub fn read(on: &mut dyn Connection) -> Result<Option<Marker>, Failure> {
         return Ok(None);
     }
     let Some(row) = in_transaction(on, false, |on| on.row(&READ, &[]))? else { return Ok(None) };
-    let loaded = Loaded {
+    let loaded = LoadMarker {
         workload: row.text(0)?.to_owned(),
         scale: row.float(1)?,
         seed: row.int(2)?.cast_unsigned(),
@@ -74,7 +76,8 @@ pub fn read(on: &mut dyn Connection) -> Result<Option<Marker>, Failure> {
 }
 
 /// The load of these tables begins.
-pub fn begin(on: &mut dyn Connection, loaded: &Loaded, tables: &[&str]) -> Result<(), Failure> {
+pub fn begin(on: &mut dyn Connection, loaded: &LoadMarker, tables: &[&str]) -> Result<(), Failure> {
+    parts::make(on)?;
     on.script(&ddl::create(&MARKER, on.dialect()))?;
     let seed = loaded.seed.cast_signed();
     let values: [Value; 5] = [
@@ -89,25 +92,18 @@ pub fn begin(on: &mut dyn Connection, loaded: &Loaded, tables: &[&str]) -> Resul
 
 /// The load has come to its end.
 pub fn complete(on: &mut dyn Connection) -> Result<(), Failure> {
-    in_transaction(on, true, |on| on.run(&COMPLETE, &[])).map(drop)
+    in_transaction(on, true, |on| on.run(&COMPLETE, &[]))?;
+    parts::remove(on)
+}
+
+/// What stands there is going to be dropped: it is neither whole nor to be continued.
+pub fn discard(on: &mut dyn Connection) -> Result<(), Failure> {
+    parts::remove(on)?;
+    in_transaction(on, true, |on| on.run(&DISCARD, &[])).map(drop)
 }
 
 /// The last trace of a load.
 pub fn remove(on: &mut dyn Connection) -> Result<(), Failure> {
+    parts::remove(on)?;
     tables::drop(on, &[MARKER.name])
-}
-
-fn in_transaction<T>(
-    on: &mut dyn Connection,
-    writes: bool,
-    work: impl FnOnce(&mut dyn Connection) -> Result<T, Failure>,
-) -> Result<T, Failure> {
-    on.begin(writes)?;
-    match work(on) {
-        Ok(done) => on.commit().map(|()| done),
-        Err(failure) => {
-            let _ = on.rollback(); // a connection that is lost is told by the failure
-            Err(failure)
-        }
-    }
 }

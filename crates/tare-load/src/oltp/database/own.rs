@@ -3,7 +3,7 @@
 use std::fs;
 use std::mem::MaybeUninit;
 
-use crate::oltp::told::Own;
+use crate::oltp::events::DriverCost;
 
 /// CPU time of the process until now, ns.
 pub struct Before(u64);
@@ -14,8 +14,8 @@ impl Before {
     }
 
     /// Since then; memory at its most.
-    pub fn own(&self) -> Own {
-        Own { cpu_ns: cpu_ns() - self.0, peak_rss_bytes: peak_rss_bytes().unwrap_or(0) }
+    pub fn own(&self) -> DriverCost {
+        DriverCost { cpu_ns: cpu_ns() - self.0, peak_rss_bytes: peak_rss_bytes().unwrap_or(0) }
     }
 }
 

@@ -4,7 +4,7 @@ use std::fmt;
 
 use crate::oltp::{Failure, Mistake, Trouble};
 
-/// The fields of `Told::Failed`.
+/// The fields of `Event::ActionFailed`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Problem {
     /// What happened, on what.
@@ -28,7 +28,7 @@ impl Problem {
 
     /// The DBMS refused something. `doing`: what, beginning a sentence.
     pub fn of(doing: &str, failure: &Failure) -> Self {
-        let next = match failure.trouble {
+        let by_trouble = match failure.trouble {
             Trouble::Lost => "see whether the server is up, and what its log says last",
             Trouble::Full => "raise the server's limit of connections, or ask for fewer",
             Trouble::LockTimeout => "end the other sessions that hold locks in this database, then try again",
@@ -36,6 +36,7 @@ impl Problem {
                 "correct what the DBMS names; its user needs the right to make, fill, read and drop tables here"
             }
         };
+        let next = failure.next.unwrap_or(by_trouble);
         Self { what: format!("{doing} failed: {failure}"), next: next.to_owned(), usage: false }
     }
 }

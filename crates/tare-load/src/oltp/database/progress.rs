@@ -1,11 +1,11 @@
-//! How far a load is, told a few times a second, and whether it is to go on.
+//! Progress of a load, reported a few times a second, and whether the load goes on.
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use super::Tell;
-use crate::oltp::told::Told;
+use super::Emit;
+use crate::oltp::events::Event;
 use crate::oltp::{Failure, Rows};
 
 const BETWEEN: Duration = Duration::from_millis(200);
@@ -13,19 +13,20 @@ const BETWEEN: Duration = Duration::from_millis(200);
 /// Rows between two looks at the clock.
 const STEP: u64 = 512;
 
-/// Of all threads of a load together.
+/// Progress of all threads of a load together.
 pub struct Progress<'a> {
     rows: AtomicU64,
-    of: u64,
-    told: Mutex<Instant>,
+    expected: u64,
+    reported: Mutex<Instant>,
     stopped: AtomicBool,
-    tell: &'a Tell<'a>,
+    emit: &'a Emit<'a>,
 }
 
 impl<'a> Progress<'a> {
-    pub fn new(of: u64, tell: &'a Tell<'a>) -> Self {
-        let (rows, stopped) = (AtomicU64::new(0), AtomicBool::new(false));
-        Self { rows, of, told: Mutex::new(Instant::now()), stopped, tell }
+    /// `before`: rows that are there already.
+    pub fn new(before: u64, expected: u64, emit: &'a Emit<'a>) -> Self {
+        let (rows, stopped) = (AtomicU64::new(before), AtomicBool::new(false));
+        Self { rows, expected, reported: Mutex::new(Instant::now()), stopped, emit }
     }
 
     /// Whoever still loads fails at the next look.
@@ -42,11 +43,11 @@ impl<'a> Progress<'a> {
         if self.is_stopped() {
             return Err(Failure::foreign("the load was stopped"));
         }
-        if let Ok(mut told) = self.told.try_lock()
-            && told.elapsed() >= BETWEEN
+        if let Ok(mut reported) = self.reported.try_lock()
+            && reported.elapsed() >= BETWEEN
         {
-            *told = Instant::now();
-            (self.tell)(Told::Loading { rows, of: self.of, table: table.to_owned() });
+            *reported = Instant::now();
+            (self.emit)(Event::LoadProgress { rows, expected_rows: self.expected, table: table.to_owned() });
         }
         Ok(())
     }

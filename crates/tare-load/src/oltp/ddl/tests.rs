@@ -34,7 +34,7 @@ CREATE TABLE orders (
 )";
     assert_eq!(create(&ORDERS, Dialect::PostgreSql), expected);
     let expected = [
-        "ALTER TABLE orders ADD PRIMARY KEY (shop, number)",
+        "ALTER TABLE orders ADD CONSTRAINT orders_pkey PRIMARY KEY (shop, number)",
         "CREATE INDEX orders_by_state ON orders (state, sent_at)",
         "CREATE UNIQUE INDEX orders_by_note ON orders (note)",
         "VACUUM (ANALYZE) orders",

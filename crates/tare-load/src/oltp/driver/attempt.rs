@@ -9,6 +9,15 @@ use crate::oltp::{Connection, Ended, Failure, Random, Transaction, Trouble};
 const FIRST_PAUSE: i64 = 1_000_000; // ns
 const LONGEST_PAUSE: i64 = 64_000_000; // ns
 
+/// How a transaction begins.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Begin {
+    /// It may change something.
+    pub(super) writes: bool,
+    /// It is one statement, which the DBMS commits by itself.
+    pub(super) alone: bool,
+}
+
 /// What came of it.
 #[derive(Debug)]
 pub(super) struct Attempted {
@@ -25,14 +34,14 @@ pub(super) struct Attempted {
 pub(super) fn attempt(
     on: &mut dyn Connection,
     transaction: &dyn Transaction,
-    writes: bool,
+    begin: Begin,
     tries: u8,
     gate: &Gate,
     pauses: &mut Random,
 ) -> Attempted {
     let mut retried = Retried::default();
     for number in 1.. {
-        let failure = match once(on, transaction, writes) {
+        let failure = match once(on, transaction, begin) {
             Ok(end) => return Attempted { end, retried, tries: number, alive: true, text: None },
             Err(failure) => failure,
         };
@@ -49,8 +58,8 @@ pub(super) fn attempt(
     unreachable!("the last try ends the loop")
 }
 
-fn once(on: &mut dyn Connection, transaction: &dyn Transaction, writes: bool) -> Result<End, Failure> {
-    on.begin(writes)?;
+fn once(on: &mut dyn Connection, transaction: &dyn Transaction, begin: Begin) -> Result<End, Failure> {
+    if begin.alone { on.begin_alone(begin.writes) } else { on.begin(begin.writes) }?;
     match transaction.run(on)? {
         Ended::Commit => on.commit().map(|()| End::Committed),
         Ended::RollBack => on.rollback().map(|()| End::RolledBack),

@@ -6,7 +6,7 @@
 /// The last quarter's least must be so much above the third's: what grows evenly from the start is 1.5 times as high.
 const GREW: f64 = 1.1;
 
-/// Looks at the backlog as often as it is told of it, and keeps two numbers.
+/// Reads the backlog at every look of the conductor, and keeps two numbers.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Backlog {
     third: Option<u64>,

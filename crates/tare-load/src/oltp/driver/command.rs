@@ -1,4 +1,4 @@
-//! One call of the driver: a request comes in, what is done is told, and whoever asked may say stop or go.
+//! One call of the driver: a request comes in, events go out, and the caller may say stop or go.
 
 use std::io::{BufRead, Read, Write};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -8,17 +8,18 @@ use std::thread;
 
 use super::actions::Actions;
 use super::control::Control;
+use super::control::EventWriter;
 use super::run::run;
-use super::teller::Teller;
 use super::worker::words;
-use crate::oltp::database::{Problem, Tell};
+use crate::oltp::Mistake;
+use crate::oltp::database::{Emit, Problem};
+use crate::oltp::events::Event;
 use crate::oltp::request::{Action, Request};
-use crate::oltp::told::Told;
 
 /// No request is longer.
 const LONGEST_LINE: u64 = 1 << 20;
 
-/// The exit code: 0 when the action's last line was told, 1 when it cannot be done, 2 when the request is at fault.
+/// The exit code: 0 when the action's last event was written, 1 when it cannot be done, 2 when the request is at fault.
 ///
 /// `gone` is called when the input ends, or nobody reads the output, before that: whoever asked is no more, and it
 /// should end the process.
@@ -28,18 +29,21 @@ pub fn serve(
     actions: Arc<dyn Actions>,
     gone: fn(),
 ) -> i32 {
-    let teller = Teller::new(output, gone);
+    let writer = EventWriter::new(output, gone);
     let control = Arc::new(Control::default());
     let done = Arc::new(AtomicBool::new(false));
-    let tell = |told: Told| {
-        if matches!(told, Told::LoadDone { .. } | Told::CheckDone { .. } | Told::Dropped | Told::RunDone(_)) {
+    let emit = |event: Event| {
+        if matches!(
+            event,
+            Event::LoadDone { .. } | Event::ChecksDone { .. } | Event::TablesDropped | Event::RunDone(_)
+        ) {
             done.store(true, Ordering::SeqCst);
         }
-        teller.tell(&told);
+        writer.write(&event);
     };
     let ended = read(&mut input).and_then(|request| {
         hear(input, Arc::clone(&control), Arc::clone(&done), gone);
-        let act = AssertUnwindSafe(|| act(&request, &actions, &control, &tell));
+        let act = AssertUnwindSafe(|| act(&request, &actions, &control, &emit));
         catch_unwind(act).unwrap_or_else(|panic| {
             let what = format!("the driver failed: {}", words(&*panic));
             Err(Problem::new(what, "this is a fault of Tare's: report it with these words"))
@@ -49,7 +53,7 @@ pub fn serve(
     let usage = problem.usage;
     done.store(true, Ordering::SeqCst);
     let Problem { what, next, .. } = problem;
-    teller.tell(&Told::Failed { what, next, usage });
+    writer.write(&Event::ActionFailed { what, next, usage });
     if usage { 2 } else { 1 }
 }
 
@@ -81,12 +85,17 @@ fn act(
     request: &Request,
     actions: &Arc<dyn Actions>,
     control: &Arc<Control>,
-    tell: &Tell<'_>,
+    emit: &Emit<'_>,
 ) -> Result<(), Problem> {
+    if let Some(protocol) = request.protocol {
+        protocol.check(&request.url).map_err(|Mistake(what)| {
+            Problem::usage(format!("--protocol does not apply: {what}"), "leave it out, or give another")
+        })?;
+    }
     match &request.action {
-        Action::Load { .. } => actions.load(request, tell),
-        Action::Check { .. } => actions.check(request, tell),
-        Action::Drop => actions.drop_tables(request, tell),
-        Action::Run(asked) => run(request, asked, actions, control, tell),
+        Action::Load { .. } => actions.load(request, emit),
+        Action::Check { .. } => actions.check(request, emit),
+        Action::Drop => actions.drop_tables(request, emit),
+        Action::Run(asked) => run(request, asked, actions, control, emit),
     }
 }

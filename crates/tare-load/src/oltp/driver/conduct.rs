@@ -1,4 +1,4 @@
-//! The conductor of a stretch: looks at the workers ten times a second, tells each second, and sees its end.
+//! The conductor of a stretch: looks at the workers ten times a second, reports each second, and sees its end.
 
 use super::backlog::Backlog;
 use super::clock::{self, SECOND};
@@ -9,9 +9,9 @@ use super::schedule;
 use super::seconds::Closing;
 use super::stretch::Stretch;
 use super::worker::Shared;
-use crate::oltp::database::Tell;
+use crate::oltp::database::Emit;
+use crate::oltp::events::{Event, Stall};
 use crate::oltp::request::Phase;
-use crate::oltp::told::Told;
 
 const LOOK: i64 = SECOND / 10;
 /// For transactions that are still running when starts have ended; a lock is waited for up to ten seconds, perhaps by
@@ -32,19 +32,20 @@ pub(super) struct Conductor<'a> {
     pub(super) due: Option<DueCount>,
     /// Added to a second's number.
     pub(super) shift: i64,
-    pub(super) tell: &'a Tell<'a>,
+    pub(super) emit: &'a Emit<'a>,
     pub(super) cpu: i64,
     pub(super) backlog: Backlog,
 }
 
 /// How a stretch ended.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Conducted {
     /// When it was cut short, from its start. None: it was not.
     pub(super) cut_after: Option<i64>,
     /// Transactions that did not end in time.
     pub(super) abandoned: usize,
     pub(super) backlog: Backlog,
+    pub(super) stalls: Vec<Stall>,
 }
 
 impl Conductor<'_> {
@@ -65,11 +66,12 @@ impl Conductor<'_> {
         }
         let cut = self.stretch.gate.cut_at();
         self.stretch.gate.cut(clock::now()); // lets go of those that still try to connect
-        self.stretch.collect();
+        let (_, running) = self.stretch.collect();
+        let stalls = locked(&self.stretch.tally).stalls.finish(clock::now(), running);
         self.close_all(cut);
-        self.tell_troubles();
+        self.emit_troubles();
         let cut_after = (cut < i64::MAX).then(|| (cut - self.stretch.zero).max(0));
-        Conducted { cut_after, abandoned, backlog: self.backlog }
+        Conducted { cut_after, abandoned, backlog: self.backlog, stalls }
     }
 
     fn next_look(&self) -> i64 {
@@ -81,7 +83,7 @@ impl Conductor<'_> {
         if self.control.halted().is_some() {
             self.stretch.gate.cut(clock::now());
         }
-        self.stretch.collect();
+        let (oldest, running) = self.stretch.collect();
         let now = clock::now();
         if now >= self.stretch.gate.shuts() {
             self.leave_out_the_rest();
@@ -89,8 +91,8 @@ impl Conductor<'_> {
         while let Some(end) = self.next_end().filter(|end| *end <= now) {
             self.close(end);
         }
-        self.see_backlog(now);
-        self.tell_troubles();
+        self.see_what_waits(now, oldest, running);
+        self.emit_troubles();
         let failed = locked(&self.stretch.tally).samples_failed().map(str::to_owned);
         failed.into_iter().for_each(|why| self.control.halt(Halt::Short(why)));
         now
@@ -113,10 +115,18 @@ impl Conductor<'_> {
         }
     }
 
-    fn see_backlog(&mut self, now: i64) {
-        let Some(offered) = self.due_before(now) else { return };
-        let backlog = locked(&self.stretch.tally).seconds.backlog(offered);
-        self.backlog.see(now - self.stretch.zero, self.length, backlog);
+    /// `oldest`: when the oldest of the `running` transactions was due.
+    fn see_what_waits(&mut self, now: i64, oldest: Option<i64>, running: u64) {
+        let offered = self.due_before(now);
+        let mut tally = locked(&self.stretch.tally);
+        let backlog = offered.map_or(0, |offered| tally.seconds.backlog(offered));
+        // arrivals that wait for connections to be made again have come since the last look
+        let oldest = oldest.or((backlog > 0).then_some(now));
+        tally.stalls.look(oldest, running + backlog);
+        drop(tally);
+        if offered.is_some() {
+            self.backlog.see(now - self.stretch.zero, self.length, backlog);
+        }
     }
 
     // Seconds ----------------------------------------------------------------------------------------------
@@ -152,7 +162,7 @@ impl Conductor<'_> {
         });
         drop(tally);
         self.cpu = cpu;
-        (self.tell)(Told::Second(second));
+        (self.emit)(Event::Second(second));
     }
 
     fn due_before(&mut self, instant: i64) -> Option<u64> {
@@ -161,11 +171,11 @@ impl Conductor<'_> {
         due.and_then(|due| self.ok(due))
     }
 
-    fn tell_troubles(&self) {
+    fn emit_troubles(&self) {
         let troubles = locked(&self.stretch.troubles).take();
         for (at, text) in troubles {
             let at_ns = at - self.stretch.zero + self.shift * SECOND;
-            (self.tell)(Told::Trouble { at_ns, text });
+            (self.emit)(Event::Trouble { at_ns, text });
         }
     }
 

@@ -1,8 +1,10 @@
-//! What ends a run before its time.
+//! The exchange between an action and its caller: events go out, a halt comes in.
 
+use std::io::Write;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crate::oltp::database::Problem;
+use crate::oltp::events::Event;
 
 /// Why it ends early.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -31,6 +33,28 @@ impl Control {
 
     pub(super) fn halted(&self) -> Option<Halt> {
         locked(&self.0).clone()
+    }
+}
+
+/// Whole lines, each at once.
+pub(super) struct EventWriter {
+    out: Mutex<Box<dyn Write + Send>>,
+    gone: fn(),
+}
+
+impl EventWriter {
+    /// `gone` is called when nobody reads any more.
+    pub(super) fn new(out: Box<dyn Write + Send>, gone: fn()) -> Self {
+        Self { out: Mutex::new(out), gone }
+    }
+
+    pub(super) fn write(&self, event: &Event) {
+        let mut line = serde_json::to_vec(event).expect("an event is made of numbers and texts");
+        line.push(b'\n');
+        let mut out = locked(&self.out);
+        if out.write_all(&line).and_then(|()| out.flush()).is_err() {
+            (self.gone)();
+        }
     }
 }
 

@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 
 use hdrhistogram::Histogram;
 
-use crate::oltp::told::Distribution;
+use crate::oltp::events::Distribution;
 
 const SIGNIFICANT_DIGITS: u8 = 3;
 const MS: f64 = 1e6; // ns
@@ -40,8 +40,8 @@ impl Recorder {
         self.histogram.record(ns).expect("it grows with its largest value");
     }
 
-    /// As it is told.
-    pub(super) fn told(&self) -> Distribution {
+    /// The values so far.
+    pub(super) fn distribution(&self) -> Distribution {
         let buckets = self.histogram.iter_recorded();
         let histogram = buckets.map(|bucket| (bucket.value_iterated_to(), bucket.count_at_value())).collect();
         Distribution { histogram, ..self.moments.clone() }
@@ -94,7 +94,7 @@ mod tests {
     fn recorded(values: &[u64]) -> Distribution {
         let mut recorder = Recorder::new(2.0);
         values.iter().for_each(|value| recorder.record(*value));
-        recorder.told()
+        recorder.distribution()
     }
 
     fn through_json(distribution: &Distribution) -> Distribution {
@@ -133,14 +133,14 @@ mod tests {
 
         #[test]
         fn moments_are_those_of_the_values(values in values().prop_filter("none", |values| !values.is_empty())) {
-            let told = recorded(&values);
+            let found = recorded(&values);
             let n = values.len() as f64;
             let mean = values.iter().map(|v| *v as f64).sum::<f64>() / n;
             let m2 = values.iter().map(|v| (*v as f64 - mean).powi(2)).sum::<f64>();
-            prop_assert!(close(told.mean, mean));
-            prop_assert!((told.m2 - m2).abs() <= 1e-9 * (m2 + mean * mean * n));
-            prop_assert!(close(told.power_sum, values.iter().map(|v| (*v as f64 / 1e6).powi(2)).sum()));
-            prop_assert_eq!((told.min, told.max), (*values.iter().min().unwrap(), *values.iter().max().unwrap()));
+            prop_assert!(close(found.mean, mean));
+            prop_assert!((found.m2 - m2).abs() <= 1e-9 * (m2 + mean * mean * n));
+            prop_assert!(close(found.power_sum, values.iter().map(|v| (*v as f64 / 1e6).powi(2)).sum()));
+            prop_assert_eq!((found.min, found.max), (*values.iter().min().unwrap(), *values.iter().max().unwrap()));
         }
 
         #[test]

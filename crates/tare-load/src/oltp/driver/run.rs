@@ -18,42 +18,54 @@ use super::plan::Plan;
 use super::sample::Samples;
 use super::schedule::Schedule;
 use super::seconds::Seconds;
-use super::stage::Stage;
 use super::streams::{MEASURED, WARM_UP};
+use super::stretch::Stage;
 use super::stretch::Stretch;
 use super::tally::Tally;
 use super::worker::{Shared, Worker};
 use crate::oltp::database::own::Before;
-use crate::oltp::database::{Problem, Tell};
+use crate::oltp::database::{Emit, Problem};
+use crate::oltp::events::Event;
 use crate::oltp::request::{Request, Run};
-use crate::oltp::told::Told;
 use crate::oltp::{Connection, Trouble, Workload};
 
 /// From a stretch's making to its zero: all workers are then asleep.
 const LEAD: i64 = SECOND / 20;
 
-/// To its end, told as it goes. `RunDone` is told here, `Failed` by the caller.
+/// Performs a run to its end. Emits `RunDone`; the caller emits `ActionFailed`.
 pub(super) fn run(
     request: &Request,
     run: &Run,
     actions: &Arc<dyn Actions>,
     control: &Arc<Control>,
-    tell: &Tell<'_>,
+    emit: &Emit<'_>,
 ) -> Result<(), Problem> {
     let plan = Plan::new(request, run)?;
     let samples = run.samples.as_deref().map(Samples::create).transpose()?;
     let looking = |failure| Problem::of("looking at the database", &failure);
     let mut first =
         actions.open(request, run.isolation).map_err(|failure| Problem::of("connecting", &failure))?;
-    let workload = actions.workload(request, &mut *first, tell)?;
+    let workload = actions.workload(request, &mut *first, emit)?;
     let mix = Mix::new(workload.kinds(), &run.mix)?;
     workload.meet(&mut *first).map_err(looking)?;
     let (server, isolation) = first.described().map_err(looking)?;
+    if run.autocommit
+        && let Some(alone) = first.isolation_alone().map_err(looking)?
+        && alone != isolation
+    {
+        return Err(Problem::usage(
+            format!(
+                "statements sent alone would run at the server's default isolation level, {alone}, not {isolation}"
+            ),
+            format!("give --isolation {}, or leave out --autocommit or --protocol", alone.replace(' ', "-")),
+        ));
+    }
+    let encryption = first.encryption();
     let connections = connect(first, request, run, &**actions)?;
-    tell(Told::Connected { server, isolation });
+    emit(Event::ConnectionsOpened { server, isolation, encryption });
     let shared = Arc::new(shared(request, run, &plan, workload, mix, actions, control));
     let workers = start(connections, &shared)?;
-    let done = Play { plan: &plan, norm: run.norm, shared: &shared, tell }.both(samples);
+    let done = Play { plan: &plan, norm: run.norm, shared: &shared, emit }.both(samples);
     shared.stage.end();
     take_leave(&workers);
     done
@@ -77,8 +89,9 @@ fn connect(
     let mut open = vec![first];
     while open.len() < run.connections {
         open.push(actions.open(request, run.isolation).map_err(|failure| {
-            let next = match failure.trouble {
-                Trouble::Full => format!("ask for {} or fewer, or raise the server's limit", open.len()),
+            let next = match (failure.trouble, failure.next) {
+                (Trouble::Full, _) => format!("ask for {} or fewer, or raise the server's limit", open.len()),
+                (_, Some(next)) => next.to_owned(),
                 _ => "see whether the server is well, and what its log says".to_owned(),
             };
             Problem::new(
@@ -107,6 +120,7 @@ fn shared(
         seed: request.seed,
         tries: plan.tries,
         think: run.think,
+        autocommit: run.autocommit,
         stage: Stage::default(),
         control: Arc::clone(control),
         reconnects: AtomicU64::new(0),
@@ -131,7 +145,7 @@ struct Play<'a> {
     plan: &'a Plan,
     norm: f64,
     shared: &'a Shared,
-    tell: &'a Tell<'a>,
+    emit: &'a Emit<'a>,
 }
 
 impl Play<'_> {
@@ -141,13 +155,13 @@ impl Play<'_> {
         let before = Before::now();
         let stretch = self.stretch(self.plan.schedule.as_ref(), self.plan.length, false)?;
         samples.into_iter().for_each(|samples| locked(&stretch.tally).keep(samples));
-        (self.tell)(Told::Started { at_ns: stretch.zero });
+        (self.emit)(Event::MeasurementStarted { at_ns: stretch.zero });
         let conducted = self.play(&stretch, self.plan.schedule.as_ref(), self.plan.length, 0)?;
         if let Some(Halt::Broken(problem)) = self.shared.control.halted() {
             return Err(problem);
         }
         let outcome = outcome(self.plan, self.shared, &stretch, conducted, warm_up, before.own());
-        (self.tell)(Told::RunDone(Box::new(outcome)));
+        (self.emit)(Event::RunDone(Box::new(outcome)));
         Ok(())
     }
 
@@ -185,7 +199,7 @@ impl Play<'_> {
         let last = warm_up.then(|| whole_seconds(length) - 1);
         let seconds = Seconds::new(zero, last);
         let kinds = self.shared.workload.kinds();
-        let tally = Tally::new(kinds, self.norm, schedule.is_none(), seconds, zero + length);
+        let tally = Tally::new(kinds, self.norm, schedule.is_none(), zero, seconds, zero + length);
         let stream = if warm_up { WARM_UP } else { MEASURED };
         Ok(Arc::new(Stretch::new(zero, stream, gate, untaken, tally, self.plan.connections)))
     }
@@ -208,7 +222,7 @@ impl Play<'_> {
             length,
             due,
             shift,
-            tell: self.tell,
+            emit: self.emit,
             cpu: clock::process_cpu(),
             backlog: Backlog::default(),
         };

@@ -5,7 +5,7 @@
 //! | offset | type | what |
 //! |---:|---|---|
 //! | 0 | u16 | the type's number |
-//! | 2 | u8 | its end, as `End` numbers it: 0 committed, 1 rolled back as specified, 2 deadlock, 3 serialization failure, 4 lock time-out, 5 lost, 6 error, 7 shed, 8 never started |
+//! | 2 | u8 | its end, as `End` numbers it (`counts.rs`) |
 //! | 3 | u8 | tries |
 //! | 4 | u32 | connection, from 0; 4294967295: it was never sent |
 //! | 8 | u64 | arrival's number in the schedule, from 0; closed loop: its number on its connection |

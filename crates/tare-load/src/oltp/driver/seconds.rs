@@ -1,10 +1,11 @@
-//! What is told of each second: a bin for what happens in it, open until it is over and a moment longer.
+//! Each second of a run: a bin for what happens in it, open until it is over and a moment longer.
 
 use std::collections::VecDeque;
 
 use super::clock::SECOND;
 use super::record::Record;
-use crate::oltp::told::{Counts, Quick, Second};
+use crate::oltp::counts::{Counts, Role};
+use crate::oltp::events::{Second, Summary};
 
 /// Bins by second from a stretch's start. What comes to be known too late for its bin goes into the next, so that the
 /// sum of all seconds is the whole.
@@ -52,7 +53,7 @@ impl Seconds {
         (self.last != Some(self.next)).then_some(self.zero + (self.next + 1) * SECOND)
     }
 
-    /// Whether something happened that no closed second tells.
+    /// Whether something happened that no closed second reports.
     pub(super) fn is_open(&self) -> bool {
         !self.bins.is_empty()
     }
@@ -90,8 +91,8 @@ impl Seconds {
     pub(super) fn close(&mut self, closing: &Closing) -> Second {
         let mut bin = self.bins.pop_front().unwrap_or_default();
         let later: u64 = self.bins.iter().map(|bin| bin.counts.started).sum();
-        let later_done: u64 = self.bins.iter().map(|bin| ended(&bin.counts) - unsent(&bin.counts)).sum();
-        let later_unsent: u64 = self.bins.iter().map(|bin| unsent(&bin.counts)).sum();
+        let later_done: u64 = self.bins.iter().map(|bin| bin.counts.ended() - unsent(bin)).sum();
+        let later_unsent: u64 = self.bins.iter().map(unsent).sum();
         let offered = closing.offered.unwrap_or(self.started - later);
         bin.counts.offered = offered - self.offered;
         self.offered = offered;
@@ -104,8 +105,8 @@ impl Seconds {
             counts: bin.counts,
             backlog: offered.saturating_sub(started + self.unsent - later_unsent),
             running: started.saturating_sub(self.done - later_done),
-            response: quick(bin.response),
-            service: quick(bin.service),
+            response: summary(bin.response),
+            service: summary(bin.service),
             own_cpu_ns: closing.own_cpu_ns,
         }
     }
@@ -121,20 +122,14 @@ impl Seconds {
     }
 }
 
-fn unsent(counts: &Counts) -> u64 {
-    counts.shed + counts.unstarted
+fn unsent(bin: &Bin) -> u64 {
+    bin.counts.sum(&[Role::Unsent])
 }
 
-/// Those that came to an end of any kind.
-pub(super) fn ended(counts: &Counts) -> u64 {
-    let given_up = counts.deadlocks + counts.serialization_failures + counts.lock_timeouts;
-    counts.committed + counts.rolled_back + given_up + counts.lost + counts.errors + unsent(counts)
-}
-
-fn quick(mut values: Vec<u64>) -> Option<Quick> {
+fn summary(mut values: Vec<u64>) -> Option<Summary> {
     values.sort_unstable();
     let max = *values.last()?;
     let at = |percent: usize| values[(values.len() * percent).div_ceil(100) - 1];
     let mean = values.iter().map(|value| *value as f64).sum::<f64>() / values.len() as f64;
-    Some(Quick { mean, p50: at(50), p95: at(95), p99: at(99), max })
+    Some(Summary { mean, p50: at(50), p95: at(95), p99: at(99), max })
 }

@@ -1,13 +1,14 @@
-//! The warm-up, or the measured part: what its workers share.
+//! A stretch of a run (its warm-up or its measured part), what its workers share, and which one is played.
 
-use std::sync::{Condvar, Mutex};
+use std::sync::atomic::AtomicU64;
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::Duration;
 
-use super::cell::{Cell, Current, ROOM};
 use super::clock;
 use super::control::locked;
 use super::gate::Gate;
 use super::open::{Arrival, Untaken};
+use super::outage::Outage;
 use super::record::{End, Record, Retried};
 use super::tally::Tally;
 use super::troubles::Troubles;
@@ -22,6 +23,9 @@ pub(super) struct Stretch {
     /// None: a closed loop.
     pub(super) untaken: Option<Mutex<Untaken>>,
     pub(super) troubles: Mutex<Troubles>,
+    pub(super) outage: Mutex<Outage>,
+    /// Of all transactions together.
+    pub(super) round_trips: AtomicU64,
     /// Locked before a cell, where both are.
     pub(super) tally: Mutex<Tally>,
     pub(super) cells: Vec<Mutex<Cell>>,
@@ -45,6 +49,8 @@ impl Stretch {
             gate,
             untaken: untaken.map(Mutex::new),
             troubles: Mutex::default(),
+            outage: Mutex::default(),
+            round_trips: AtomicU64::new(0),
             tally: Mutex::new(tally),
             cells: (0..workers).map(|_| Mutex::default()).collect(),
             inside: Mutex::new(0),
@@ -104,16 +110,22 @@ impl Stretch {
     }
 
     /// Whatever workers have finished since the last look is tallied; what they are at is counted as started.
-    pub(super) fn collect(&self) {
+    /// When the oldest of what they are at was due, and how many they are at.
+    pub(super) fn collect(&self) -> (Option<i64>, u64) {
         let mut tally = locked(&self.tally);
+        let (mut oldest, mut running) = (None, 0);
         for cell in &self.cells {
             let mut cell = locked(cell);
             cell.finished.drain(..).for_each(|record| tally.add(&record));
-            if let Some(current) = cell.current.as_mut().filter(|current| !current.seen) {
+            let Some(current) = cell.current.as_mut() else { continue };
+            if !current.seen {
                 tally.seconds.start(current.started);
                 current.seen = true;
             }
+            oldest = Some(oldest.map_or(current.intended, |oldest: i64| oldest.min(current.intended)));
+            running += 1;
         }
+        (oldest, running)
     }
 
     /// Waits no longer for what is still running: what comes of it is not known. How many there were.
@@ -152,5 +164,78 @@ impl Stretch {
         let wait = Duration::from_nanos((by - clock::now()).max(0) as u64);
         let outcome = self.changed.wait_timeout_while(inside, wait, |inside| *inside > 0);
         outcome.is_ok_and(|(inside, _)| *inside == 0)
+    }
+}
+
+// A worker's notes: what it is at, and what it has finished since the last look ------------------------------
+/// A worker that fills it between two looks brings its records to the tally itself.
+pub(super) const ROOM: usize = 1024;
+
+/// In the DBMS now.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Current {
+    pub(super) kind: u16,
+    pub(super) connection: u32,
+    pub(super) arrival: u64,
+    pub(super) intended: i64,
+    pub(super) started: i64,
+    /// A reported second has counted its start.
+    pub(super) seen: bool,
+}
+
+/// Behind a lock that only its worker and, a few times a second, the collector take.
+#[derive(Default)]
+pub(super) struct Cell {
+    pub(super) current: Option<Current>,
+    pub(super) finished: Vec<Record>,
+    /// Its transaction took longer than anyone waits: it was counted, and what it still brings is too late.
+    pub(super) abandoned: bool,
+}
+
+impl Current {
+    /// Its record.
+    pub(super) fn ended(&self, end: End, tries: u8, retried: Retried, ended: i64) -> Record {
+        let Self { kind, connection, arrival, intended, started, seen } = *self;
+        Record { kind, end, tries, retried, seen, connection, arrival, intended, started, ended }
+    }
+}
+
+// The stage: the conductor sets which stretch is played, workers wait for it --------------------------------
+/// Stretches are numbered from 1.
+#[derive(Default)]
+pub(super) struct Stage {
+    playing: Mutex<Playing>,
+    changed: Condvar,
+}
+
+#[derive(Default)]
+struct Playing {
+    number: usize,
+    stretch: Option<Arc<Stretch>>,
+    over: bool,
+}
+
+impl Stage {
+    /// The next one begins.
+    pub(super) fn play(&self, stretch: Arc<Stretch>) {
+        let mut playing = locked(&self.playing);
+        playing.number += 1;
+        playing.stretch = Some(stretch);
+        self.changed.notify_all();
+    }
+
+    /// There are no more.
+    pub(super) fn end(&self) {
+        locked(&self.playing).over = true;
+        self.changed.notify_all();
+    }
+
+    /// Waits for one after this. None: there are no more.
+    pub(super) fn after(&self, number: usize) -> Option<(usize, Arc<Stretch>)> {
+        let waiting = |playing: &mut Playing| !playing.over && playing.number <= number;
+        let playing = self.changed.wait_while(locked(&self.playing), waiting);
+        let playing = playing.unwrap_or_else(PoisonError::into_inner);
+        let stretch = playing.stretch.clone().filter(|_| !playing.over)?;
+        Some((playing.number, stretch))
     }
 }

@@ -4,17 +4,21 @@ use super::distribution::Recorder;
 use super::record::Record;
 use super::sample::Samples;
 use super::seconds::Seconds;
+use super::stalls::Stalls;
 use crate::oltp::Kind;
-use crate::oltp::told::{Counts, OfType};
+use crate::oltp::counts::Counts;
+use crate::oltp::events::TypeResult;
 
 /// Fed with records, each once, in any order.
 pub(super) struct Tally {
     types: Vec<Type>,
     closed: bool,
     pub(super) seconds: Seconds,
+    pub(super) stalls: Stalls,
     samples: Option<Samples>,
     end_of_schedule: i64,
     in_time: u64,
+    completed_in_time: u64,
     last_end: i64,
 }
 
@@ -31,6 +35,7 @@ impl Tally {
         kinds: &[Kind],
         norm: f64,
         closed: bool,
+        zero: i64,
         seconds: Seconds,
         end_of_schedule: i64,
     ) -> Self {
@@ -42,7 +47,17 @@ impl Tally {
             lag: recorder(),
         };
         let types = kinds.iter().map(empty).collect();
-        Self { types, closed, seconds, samples: None, end_of_schedule, in_time: 0, last_end: 0 }
+        Self {
+            types,
+            closed,
+            seconds,
+            stalls: Stalls::new(zero),
+            samples: None,
+            end_of_schedule,
+            in_time: 0,
+            completed_in_time: 0,
+            last_end: 0,
+        }
     }
 
     /// From now on every record is kept.
@@ -56,21 +71,24 @@ impl Tally {
         if let Some(samples) = &mut self.samples {
             samples.add(record);
         }
-        let of = &mut self.types[usize::from(record.kind)];
-        of.counts.offered += 1;
-        *record.end.count(&mut of.counts) += 1;
-        record.retried.add_to(&mut of.counts);
+        let tally = &mut self.types[usize::from(record.kind)];
+        tally.counts.offered += 1;
+        *record.end.count(&mut tally.counts) += 1;
+        record.retried.add_to(&mut tally.counts);
         if record.end.is_unsent() {
             return;
         }
-        of.counts.started += 1;
-        self.in_time += u64::from(record.started < self.end_of_schedule);
+        tally.counts.started += 1;
+        let in_time = u64::from(record.started < self.end_of_schedule);
+        self.in_time += in_time;
         self.last_end = self.last_end.max(record.ended);
         if record.end.is_good() {
-            of.response.record((record.ended - record.intended) as u64);
-            of.service.record((record.ended - record.started) as u64);
+            self.completed_in_time += in_time;
+            self.stalls.end(record.ended, record.intended);
+            tally.response.record((record.ended - record.intended) as u64);
+            tally.service.record((record.ended - record.started) as u64);
             if !self.closed {
-                of.lag.record((record.started - record.intended) as u64);
+                tally.lag.record((record.started - record.intended) as u64);
             }
         }
     }
@@ -78,6 +96,11 @@ impl Tally {
     /// Started before the schedule's end.
     pub(super) fn in_time(&self) -> u64 {
         self.in_time
+    }
+
+    /// Of these, ended as the workload's specification has it.
+    pub(super) fn completed_in_time(&self) -> u64 {
+        self.completed_in_time
     }
 
     /// When the last transaction ended. None: there was none.
@@ -97,53 +120,35 @@ impl Tally {
 
     /// Of all types.
     pub(super) fn counts(&self) -> Counts {
-        self.types.iter().fold(Counts::default(), |sum, of| added(sum, of.counts))
+        self.types.iter().fold(Counts::default(), |sum, kind| sum + kind.counts)
     }
 
-    /// By type, and of all together.
-    pub(super) fn told(&self, kinds: &[Kind]) -> (Vec<OfType>, OfType) {
-        let types: Vec<OfType> = kinds.iter().zip(&self.types).map(|(kind, of)| of.told(kind.name)).collect();
-        let none = Recorder::new(types.first().map_or(1.0, |of| of.response.norm)).told();
+    /// The results of each type, and of all together.
+    pub(super) fn results(&self, kinds: &[Kind]) -> (Vec<TypeResult>, TypeResult) {
+        let types: Vec<_> =
+            kinds.iter().zip(&self.types).map(|(kind, tally)| tally.result(kind.name)).collect();
+        let none = Recorder::new(types.first().map_or(1.0, |kind| kind.response.norm)).distribution();
         let (response, service, lag) = (none.clone(), none.clone(), none);
-        let all = OfType { name: "all".to_owned(), counts: Counts::default(), response, service, lag };
-        let all = types.iter().fold(all, |all, of| OfType {
+        let all = TypeResult { name: "all".to_owned(), counts: Counts::default(), response, service, lag };
+        let all = types.iter().fold(all, |all, kind| TypeResult {
             name: all.name,
-            counts: added(all.counts, of.counts),
-            response: all.response.merged(&of.response),
-            service: all.service.merged(&of.service),
-            lag: all.lag.merged(&of.lag),
+            counts: all.counts + kind.counts,
+            response: all.response.merged(&kind.response),
+            service: all.service.merged(&kind.service),
+            lag: all.lag.merged(&kind.lag),
         });
         (types, all)
     }
 }
 
 impl Type {
-    fn told(&self, name: &str) -> OfType {
-        OfType {
+    fn result(&self, name: &str) -> TypeResult {
+        TypeResult {
             name: name.to_owned(),
             counts: self.counts,
-            response: self.response.told(),
-            service: self.service.told(),
-            lag: self.lag.told(),
+            response: self.response.distribution(),
+            service: self.service.distribution(),
+            lag: self.lag.distribution(),
         }
-    }
-}
-
-fn added(a: Counts, b: Counts) -> Counts {
-    Counts {
-        offered: a.offered + b.offered,
-        started: a.started + b.started,
-        committed: a.committed + b.committed,
-        rolled_back: a.rolled_back + b.rolled_back,
-        deadlocks: a.deadlocks + b.deadlocks,
-        serialization_failures: a.serialization_failures + b.serialization_failures,
-        lock_timeouts: a.lock_timeouts + b.lock_timeouts,
-        lost: a.lost + b.lost,
-        errors: a.errors + b.errors,
-        shed: a.shed + b.shed,
-        unstarted: a.unstarted + b.unstarted,
-        retried_deadlock: a.retried_deadlock + b.retried_deadlock,
-        retried_serialization: a.retried_serialization + b.retried_serialization,
-        retried_lock_timeout: a.retried_lock_timeout + b.retried_lock_timeout,
     }
 }

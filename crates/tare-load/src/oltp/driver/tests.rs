@@ -8,11 +8,11 @@ use std::time::Duration;
 
 use super::clock::{self, SECOND};
 use super::command::serve;
-use super::planned::{Heard, Planned, Server, asked, closed, failure, ran, request};
+use super::fake::{Heard, Planned, Server, asked, closed, failure, ran, request};
 use super::record::RECORD_BYTES;
-use super::seconds::ended;
+use crate::oltp::counts::Counts;
+use crate::oltp::events::{Distribution, Event};
 use crate::oltp::request::{Action, Arrivals, Phase, Request, Run};
-use crate::oltp::told::{Counts, Distribution, Told};
 use crate::oltp::{Ended, Trouble};
 
 const MS: u64 = 1_000_000;
@@ -30,7 +30,7 @@ fn above(distribution: &Distribution, ns: u64) -> u64 {
 fn adds_up(heard: &Heard) -> Counts {
     let outcome = heard.outcome();
     let all = outcome.all.counts;
-    assert_eq!(ended(&all), all.offered);
+    assert_eq!(all.ended(), all.offered);
     assert_eq!(all.started, all.offered - all.shed - all.unstarted);
     let sum = |of: fn(&Counts) -> u64| outcome.types.iter().map(|part| of(&part.counts)).sum::<u64>();
     let seconds = heard.seconds();
@@ -94,6 +94,45 @@ fn a_stall_shows_in_full_in_response_times_and_not_in_the_service_times_of_those
     assert!(backlog[1] > 180 && backlog[2] > 380 && backlog[3] == 0, "{backlog:?}");
     assert_eq!(heard.seconds()[2].running, 4);
     assert!(heard.outcome().invalid.is_empty(), "{:?}", heard.outcome().invalid);
+    let [stall] = heard.outcome().stalls[..] else { panic!("{:?}", heard.outcome().stalls) };
+    assert!((1_980..2_200).contains(&((stall.to_ns - stall.from_ns) / MS as i64)), "{stall:?}");
+    assert!((380..=440).contains(&stall.waiting), "{stall:?}");
+}
+
+#[test]
+fn a_freeze_of_a_second_is_found_though_each_clock_second_has_ends() {
+    let began = AtomicI64::new(0);
+    let server = Server::answering(move |_| {
+        let now = clock::now();
+        let _ = began.compare_exchange(0, now, Ordering::SeqCst, Ordering::SeqCst);
+        let freezes = began.load(Ordering::SeqCst) + SECOND / 2;
+        if (freezes..freezes + SECOND).contains(&now) {
+            clock::sleep_until(freezes + SECOND + SECOND / 100);
+        }
+        Ok(Ended::Commit)
+    });
+    let heard = ran(&server, asked(100.0, 4, 2.0));
+    assert!(heard.seconds().iter().all(|second| second.counts.committed > 0));
+    let stalls = &heard.outcome().stalls;
+    assert_eq!(stalls.len(), 1, "{stalls:?}");
+    assert!((450..600).contains(&(stalls[0].from_ns / MS as i64)), "{stalls:?}");
+}
+
+#[test]
+fn given_up_transactions_lower_the_rate_and_make_the_run_invalid() {
+    let server = Server::answering(|call| match call.drew % 4 {
+        0 => Err(failure(Trouble::Deadlock)),
+        _ => Ok(Ended::Commit),
+    });
+    let heard = ran(&server, asked(200.0, 8, 1.0));
+    let outcome = heard.outcome();
+    assert!((120.0..180.0).contains(&outcome.rate), "{}", outcome.rate);
+    assert_eq!(outcome.rate, outcome.all.counts.committed as f64);
+    let [reason] = &outcome.invalid[..] else { panic!("{:?}", outcome.invalid) };
+    assert!(
+        reason.contains("of 200 transactions were given up") && reason.ends_with("deadlocks"),
+        "{reason}"
+    );
 }
 
 #[test]
@@ -189,6 +228,8 @@ fn a_server_that_goes_away_and_comes_back_costs_what_was_running_and_the_run_goe
     assert!(outcome.all.response.max > 450 * MS);
     assert!(heard.troubles().contains(&"planned: Lost"));
     assert!(heard.troubles().contains(&"connections that were lost are being made again"));
+    let away = "the server went away: it ended 4 connections from ";
+    assert!(outcome.invalid.iter().any(|reason| reason.starts_with(away)), "{:?}", outcome.invalid);
     let opened = server.opened.load(Ordering::SeqCst);
     assert!(opened < 8 + 4 * 10, "{opened} tries to connect within half a second");
 }
@@ -269,9 +310,10 @@ fn a_warm_ups_backlog_is_gone_before_the_clock_starts() {
     assert!(outcome.all.lag.quantile(0.5).unwrap() < 20 * MS);
     let warm = heard.seconds()[0];
     assert_eq!((warm.number, warm.counts.committed), (-1, 40));
-    let lines: Vec<usize> =
-        (0..heard.told.len()).filter(|n| matches!(heard.told[*n], Told::Started { .. })).collect();
-    assert!(matches!(heard.told[lines[0] - 1], Told::Second(_)));
+    let lines: Vec<usize> = (0..heard.events.len())
+        .filter(|n| matches!(heard.events[*n], Event::MeasurementStarted { .. }))
+        .collect();
+    assert!(matches!(heard.events[lines[0] - 1], Event::Second(_)));
 }
 
 #[test]
@@ -309,7 +351,7 @@ fn samples_hold_every_arrival_also_those_that_were_never_sent() {
 }
 
 #[test]
-fn a_full_disk_cuts_the_run_short_and_what_was_tallied_is_told() {
+fn a_full_disk_cuts_the_run_short_and_what_was_tallied_is_reported() {
     let heard = ran(&at_once(), Run { samples: Some("/dev/full".into()), ..asked(4000.0, 4, 30.0) });
     let outcome = heard.outcome();
     adds_up(&heard);
@@ -365,7 +407,7 @@ impl Write for Page {
 }
 
 impl Page {
-    fn last(&self) -> Told {
+    fn last(&self) -> Event {
         let text = String::from_utf8(self.0.lock().unwrap().clone()).unwrap();
         serde_json::from_str(text.lines().last().unwrap()).unwrap()
     }
@@ -376,7 +418,7 @@ fn line(request: &Request) -> String {
 }
 
 /// Its exit code and last line; the input stays open.
-fn served(first: &str, later: Option<(Duration, &'static str)>) -> (i32, Told) {
+fn served(first: &str, later: Option<(Duration, &'static str)>) -> (i32, Event) {
     let (reader, mut writer) = io::pipe().unwrap();
     writer.write_all(first.as_bytes()).unwrap();
     let mut kept = writer.try_clone().unwrap();
@@ -398,8 +440,8 @@ fn served(first: &str, later: Option<(Duration, &'static str)>) -> (i32, Told) {
 #[test]
 fn stop_ends_a_run_early_with_what_was_measured() {
     let later = Some((Duration::from_millis(1000), "stop\n"));
-    let (code, told) = served(&line(&request(asked(100.0, 4, 60.0))), later);
-    let Told::RunDone(outcome) = told else { panic!("{told:?}") };
+    let (code, event) = served(&line(&request(asked(100.0, 4, 60.0))), later);
+    let Event::RunDone(outcome) = event else { panic!("{event:?}") };
     assert_eq!((code, outcome.all.counts.unstarted), (0, 0));
     assert!((60..=110).contains(&outcome.all.counts.committed));
     assert!(outcome.invalid[0].contains("of 60.0 s: it was asked to stop"), "{:?}", outcome.invalid);
@@ -409,20 +451,20 @@ fn stop_ends_a_run_early_with_what_was_measured() {
 #[test]
 fn an_action_ends_with_its_last_line_and_exit_code() {
     let of = |action| served(&line(&Request { action, ..request(closed(1, 1.0)) }), None);
-    assert!(matches!(of(Action::Check { rows: 1 }), (0, Told::CheckDone { .. })));
+    assert!(matches!(of(Action::Check { rows: 1 }), (0, Event::ChecksDone { .. })));
     assert!(matches!(
         of(Action::Load { connections: 1, replace: false }),
-        (1, Told::Failed { usage: false, .. })
+        (1, Event::ActionFailed { usage: false, .. })
     ));
-    let (code, told) = of(Action::Drop);
-    let Told::Failed { what, .. } = told else { panic!("{told:?}") };
+    let (code, event) = of(Action::Drop);
+    let Event::ActionFailed { what, .. } = event else { panic!("{event:?}") };
     assert_eq!((code, what.as_str()), (1, "the driver failed: planned"));
 }
 
 #[test]
 fn a_request_that_cannot_be_read_is_at_fault_itself() {
     for text in ["{}\n", "drop it\n"] {
-        assert!(matches!(served(text, None), (2, Told::Failed { usage: true, .. })));
+        assert!(matches!(served(text, None), (2, Event::ActionFailed { usage: true, .. })));
     }
 }
 

@@ -12,7 +12,7 @@ const MOST: usize = 20;
 pub(super) struct Troubles {
     second: i64,
     said: HashSet<String>,
-    untold: Vec<(i64, String)>,
+    unreported: Vec<(i64, String)>,
 }
 
 impl Troubles {
@@ -22,12 +22,12 @@ impl Troubles {
             self.said.clear();
         }
         if self.said.len() < MOST && self.said.insert(text.to_owned()) {
-            self.untold.push((at, text.to_owned()));
+            self.unreported.push((at, text.to_owned()));
         }
     }
 
     pub(super) fn take(&mut self) -> Vec<(i64, String)> {
-        std::mem::take(&mut self.untold)
+        std::mem::take(&mut self.unreported)
     }
 }
 
@@ -36,7 +36,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_text_is_told_once_in_a_second_and_again_in_the_next() {
+    fn a_text_is_reported_once_in_a_second_and_again_in_the_next() {
         let mut troubles = Troubles::default();
         for at in [0, 1, SECOND - 1, SECOND, SECOND + 1] {
             troubles.note(at, "gone");

@@ -5,18 +5,18 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use super::attempt::attempt;
-use super::cell::Current;
+use super::attempt::{Begin, attempt};
 use super::clock::{self, SECOND};
-use super::control::{Control, Halt};
+use super::control::{Control, Halt, locked};
 use super::mix::Mix;
 use super::open::Arrival;
-use super::stage::Stage;
 use super::streams::{ARRIVALS, CLOSED, PAUSES};
+use super::stretch::Current;
+use super::stretch::Stage;
 use super::stretch::Stretch;
 use super::think;
 use crate::oltp::database::Problem;
-use crate::oltp::{Connection, Failure, Random, Transaction, Workload};
+use crate::oltp::{Connection, Failure, Random, Transaction, Trouble, Workload};
 
 /// Between two tries to connect: at first, and at most.
 const FIRST_PAUSE: i64 = SECOND / 50;
@@ -33,6 +33,8 @@ pub(super) struct Shared {
     pub(super) seed: u64,
     pub(super) tries: u8,
     pub(super) think: f64,
+    /// Transactions of one statement are committed by the DBMS itself.
+    pub(super) autocommit: bool,
     pub(super) stage: Stage,
     pub(super) control: Arc<Control>,
     pub(super) reconnects: AtomicU64,
@@ -141,14 +143,18 @@ impl Worker {
             seen: false,
         });
         let writes = self.shared.workload.kinds()[kind].writes;
-        let done = attempt(&mut **on, what, writes, self.shared.tries, &stretch.gate, &mut self.pauses);
+        let begin = Begin { writes, alone: self.shared.autocommit && what.is_single() };
+        let before = on.round_trips();
+        let done = attempt(&mut **on, what, begin, self.shared.tries, &stretch.gate, &mut self.pauses);
         let ended = clock::now();
+        stretch.round_trips.fetch_add(on.round_trips() - before, Ordering::Relaxed);
         stretch.end(self.number, |current| current.ended(done.end, done.tries, done.retried, ended));
         if let Some(text) = &done.text {
             stretch.note(text);
         }
         if !done.alive {
             self.connection = None;
+            locked(&stretch.outage).lost(ended);
         }
     }
 
@@ -170,9 +176,15 @@ impl Worker {
                 Ok(connection) => {
                     self.connection = Some(connection);
                     self.shared.reconnects.fetch_add(1, Ordering::Relaxed);
+                    locked(&stretch.outage).opened(clock::now());
                     return stretch.note("connections that were lost are being made again");
                 }
-                Err(failure) => stretch.note(&failure.text),
+                Err(failure) => {
+                    if failure.trouble == Trouble::Lost {
+                        locked(&stretch.outage).refused();
+                    }
+                    stretch.note(&failure.text);
+                }
             }
             longest = (2 * longest).min(LONGEST_PAUSE);
         }

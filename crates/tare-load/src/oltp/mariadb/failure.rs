@@ -9,7 +9,11 @@ pub fn failed(error: &Error) -> Failure {
     match error {
         Error::MySqlError(said) => {
             Failure::new(trouble(said.code), format!("{} [{}]", said.message, said.code))
+                .with_next(next_step(said.code))
         }
+        _ if is_of_certificate(error) => Failure::new(Trouble::Error, error.to_string()).with_next(Some(
+            "see that ssl-ca has signed the server's certificate, which is none of an authority itself",
+        )),
         Error::IoError(_) | Error::CodecError(_) => {
             Failure::new(Trouble::Lost, format!("connection lost: {error}"))
         }
@@ -19,6 +23,41 @@ pub fn failed(error: &Error) -> Failure {
         Error::DriverError(_) => Failure::foreign(error.to_string()),
         _ => Failure::foreign("an answer that the protocol does not allow"),
     }
+}
+
+fn is_of_certificate(error: &Error) -> bool {
+    let is_its = |error: &(dyn std::error::Error + 'static)| {
+        matches!(error.downcast_ref(), Some(rustls::Error::InvalidCertificate(_)))
+    };
+    let mut next: Option<&(dyn std::error::Error + 'static)> = match error {
+        Error::CodecError(error) => Some(error),
+        Error::IoError(error) => Some(error),
+        _ => None,
+    };
+    while let Some(error) = next {
+        let inner = error.downcast_ref::<std::io::Error>().and_then(std::io::Error::get_ref);
+        if is_its(error) || inner.is_some_and(|inner| is_its(inner)) {
+            return true;
+        }
+        next = error.source();
+    }
+    false
+}
+
+/// None: the number tells no more than the trouble does.
+fn next_step(number: u16) -> Option<&'static str> {
+    Some(match number {
+        1045 => {
+            "check user and password in the URL, and for which hosts the user was created; a user that must encrypt \
+             is refused with ?ssl-mode=disabled"
+        }
+        1044 => "grant the user a right to this database (GRANT … ON database.* TO …), or name another",
+        1049 => "check the database's name; SHOW DATABASES lists them",
+        1142 | 1143 | 1227 => "grant the user the right to make, fill, read and drop tables here",
+        3159 | 4151 => "let the connection be encrypted: ?ssl-mode=required",
+        1021 | 1114 => "free disk space of the server",
+        _ => return None,
+    })
 }
 
 fn trouble(number: u16) -> Trouble {

@@ -20,9 +20,14 @@ pub fn open(options: Opts, isolation: Isolation, timeout: Duration) -> Result<Co
     thread::spawn(move || sender.send(opened(options, isolation)));
     match receiver.recv_timeout(timeout) {
         Ok(opened) => opened,
-        Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => Err(Failure::new(
+        Err(RecvTimeoutError::Timeout) => Err(Failure::new(
             Trouble::Lost,
             format!("the server was not ready in {} s", timeout.as_secs_f64()),
+        )),
+        Err(RecvTimeoutError::Disconnected) => Err(Failure::new(
+            Trouble::Error,
+            "the client broke off while it logged in: the user's authentication plugin is perhaps one that the driver \
+             does not speak; it speaks mysql_native_password, caching_sha2_password and ed25519",
         )),
     }
 }
@@ -31,6 +36,10 @@ pub fn open(options: Opts, isolation: Isolation, timeout: Duration) -> Result<Co
 /// come as late. Long enough for the roll-back of what a killed load had under way.
 const TABLE_WAIT: u64 = 60;
 
+const UNKNOWN_VARIABLE: u16 = 1193;
+const TIMED_OUT: u16 = 1969;
+const ATTEMPTS: u32 = 20;
+
 fn opened(options: Opts, isolation: Isolation) -> Result<Conn, Failure> {
     let at = match options.get_socket() {
         Some(socket) => socket.to_owned(),
@@ -38,8 +47,10 @@ fn opened(options: Opts, isolation: Isolation) -> Result<Conn, Failure> {
     };
     let mut session = Conn::new(options).map_err(|error| {
         let said = failed(&error);
-        Failure::new(said.trouble, format!("cannot connect to {at}: {said}"))
+        let text = format!("cannot connect to {at}: {said}");
+        said.reworded(text)
     })?;
+    lift_limit(&mut session)?;
     let (level, wait) = (level(isolation), LOCK_WAIT.as_secs());
     let settings = [
         "SET NAMES utf8mb4".to_owned(),
@@ -55,12 +66,36 @@ fn opened(options: Opts, isolation: Isolation) -> Result<Conn, Failure> {
     Ok(session)
 }
 
+/// A user's limit is not meant for building an index, nor for a condition that reads all data. On a busy machine it
+/// ends the statement that lifts it, too: that one is sent again.
+fn lift_limit(session: &mut Conn) -> Result<(), Failure> {
+    let mut attempts = 0;
+    loop {
+        attempts += 1;
+        match session.query_drop("SET SESSION max_statement_time = 0") {
+            Ok(()) => return Ok(()),
+            Err(mysql::Error::MySqlError(error)) if error.code == UNKNOWN_VARIABLE => return Ok(()), // MySQL
+            Err(mysql::Error::MySqlError(error)) if error.code == TIMED_OUT && attempts < ATTEMPTS => {}
+            Err(error) => return Err(failed(&error)),
+        }
+    }
+}
+
 fn level(isolation: Isolation) -> &'static str {
     match isolation {
         Isolation::ReadCommitted => "READ COMMITTED",
         Isolation::RepeatableRead => "REPEATABLE READ",
         Isolation::Serializable => "SERIALIZABLE",
     }
+}
+
+/// Protocol and cipher of the session. None: it is not encrypted.
+pub fn encryption(session: &mut Conn) -> Option<String> {
+    let query = "SHOW SESSION STATUS WHERE variable_name IN ('Ssl_cipher', 'Ssl_version')";
+    let shown: Vec<(String, String)> = session.query(query).ok()?;
+    let value = |name: &str| shown.iter().find(|(shown, _)| shown == name).map_or("", |(_, value)| value);
+    let (version, cipher) = (value("Ssl_version"), value("Ssl_cipher"));
+    (!cipher.is_empty()).then(|| format!("{} {cipher}", version.replace("TLSv", "TLS ")))
 }
 
 /// Server, and isolation level at work. Whether a repeatable read refuses to write what another has changed since

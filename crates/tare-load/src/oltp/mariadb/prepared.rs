@@ -8,8 +8,8 @@ use mysql::prelude::Queryable;
 use mysql::{Binary, Conn, Params, QueryResult, Value as Wire};
 
 use super::failure::failed;
-use super::placeholders::questioned;
 use super::values::sent;
+use crate::oltp::placeholders::questioned;
 use crate::oltp::{Dialect, Failure, Statement, Value};
 
 /// Enough for an `i64` before the point and any scale behind it.

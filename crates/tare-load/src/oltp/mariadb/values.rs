@@ -84,7 +84,7 @@ fn written(text: String, column: &Column) -> Result<Value, Failure> {
         }
         MYSQL_TYPE_DECIMAL | MYSQL_TYPE_NEWDECIMAL => exact(&text),
         MYSQL_TYPE_FLOAT | MYSQL_TYPE_DOUBLE => text.parse().ok().map(Value::Float),
-        MYSQL_TYPE_DATETIME | MYSQL_TYPE_TIMESTAMP => instant(&text).map(Value::Time),
+        MYSQL_TYPE_DATETIME | MYSQL_TYPE_TIMESTAMP => Civil::parse(&text).map(|at| Value::Time(at.micros())),
         _ => return Ok(Value::Text(text)),
     };
     read.ok_or_else(|| unheld(column, &text))
@@ -95,19 +95,6 @@ fn exact(text: &str) -> Option<Value> {
     let (whole, behind) = text.split_once('.').unwrap_or((text, ""));
     let unscaled = format!("{whole}{behind}").parse().ok()?;
     Some(Value::Decimal { unscaled, scale: u8::try_from(behind.len()).ok()? })
-}
-
-/// `2025-01-31 23:59:59.000001`, with any number of digits behind the point.
-fn instant(text: &str) -> Option<i64> {
-    let (whole, behind) = text.split_once('.').unwrap_or((text, ""));
-    let mut numbers = whole.split(['-', ' ', ':']).map(|part| part.parse::<u32>().ok());
-    let year = numbers.next()??;
-    let mut parts = [0; 5];
-    for part in &mut parts {
-        *part = numbers.next()??;
-    }
-    let micro = format!("{behind:0<6}").parse().ok()?;
-    Some(micros(year.into(), parts, micro))
 }
 
 /// Of month, day, hour, minute and second.
@@ -140,7 +127,7 @@ mod tests {
                 panic!()
             };
             let text = format!("{year:04}-{month:02}-{day:02} {hour:02}:{minute:02}:{second:02}.{micro:06}");
-            assert_eq!(instant(&text), Some(at), "{text}");
+            assert_eq!(Civil::parse(&text).map(Civil::micros), Some(at), "{text}");
         }
     }
 }

@@ -6,7 +6,8 @@ use std::path::{Path, PathBuf};
 use crate::oltp::percent::decoded;
 use crate::oltp::{Failure, Trouble};
 
-use super::password_file;
+use super::password_file::{self, Environment, Login};
+use super::tls::{Attempt, Mode, Roots, Tls};
 
 /// Where, who, and which database.
 #[derive(Clone, PartialEq, Eq)]
@@ -18,6 +19,7 @@ pub(super) struct Address {
     pub database: String,
     /// `-c name=value …`, for the session.
     pub options: Option<String>,
+    pub tls: Tls,
 }
 
 /// By what kind of socket.
@@ -28,9 +30,6 @@ pub(super) enum Place {
     /// A name or an address.
     Host(String),
 }
-
-/// Variables of the environment.
-pub(super) type Environment<'a> = dyn Fn(&str) -> Option<String> + 'a;
 
 /// What libpq takes, too, and what makes no difference here.
 const WITHOUT_EFFECT: &[&str] = &[
@@ -55,13 +54,11 @@ impl Address {
         given.url(url)?;
         let set = |name: &str| environment(name).filter(|value| !value.is_empty());
         let or = |value: Option<String>, name: &str| value.or_else(|| set(name));
-        if matches!(or(given.sslmode, "PGSSLMODE").as_deref(), Some("require" | "verify-ca" | "verify-full"))
-        {
-            return Err(refused(
-                "asks for TLS by sslmode, which the driver does not speak: leave sslmode out, \
-                                and use a socket, this machine's 127.0.0.1 or a tunnel",
-            ));
-        }
+        let tls = Tls {
+            mode: mode(or(given.sslmode, "PGSSLMODE").as_deref())?,
+            roots: roots(or(given.sslrootcert, "PGSSLROOTCERT"), environment),
+            identity: identity(or(given.sslcert, "PGSSLCERT"), or(given.sslkey, "PGSSLKEY"), environment),
+        };
         let port = match or(given.port, "PGPORT").as_deref() {
             None => 5432,
             Some(text) => text.parse().map_err(|_| refused("has a port that is no number"))?,
@@ -73,10 +70,26 @@ impl Address {
             .ok_or_else(|| refused("names no user: write it as postgresql://user@host/database"))?;
         let database = or(given.database, "PGDATABASE").unwrap_or_else(|| user.clone());
         let options = or(given.options, "PGOPTIONS");
-        let mut address = Self { place, port, user, password: None, database, options };
-        address.password =
-            or(given.password, "PGPASSWORD").or_else(|| password_file::find(&address, environment));
+        let mut address = Self { place, port, user, password: None, database, options, tls };
+        address.password = or(given.password, "PGPASSWORD").or_else(|| address.password_of_file(environment));
         Ok(address)
+    }
+
+    /// Ways to connect, in order. A Unix socket is never encrypted.
+    pub fn attempts(&self) -> &'static [Attempt] {
+        match self.place {
+            Place::Directory(_) => &[Attempt::Plain],
+            Place::Host(_) => self.tls.attempts(),
+        }
+    }
+
+    fn password_of_file(&self, environment: &Environment<'_>) -> Option<String> {
+        let is_host = |host: &str| match &self.place {
+            Place::Host(name) => host == *name,
+            Place::Directory(directory) => host == "localhost" || Path::new(host) == directory,
+        };
+        let login = Login { is_host: &is_host, port: self.port, database: &self.database, user: &self.user };
+        password_file::find(&login, environment)
     }
 }
 
@@ -95,6 +108,37 @@ impl fmt::Display for Address {
 /// In a server's directory.
 pub(super) fn socket_file(directory: &Path, port: u16) -> PathBuf {
     directory.join(format!(".s.PGSQL.{port}"))
+}
+
+fn mode(word: Option<&str>) -> Result<Mode, Failure> {
+    let unknown = || {
+        refused("has an sslmode that is none of disable, allow, prefer, require, verify-ca and verify-full")
+    };
+    word.map_or(Ok(Mode::default()), |word| Mode::of(word).ok_or_else(unknown))
+}
+
+/// In libpq's folder, where a parameter names no file.
+fn usual(name: &str, environment: &Environment<'_>) -> Option<PathBuf> {
+    let file = Path::new(&environment("HOME")?).join(".postgresql").join(name);
+    file.exists().then_some(file)
+}
+
+fn roots(named: Option<String>, environment: &Environment<'_>) -> Option<Roots> {
+    match named {
+        Some(word) if word == "system" => Some(Roots::Public),
+        Some(file) => Some(Roots::File(file.into())),
+        None => usual("root.crt", environment).map(Roots::File),
+    }
+}
+
+fn identity(
+    certificate: Option<String>,
+    key: Option<String>,
+    environment: &Environment<'_>,
+) -> Option<(PathBuf, PathBuf)> {
+    let certificate = certificate.map(PathBuf::from).or_else(|| usual("postgresql.crt", environment))?;
+    let key = key.map(PathBuf::from).or_else(|| usual("postgresql.key", environment))?;
+    Some((certificate, key))
 }
 
 fn place(host: Option<String>, port: u16) -> Result<Place, Failure> {
@@ -118,6 +162,9 @@ struct Given {
     database: Option<String>,
     options: Option<String>,
     sslmode: Option<String>,
+    sslrootcert: Option<String>,
+    sslcert: Option<String>,
+    sslkey: Option<String>,
 }
 
 impl Given {
@@ -153,6 +200,9 @@ impl Given {
             "dbname" => &mut self.database,
             "options" => &mut self.options,
             "sslmode" => &mut self.sslmode,
+            "sslrootcert" => &mut self.sslrootcert,
+            "sslcert" => &mut self.sslcert,
+            "sslkey" => &mut self.sslkey,
             known if WITHOUT_EFFECT.contains(&known) => return Ok(()),
             other => {
                 return Err(refused(&format!("has a parameter {other}, which the driver does not know")));
@@ -184,7 +234,8 @@ mod tests {
 
     fn at(place: Place, port: u16, user: &str, password: Option<&str>, database: &str) -> Address {
         let password = password.map(str::to_owned);
-        Address { place, port, user: user.to_owned(), password, database: database.to_owned(), options: None }
+        let (user, database) = (user.to_owned(), database.to_owned());
+        Address { place, port, user, password, database, options: None, tls: Tls::default() }
     }
 
     fn host(name: &str) -> Place {
@@ -235,7 +286,7 @@ mod tests {
     #[test]
     fn what_the_driver_cannot_do_is_refused_without_the_password() {
         for (url, why) in [
-            ("postgresql://u:secret@h/d?sslmode=require", "TLS"),
+            ("postgresql://u:secret@h/d?sslmode=always", "verify-full"),
             ("postgresql://u:secret@h,i/d", "several hosts"),
             ("postgresql://u:secret@h:port/d", "port"),
             ("postgresql://u:secret%@h/d", "%25"),
@@ -245,6 +296,20 @@ mod tests {
             let text = read(url).err().unwrap().text;
             assert!(text.contains(why) && !text.contains("secret"), "{url}: {text}");
         }
+    }
+
+    #[test]
+    fn tls_is_what_libpqs_parameters_request() {
+        let url = "postgresql://u@h/d?sslmode=verify-full&sslrootcert=/ca%20s/root.pem&sslcert=/c.pem&sslkey=/k.pem";
+        let tls = read(url).unwrap().tls;
+        assert_eq!(tls.mode, Mode::VerifyFull);
+        assert_eq!(tls.roots, Some(Roots::File("/ca s/root.pem".into())));
+        assert_eq!(tls.identity, Some(("/c.pem".into(), "/k.pem".into())));
+        assert_eq!(read("postgresql://u@h/d?sslrootcert=system").unwrap().tls.roots, Some(Roots::Public));
+        assert_eq!(read("postgresql://u@h/d").unwrap().attempts(), [Attempt::Offered, Attempt::Plain]);
+        assert_eq!(read("postgresql://u@h/d?sslmode=require").unwrap().attempts(), [Attempt::Encrypted]);
+        let socket = read("postgresql://u@/d?host=/tmp&sslmode=require").unwrap();
+        assert_eq!(socket.attempts(), [Attempt::Plain], "a Unix socket is never encrypted");
     }
 
     #[test]

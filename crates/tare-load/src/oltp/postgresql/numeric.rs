@@ -67,6 +67,18 @@ fn shifted(groups: &[u16], weight: i32, scale: i32) -> Option<(i128, u8)> {
     Some((digits, u8::try_from(found).ok()?))
 }
 
+/// As the server prints it; what `read` would have made of it.
+pub(super) fn parse(text: &str) -> Result<Value, Failure> {
+    let (whole, decimals) = text.split_once('.').unwrap_or((text, ""));
+    let (mut scale, mut digits) = (decimals.len(), format!("{whole}{decimals}"));
+    while digits.parse::<i64>().is_err() && scale > 0 && digits.ends_with('0') {
+        digits.pop();
+        scale -= 1;
+    }
+    let unscaled = digits.parse().map_err(|_| too_long())?;
+    Ok(Value::Decimal { unscaled, scale: u8::try_from(scale).map_err(|_| too_long())? })
+}
+
 fn too_long() -> Failure {
     Failure::foreign("a numeric of the database has more digits than 64 bits hold")
 }
@@ -118,6 +130,15 @@ mod tests {
 
     fn decimal(unscaled: i64, scale: u8) -> Value {
         Value::Decimal { unscaled, scale }
+    }
+
+    #[test]
+    fn what_is_printed_is_read_like_what_is_sent() {
+        assert_eq!(parse("-0.05").unwrap(), decimal(-5, 2));
+        assert_eq!(parse("12345.67").unwrap(), decimal(1_234_567, 2));
+        assert_eq!(parse("5.0000000000000000").unwrap(), decimal(50_000_000_000_000_000, 16));
+        assert_eq!(parse("12345.000000000000000000000").unwrap(), decimal(1_234_500_000_000_000_000, 14));
+        assert!(parse("99999999999999999999").is_err() && parse("NaN").is_err());
     }
 
     proptest! {

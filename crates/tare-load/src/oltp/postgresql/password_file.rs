@@ -4,28 +4,34 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
-use super::address::{Address, Environment, Place};
+/// Reads a variable of the environment.
+pub(super) type Environment<'a> = dyn Fn(&str) -> Option<String> + 'a;
+
+/// The fields of a line that its password is for.
+pub(super) struct Login<'a> {
+    /// Whether a host in the file is the one that is connected to.
+    pub(super) is_host: &'a dyn Fn(&str) -> bool,
+    pub(super) port: u16,
+    pub(super) database: &'a str,
+    pub(super) user: &'a str,
+}
 
 /// A file that others may read is passed over, as libpq does.
-pub(super) fn find(address: &Address, environment: &Environment<'_>) -> Option<String> {
+pub(super) fn find(login: &Login<'_>, environment: &Environment<'_>) -> Option<String> {
     let file = environment("PGPASSFILE")
         .map(PathBuf::from)
         .or_else(|| environment("HOME").map(|home| Path::new(&home).join(".pgpass")))?;
     let private = fs::metadata(&file).ok()?.permissions().mode() & 0o077 == 0;
-    private.then(|| fs::read_to_string(&file).ok()).flatten()?.lines().find_map(|line| of_line(line, address))
+    private.then(|| fs::read_to_string(&file).ok()).flatten()?.lines().find_map(|line| of_line(line, login))
 }
 
-fn of_line(line: &str, address: &Address) -> Option<String> {
+fn of_line(line: &str, login: &Login<'_>) -> Option<String> {
     let [host, port, database, user, password] = fields(line).try_into().ok()?;
-    let here = match &address.place {
-        Place::Host(name) => host == *name,
-        Place::Directory(directory) => host == "localhost" || Path::new(&host) == directory,
-    };
     let fits = |pattern: &str, value: &str| pattern == "*" || pattern == value;
-    let fits_all = (here || host == "*")
-        && fits(&port, &address.port.to_string())
-        && fits(&database, &address.database)
-        && fits(&user, &address.user);
+    let fits_all = (host == "*" || (login.is_host)(&host))
+        && fits(&port, &login.port.to_string())
+        && fits(&database, login.database)
+        && fits(&user, login.user);
     (fits_all && !line.starts_with('#')).then_some(password)
 }
 
@@ -47,20 +53,18 @@ fn fields(line: &str) -> Vec<String> {
 mod tests {
     use super::*;
 
-    fn address() -> Address {
-        Address::read("postgresql://u@h:1/d", &|_| None).unwrap()
-    }
+    const LOGIN: Login<'_> = Login { is_host: &|host| host == "h", port: 1, database: "d", user: "u" };
 
     #[test]
-    fn the_line_of_the_address_has_its_password() {
-        assert_eq!(of_line("h:1:d:u:pass\\:word", &address()), Some("pass:word".to_owned()));
-        assert_eq!(of_line("*:*:*:u:p", &address()), Some("p".to_owned()));
+    fn the_line_of_the_login_has_its_password() {
+        assert_eq!(of_line("h:1:d:u:pass\\:word", &LOGIN), Some("pass:word".to_owned()));
+        assert_eq!(of_line("*:*:*:u:p", &LOGIN), Some("p".to_owned()));
     }
 
     #[test]
     fn any_other_line_has_not() {
         for line in ["g:1:d:u:p", "h:2:d:u:p", "h:1:e:u:p", "h:1:d:v:p", "# h:1:d:u:p", "", "h:1:d:u"] {
-            assert_eq!(of_line(line, &address()), None, "{line}");
+            assert_eq!(of_line(line, &LOGIN), None, "{line}");
         }
     }
 
@@ -71,7 +75,7 @@ mod tests {
         let environment = |name: &str| (name == "PGPASSFILE").then(|| file.display().to_string());
         let found = [0o600, 0o644].map(|mode| {
             fs::set_permissions(&file, PermissionsExt::from_mode(mode)).unwrap();
-            find(&address(), &environment)
+            find(&LOGIN, &environment)
         });
         fs::remove_file(&file).unwrap();
         assert_eq!(found, [Some("p".to_owned()), None]);

@@ -23,7 +23,7 @@ pub(super) struct Prepared {
 }
 
 impl Prepared {
-    /// The server infers the types. One round trip.
+    /// The server infers the types. One round trip. Without a name it is parsed again with each request.
     pub fn new(wire: &mut Wire, name: String, sql: &str) -> Result<Self, Failure> {
         frontend::parse(&name, sql, [], &mut wire.out).map_err(malformed)?;
         frontend::describe(b'S', &name, &mut wire.out).map_err(malformed)?;
@@ -41,7 +41,10 @@ impl Prepared {
             }
             Ok(())
         });
-        told.map_err(|failure| Failure::new(failure.trouble, format!("{failure}, preparing {sql}")))?;
+        told.map_err(|failure| {
+            let text = format!("{failure}, preparing {sql}");
+            failure.reworded(text)
+        })?;
         Ok(prepared)
     }
 
@@ -50,6 +53,9 @@ impl Prepared {
         if parameters.len() != self.parameters.len() {
             let (given, wanted) = (parameters.len(), self.parameters.len());
             return Err(Failure::foreign(format!("{given} parameters, where {wanted} belong: {}", self.sql)));
+        }
+        if self.name.is_empty() {
+            frontend::parse("", &self.sql, self.parameters.iter().copied(), out).map_err(malformed)?;
         }
         let values = || parameters.iter().zip(&self.parameters);
         let bound = frontend::bind(

@@ -32,7 +32,8 @@ impl Refused {
             }
         }
         let fatal = said.severity == "FATAL" || said.severity == "PANIC";
-        Self { failure: Failure::new(trouble(&said.code), said.line()), fatal }
+        let failure = Failure::new(trouble(&said.code), said.line()).with_next(next_step(&said.code));
+        Self { failure, fatal }
     }
 }
 
@@ -77,9 +78,40 @@ fn trouble(code: &str) -> Trouble {
     }
 }
 
+/// By SQLSTATE. None: it tells no more than the trouble does.
+fn next_step(code: &str) -> Option<&'static str> {
+    Some(match code {
+        // a prepared statement's name is taken, or not known
+        "42P05" | "26000" => {
+            "a pooler gave the session another backend: give --protocol unnamed or --protocol simple, or connect to \
+             PostgreSQL itself"
+        }
+        "28P01" => "check user and password (in the URL, PGPASSWORD or ~/.pgpass)",
+        "28000" => {
+            "let this user and address in, in the server's pg_hba.conf; if it takes encrypted connections only, give \
+             ?sslmode=require"
+        }
+        "3D000" => "check the database's name; `psql -l` lists the databases",
+        "42501" => {
+            "grant the role the right that is missing: to connect, GRANT CONNECT ON DATABASE … TO …; to make tables, \
+             GRANT CREATE ON SCHEMA … TO …"
+        }
+        "57014" => "see who cancelled it: another session, or a pooled role's statement_timeout",
+        "53100" => "free disk space of the server",
+        _ => return None,
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_name_that_another_session_took_or_that_is_gone_is_a_poolers_doing() {
+        for code in ["42P05", "26000"] {
+            assert!(next_step(code).unwrap().contains("--protocol unnamed"));
+        }
+    }
 
     #[test]
     fn a_cancelled_statement_is_no_lost_connection() {

@@ -1,45 +1,43 @@
-//! From a socket to a session that is ready: who we are, the settings it runs with, and how transactions begin and end.
+//! From a socket to a session that is ready: who we are, and the settings it runs with.
 
-use bytes::BytesMut;
 use fallible_iterator::FallibleIterator;
-use postgres_protocol::IsNull;
 use postgres_protocol::authentication::md5_hash;
 use postgres_protocol::authentication::sasl::{ChannelBinding, SCRAM_SHA_256, ScramSha256};
 use postgres_protocol::message::backend::Message;
 use postgres_protocol::message::frontend;
 
-use crate::oltp::{Failure, Isolation, LOCK_WAIT, Trouble};
+use crate::oltp::{Failure, Isolation, LOCK_WAIT, Protocol, Trouble};
 
 use super::address::Address;
 use super::ask::ask;
+use super::frame::{Frame, level};
 use super::refused::{Refused, malformed};
 use super::wire::Wire;
 
-/// Prepared under their own names.
-const WORDS: [&str; 3] = ["begin", "commit", "rollback"];
 /// From here on a session that works or waits looks whether its client is still there.
 const CHECKS_ITS_CLIENT: u32 = 14;
 
 /// Logs in and sets the session up.
-pub(super) fn open(wire: &mut Wire, address: &Address, isolation: Isolation) -> Result<(), Failure> {
+pub(super) fn open(
+    wire: &mut Wire,
+    address: &Address,
+    isolation: Isolation,
+    protocol: Protocol,
+) -> Result<Frame, Failure> {
     start(wire, address)?;
     authenticate(wire, address)?;
     let version = greeting(wire)?;
-    ask(wire, &settings(isolation))?;
-    if version >= CHECKS_ITS_CLIENT {
-        watch_client(wire)?;
+    let frame = Frame::new(protocol, isolation);
+    if !protocol.is_free_of_the_session() {
+        frame.prepare(&mut wire.out)?;
+        wire.exchange(|_| Ok(()))?;
+        ask(wire, &settings(isolation))?;
+        if version >= CHECKS_ITS_CLIENT {
+            watch_client(wire)?;
+        }
     }
-    for word in WORDS {
-        frontend::parse(word, word, [], &mut wire.out).map_err(malformed)?;
-    }
-    wire.exchange(|_| Ok(()))?;
-    wire.established()
-}
-
-/// One of `WORDS`, to be sent with what follows. Nothing in it can be too long for the protocol.
-pub(super) fn request(out: &mut BytesMut, word: &str) {
-    let _ = frontend::bind("", word, [], [(); 0], |(), _| Ok(IsNull::Yes), [], out);
-    let _ = frontend::execute("", 0, out);
+    wire.established()?;
+    Ok(frame)
 }
 
 /// A killed client must leave no session behind that waits for a lock. One that is idle in its transaction sees the
@@ -51,20 +49,16 @@ fn watch_client(wire: &mut Wire) -> Result<(), Failure> {
     }
 }
 
-/// Instants are sent as text without a time zone when tables are loaded.
+/// A role's `statement_timeout` is not meant for building an index, nor for a condition that reads all data.
 fn settings(isolation: Isolation) -> String {
-    let level = match isolation {
-        Isolation::ReadCommitted => "read committed",
-        Isolation::RepeatableRead => "repeatable read",
-        Isolation::Serializable => "serializable",
-    };
     format!(
-        "SET default_transaction_isolation = '{level}'; SET lock_timeout = '{}ms'; \
-         SET TimeZone = 'UTC'; SET DateStyle = 'ISO, YMD'",
+        "SET default_transaction_isolation = '{}'; SET lock_timeout = '{}ms'; SET statement_timeout = 0",
+        level(isolation),
         LOCK_WAIT.as_millis()
     )
 }
 
+/// A pooler keeps these for each of its clients. Instants are sent as text without a time zone.
 fn start(wire: &mut Wire, address: &Address) -> Result<(), Failure> {
     let options = address.options.iter().map(|options| ("options", options.as_str()));
     let parameters = [
@@ -72,6 +66,9 @@ fn start(wire: &mut Wire, address: &Address) -> Result<(), Failure> {
         ("database", address.database.as_str()),
         ("application_name", "tare oltp"),
         ("client_encoding", "UTF8"),
+        ("standard_conforming_strings", "on"),
+        ("TimeZone", "UTC"),
+        ("DateStyle", "ISO, YMD"),
     ];
     frontend::startup_message(parameters.into_iter().chain(options), &mut wire.out).map_err(malformed)?;
     wire.send()
@@ -79,8 +76,9 @@ fn start(wire: &mut Wire, address: &Address) -> Result<(), Failure> {
 
 fn authenticate(wire: &mut Wire, address: &Address) -> Result<(), Failure> {
     let password = || {
-        let missing = "the server asks for a password: give it in the URL, PGPASSWORD or ~/.pgpass";
-        address.password.as_deref().ok_or_else(|| Failure::new(Trouble::Error, missing))
+        let missing = Failure::new(Trouble::Error, "the server asks for a password, and none is given")
+            .with_next(Some("give it in the URL, PGPASSWORD or ~/.pgpass"));
+        address.password.as_deref().ok_or(missing)
     };
     loop {
         match next(wire)? {

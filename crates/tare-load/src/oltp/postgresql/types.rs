@@ -3,6 +3,7 @@
 use bytes::{BufMut, BytesMut};
 use postgres_protocol::Oid;
 
+use crate::oltp::civil::Civil;
 use crate::oltp::{Failure, Value};
 
 use super::numeric;
@@ -78,6 +79,23 @@ pub(super) fn read(field: &[u8], oid: Oid) -> Result<Value, Failure> {
         TIMESTAMP | TIMESTAMPTZ => Value::Time(instant(Some(i64::from_be_bytes(bytes(field)?)))?),
         _ => Value::Text(text(field)?.to_owned()),
     })
+}
+
+/// Of a field that is not NULL, as the server prints it.
+pub(super) fn read_text(field: &[u8], oid: Oid) -> Result<Value, Failure> {
+    let shown = text(field)?;
+    let value = match oid {
+        BOOL => Some(Value::Int(i64::from(shown == "t"))),
+        INT2 | INT4 | INT8 => shown.parse().ok().map(Value::Int),
+        FLOAT4 | FLOAT8 => shown.parse().ok().map(Value::Float),
+        NUMERIC => return numeric::parse(shown),
+        BPCHAR => Some(Value::Text(shown.trim_end_matches(' ').to_owned())),
+        DATE => Civil::parse(&format!("{shown} 00:00:00")).map(|at| Value::Time(at.micros())),
+        TIMESTAMP => Civil::parse(shown).map(|at| Value::Time(at.micros())),
+        TIMESTAMPTZ => Civil::parse(shown.trim_end_matches("+00")).map(|at| Value::Time(at.micros())),
+        _ => Some(Value::Text(shown.to_owned())),
+    };
+    value.ok_or_else(|| Failure::foreign(format!("{shown} of the database is no {}", name(oid))))
 }
 
 fn narrowed<T: TryFrom<i64>>(number: i64, name: &str) -> Result<T, Failure> {

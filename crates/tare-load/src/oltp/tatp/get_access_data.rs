@@ -25,4 +25,8 @@ impl Transaction for GetAccessData {
         let found = on.row(&GET, &[Value::Int(self.s_id), Value::Int(self.ai_type)])?;
         Ok(if found.is_some() { Ended::Commit } else { Ended::RollBack })
     }
+
+    fn is_single(&self) -> bool {
+        true
+    }
 }

@@ -39,6 +39,10 @@ impl Transaction for GetNewDestination {
         let numbers = on.rows(&GET, &asked)?;
         Ok(if numbers.is_empty() { Ended::RollBack } else { Ended::Commit })
     }
+
+    fn is_single(&self) -> bool {
+        true
+    }
 }
 
 /// How often a number is found in a table as it was loaded, from the rules alone.

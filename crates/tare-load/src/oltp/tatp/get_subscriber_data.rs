@@ -22,4 +22,8 @@ impl Transaction for GetSubscriberData {
         found(on.row(&GET, &[Value::Int(self.s_id)])?, self.s_id)?;
         Ok(Ended::Commit)
     }
+
+    fn is_single(&self) -> bool {
+        true
+    }
 }

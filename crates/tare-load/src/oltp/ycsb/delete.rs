@@ -15,4 +15,8 @@ impl Transaction for Delete {
         on.run(&DELETE, &[Value::Int(self.key as i64)])?;
         Ok(Ended::Commit)
     }
+
+    fn is_single(&self) -> bool {
+        true
+    }
 }

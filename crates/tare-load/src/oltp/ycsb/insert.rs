@@ -50,4 +50,8 @@ impl Transaction for Insert {
             Err(failure) => Err(failure),
         }
     }
+
+    fn is_single(&self) -> bool {
+        true
+    }
 }

@@ -28,4 +28,8 @@ impl Transaction for Read {
         on.row(self.read, &[Value::Int(self.key as i64)])?;
         Ok(Ended::Commit)
     }
+
+    fn is_single(&self) -> bool {
+        true
+    }
 }

@@ -25,4 +25,8 @@ impl Transaction for Scan {
         on.rows(self.scan, &[Value::Int(self.from as i64), Value::Int(self.records)])?;
         Ok(Ended::Commit)
     }
+
+    fn is_single(&self) -> bool {
+        true
+    }
 }

@@ -23,4 +23,8 @@ impl Transaction for Update {
         on.run(self.update, &self.record)?;
         Ok(Ended::Commit)
     }
+
+    fn is_single(&self) -> bool {
+        true
+    }
 }

@@ -17,6 +17,7 @@ impl Server {
             scale: Some(workload.scale()),
             options: BTreeMap::new(),
             seed: SEED,
+            protocol: None,
             connect_timeout_s: PATIENCE.as_secs_f64(),
             action: Action::Load { connections: 2, replace: true },
         };

@@ -1,5 +1,6 @@
 //! After the probes: nothing is left of them, however they went.
 
+use std::os::fd::AsFd as _;
 use std::time::{Duration, Instant};
 
 use super::*;
@@ -24,6 +25,15 @@ fn text(program: &Program, name: &str) -> Vec<u8> {
     std::fs::read(&program.path).unwrap()[offset..offset + 16].to_vec()
 }
 
+/// Waits: programs that other tests start meanwhile hold the probes open until they execute.
+fn until(program: &Program, done: &dyn Fn(&Program) -> bool) {
+    let begun = Instant::now();
+    while !done(program) {
+        assert!(begun.elapsed() < Duration::from_secs(20), "it does not come");
+        std::thread::sleep(Duration::from_millis(2));
+    }
+}
+
 #[test]
 fn taken_off_they_leave_the_text_and_the_speed_as_they_were() {
     let mut program = Program::start("off", LEAF);
@@ -40,9 +50,35 @@ fn taken_off_they_leave_the_text_and_the_speed_as_they_were() {
             assert!(attach.set(&[], &[], Mode::Timing).is_err());
         }
         attach = watch(&[program.pid()], true).unwrap();
-        assert_eq!(program.text("leaf")[..], text(&program, "leaf"));
+        until(&program, &|program| program.text("leaf")[..] == text(program, "leaf"));
         let after = fastest(&mut program);
         assert!(after < 2 * before + 100_000, "{after} ns afterwards, {before} before");
+    }
+}
+
+/// A process that is forked as probes go has their links too, until it executes its program.
+#[test]
+fn probes_that_something_else_holds_open_are_not_heeded() {
+    let mut program = Program::start("held", LEAF);
+    for tier in Tier::ALL {
+        let Some(mut attach) = allowed(Attach::with(&[program.pid()], false, 1 << 18, &[tier])) else {
+            return;
+        };
+        let targets = program.targets(&["leaf"]);
+        let mut held = Vec::new();
+        for probe in [PLAIN, Probe { entry_only: true, ..PLAIN }] {
+            for mode in [Mode::Timing, Mode::Counting] {
+                attach.set(&targets, &[Probe { function: 1, ..probe }], mode).unwrap();
+                held.extend(attach.probes.iter().map(|link| link.as_fd().try_clone_to_owned().unwrap()));
+            }
+        }
+        attach.take().unwrap();
+        program.work();
+        assert_eq!(attach.calls().unwrap(), [(1, 100_000)], "{tier:?}");
+        attach.finish().unwrap();
+        program.work();
+        assert_eq!(attach.take().unwrap().threads, [], "{tier:?}");
+        drop(held);
     }
 }
 
@@ -66,7 +102,7 @@ static long work(void) { return slow() + 1; }",
     let mut attach = off.join().unwrap();
     assert_eq!(signs(&only(attach.take().unwrap())), "+1");
     assert_eq!(program.work(), 42);
-    assert_eq!(program.text("slow")[..], text(&program, "slow"));
+    until(&program, &|program| program.text("slow")[..] == text(program, "slow"));
 }
 
 const VICTIM: &str = "TARE_ATTACH_VICTIM";
@@ -105,13 +141,6 @@ fn a_profiler_that_is_killed_takes_them_with_it() {
         .stdout(Stdio::null())
         .spawn()
         .unwrap();
-    let until = |program: &Program, done: &dyn Fn(&Program) -> bool| {
-        let begun = Instant::now();
-        while !done(program) {
-            assert!(begun.elapsed() < Duration::from_secs(20), "it does not come");
-            std::thread::sleep(Duration::from_millis(2));
-        }
-    };
     until(&program, &|program| program.text("leaf")[..] != clean);
     program.work();
     profiler.kill().unwrap();

@@ -145,7 +145,7 @@ static long work(void) { int all = down(deep - 1); deep = 100; return all; }"#,
     assert_eq!(program.work(), 100);
     let thread = only(attach.take().unwrap());
     assert_eq!(signs(&thread), [vec!["+1"; 64], vec!["-1"; 64]].concat().join(" "));
-    assert!(attach.says().contains("36 calls below 64"), "{}", attach.says());
+    assert_eq!(attach.passed_over(), [(PassedOver::Deep, 36)]);
 }
 
 #[test]

@@ -71,3 +71,25 @@ static long work(void) { leaf(); return 0; }"#,
         assert!(by_exits(true, &[hazard]));
     }
 }
+
+#[test]
+fn no_probe_is_on_an_instruction_that_the_kernel_takes_for_another() {
+    let program = Program::run(
+        compile(
+            "vectors",
+            r#"
+__attribute__((naked)) FUNCTION long bits(double x) { __asm__("vmovq %xmm0, %rax\nret"); }
+FUNCTION long sees(double x) { return bits(x) + 1; }
+static long work(void) { return sees(1.5) == 0x3ff8000000000001; }"#,
+            &[],
+        ),
+        |path| Command::new(path),
+    );
+    let targets = program.targets(&["bits", "sees"]);
+    for mode in [Mode::Timing, Mode::Counting] {
+        let plan = Plan::make(&targets, &probes(&targets, PLAIN), mode, &[program.pid()], &[], |_, _| None);
+        assert_eq!(plan.refused.len(), 1);
+        assert_eq!(plan.refused[0].function, targets[0].id);
+        assert!(plan.refused[0].why.contains("one of vectors"));
+    }
+}

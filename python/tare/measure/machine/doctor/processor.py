@@ -65,7 +65,7 @@ def smt(around: Surroundings) -> Finding:
     if pairs:
         step = f"as root: echo off > {_CPU}/smt/control"
         if len(pairs) > 1:  # one core must stay for everybody else
-            step = f"reserve a whole core (`tare isolate --cpu {max(pairs)}`), or {step}"
+            step = f"reserve a whole core (`tare isolate --cpu-list {max(pairs)}`), or {step}"
         observed = f"on; cores {'; '.join(sorted(pairs))}"
         return Finding(name, Area.DISTURBANCE, Status.ADVICE, observed, why, step)
     if around.hypervisor:

@@ -30,12 +30,15 @@ _SENT_BY_KERNEL = 0x80  # SI_KERNEL: the terminal's Ctrl-C went to the command a
 
 _LOOK_S = 0.2  # how long device interrupts are watched before a CPU is chosen
 
+RESERVED = "TARE_RESERVED_CPUS"
+"""Environment variable of a command that `tare isolate` runs: its CPUs, in the kernel's notation."""
+
 Say = Callable[[str], None]
 
 
 @dataclass(frozen=True, slots=True)
 class Wishes:
-    """What to do besides running the command."""
+    """Work besides running the command."""
 
     cpus: int = 1  # how many, if they are not listed
     cpu_list: str | None = None  # which, in the kernel's notation
@@ -62,7 +65,7 @@ def isolate(command: Sequence[str], wishes: Wishes, say: Say) -> int:
             _stop_daemons(settings, say)
         confinement = _confine(settings, reserved, rest, wishes.with_pids, say)
         signal.pthread_sigmask(signal.SIG_BLOCK, _FORWARDED | {signal.SIGCHLD})
-        return _run(command, confinement, before)
+        return _run(command, confinement, reserved, before)
     finally:
         _tell_put_back(settings.close(), say)
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
@@ -145,7 +148,7 @@ def _confine(
     shared = set().union(*(cpus.siblings(cpu) for cpu in reserved)) - reserved
     if shared:
         whole = cpus.show(reserved | shared)
-        step = f": reserve the whole with --cpu {whole}" if rest - shared else ""
+        step = f": reserve the whole with --cpu-list {whole}" if rest - shared else ""
         say(f"CPU {cpus.show(shared)} shares a core with the reserved{step}")
     kept = set(confinement.take_in(sorted(tree(with_pids)))) if with_pids else set()
     if kept:
@@ -163,7 +166,12 @@ def _confine(
     return confinement
 
 
-def _run(command: Sequence[str], confinement: Confinement, before: Iterable[int]) -> int:
+def is_isolated() -> bool:
+    """Whether this process descends from a command that `tare isolate` runs."""
+    return RESERVED in os.environ
+
+
+def _run(command: Sequence[str], confinement: Confinement, reserved: set[int], before: Iterable[int]) -> int:
     enter = confinement.entry()
 
     def become() -> None:
@@ -171,7 +179,8 @@ def _run(command: Sequence[str], confinement: Confinement, before: Iterable[int]
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
     try:
-        child = subprocess.Popen(list(command), preexec_fn=become)
+        environment = os.environ | {RESERVED: cpus.show(reserved)}
+        child = subprocess.Popen(list(command), preexec_fn=become, env=environment)
     except (OSError, subprocess.SubprocessError) as refused:
         raise TareError(
             f"{command[0]} could not be started: {refused}", "run it without `tare isolate`"

@@ -1,4 +1,4 @@
-"""What can be changed on a machine, and how each change is undone.
+"""Changes that can be made on a machine, and how each is undone.
 
 Every undo is idempotent (a guardian may be killed half-way and another continue), names the
 life of a process by pid and start, and leaves alone what somebody else has changed since.
@@ -36,7 +36,7 @@ class Undone:
 
 @dataclass(frozen=True)
 class Step:
-    """One change. ``key`` names what several runs may hold at once; None if it cannot be shared."""
+    """A change. `key` names what several runs may hold at once; None if it cannot be shared."""
 
     @property
     def key(self) -> str | None:

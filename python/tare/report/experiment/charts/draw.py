@@ -11,18 +11,10 @@ from tare.protocol.outcome import Outcome
 from tare.report.charts.chart import Chart, NoChart
 from tare.report.conditions.document import Run
 from tare.report.experiment import sources
-from tare.report.experiment.charts import (
-    cardinality,
-    components,
-    correlations,
-    funnel,
-    graph,
-    pairs,
-    runorder,
-    timeline,
-)
+from tare.report.experiment.charts import cardinality, components, pairs, runorder, timeline
 from tare.report.experiment.document import QatC
-from tare.report.experiment.labels import label
+from tare.report.protocol.charts import correlations, funnel, graph
+from tare.report.words import protocol_name
 
 _MOST_RUN_NAMES = 6
 _MOST_RUNS = 100
@@ -37,9 +29,9 @@ def charts(
     runs: Sequence[Run],
 ) -> list[Chart | NoChart]:
     drawn: list[Chart | NoChart] = [funnel.chart(one) for one in outcomes]
-    drawn.append(cardinality.chart(times, primary.protocol, label(primary.protocol)))
+    drawn.append(cardinality.chart(times, primary.protocol, protocol_name(primary.protocol)))
     if primary.qes is None:
-        why = primary.stopped or f"{label(primary.protocol)} left no QEs"
+        why = primary.stopped or f"{protocol_name(primary.protocol)} left no QEs"
         drawn += [
             NoChart(title, why, section)
             for title, section in (
@@ -57,7 +49,7 @@ def charts(
 
 
 def _of_qes(frames: Frames, primary: Outcome, runs: Sequence[Run]) -> list[Chart | NoChart]:
-    name = label(primary.protocol)
+    name = protocol_name(primary.protocol)
     qes = kept(sources.qes(primary, frames))
     chosen = timeline.chosen(qes, frames)
     seen = timeline.processes(frames, [row["qe_id"] for _, row in chosen])
@@ -70,7 +62,7 @@ def _of_qes(frames: Frames, primary: Outcome, runs: Sequence[Run]) -> list[Chart
 
 
 def _starts(runs: Sequence[Run]) -> list[dict[str, object]]:
-    """Where each run's first QE stands when the runs are put one after the other, by id; none of very many."""
+    """Place of each run's first QE when the runs are put one after the other, by id; empty for very many runs."""
     if len(runs) > _MOST_RUNS:
         return []
     found: list[dict[str, object]] = []

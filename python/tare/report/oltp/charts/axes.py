@@ -1,4 +1,4 @@
-"""What the charts of a run share: one time axis, so that a glance goes straight down, and logarithmic times."""
+"""Axes that the charts of a run share: one of time, so that a glance goes straight down, and logarithmic times."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ LEFT = 62
 """Pixels left of every plot over time, whatever its labels: the charts stand exactly below each other."""
 
 MOST_POINTS = 600
-"""Of a line over time; longer runs are put together by several seconds."""
+"""Most points of a line over time; longer runs are put together by several seconds."""
 
 
 def bin_size(report: OltpReport, most: int = MOST_POINTS) -> int:
@@ -41,7 +41,7 @@ def time_x(report: OltpReport, title: str | None) -> dict[str, Any]:
 
 
 def left(**more: Any) -> dict[str, Any]:
-    """Of a y axis: as wide as all others, its title above."""
+    """Properties of a y axis: as wide as all others, its title above."""
     return {"minExtent": LEFT, "maxExtent": LEFT, **more}
 
 
@@ -72,7 +72,7 @@ def marks_of(report: OltpReport) -> dict[str, Sequence[Row]]:
         outside.append({"at": first, "to": 0, "what": "warm-up"})
     if last > end + 0.5:
         outside.append({"at": end, "to": last, "what": "drain"})
-    still = [{"at": one.first, "to": one.last + 1} for one in report.stalls[:100]]
+    still = [{"at": one.begin_s, "to": one.end_s} for one in report.stalls[:100]]
     return {"phases": phases, "outside": outside, "stalls": still}
 
 

@@ -12,7 +12,7 @@ PER_DECADE = 16
 """Bins of equal width on a logarithmic scale, for a histogram."""
 
 POINTS_PER_DECADE = 24
-"""Of a curve."""
+"""Points of a curve in a decade."""
 
 
 def binned(of: Distribution) -> list[tuple[float, float, int]]:

@@ -9,8 +9,8 @@ from tare.report.charts.chart import Chart, NoChart
 from tare.report.charts.theme import BLUE, GREEN, ORANGE, choice, spec
 from tare.report.oltp.charts import bins
 from tare.report.oltp.document import OltpReport
+from tare.workload.oltp.events import TypeResult
 from tare.workload.oltp.run import OltpRun
-from tare.workload.oltp.told import OfType
 
 TITLE = "Distribution of times"
 TAIL = "How many took longer"
@@ -162,7 +162,7 @@ def tail(report: OltpReport, run: OltpRun) -> Chart | NoChart:
     )
 
 
-def of_type(one: OfType, times: str) -> Any:
+def of_type(one: TypeResult, times: str) -> Any:
     return one.lag if times == _LAG else getattr(one, times)
 
 
@@ -174,7 +174,7 @@ def _of(kinds: list[str]) -> str:
     return "Response and service times" if len(kinds) > 1 else "Service times"
 
 
-def _types(run: OltpRun) -> list[tuple[str, OfType]]:
+def _types(run: OltpRun) -> list[tuple[str, TypeResult]]:
     """All together, then the commonest."""
     seen = [one for one in run.outcome.types if one.service.count]
     kept = sorted(seen, key=lambda one: -one.service.count)[:_MOST_TYPES]

@@ -93,6 +93,7 @@ def backlog(report: OltpReport) -> Chart | None:
         for first in range(0, len(report.seconds), size)
         for some in (report.seconds[first : first + size],)
     ]
+    rows.append({**rows[-1], "at": report.seconds[-1].number + 1})  # the last step's end
     x = axes.time_x(report, "seconds since the measured part began")
     most = max(max(row["backlog"], row["running"]) for row in rows)
     y: dict[str, Any] = {
@@ -188,3 +189,5 @@ def _rows(report: OltpReport) -> Iterator[dict[str, Any]]:
             of[_FAILED] = failed
         for what, count in of.items():
             yield {"at": some[0].number, "what": what, "rate": count / len(some)}
+            if first + size >= len(report.seconds) and what != _FAILED:  # the last step's end
+                yield {"at": some[-1].number + 1, "what": what, "rate": count / len(some)}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from tare.report.charts.axes import down
 from tare.report.charts.chart import Chart, NoChart
 from tare.report.charts.theme import GREEN, GREY, spec
-from tare.report.profile import words
+from tare.report.kit.names import middle
 from tare.report.profile.document import ProfileReport
 
 TITLE = "On the CPU and off it"
@@ -21,15 +21,11 @@ def chart(report: ProfileReport) -> Chart | NoChart | None:
     rows = []
     for place, one in enumerate(report.types[:_MOST], 1):
         if one.on_cpu_ns is not None and one.off_cpu_ns is not None:
-            name = (
-                words.middle(one.name, 40)
-                if len(report.types) == 1
-                else f"{place} {words.middle(one.name, 38)}"
-            )
+            name = middle(one.name, 40) if len(report.types) == 1 else f"{place} {middle(one.name, 38)}"
             for what, ns in ((_ON, one.on_cpu_ns), (_OFF, one.off_cpu_ns)):
                 rows.append({"place": name, "what": what, "ms": ns / 1e6})
     if not rows:
-        return NoChart(TITLE, "the backend does not read the threads' CPU time", "time")
+        return NoChart(TITLE, "the backend does not read the threads' CPU time", "types")
     places = list(dict.fromkeys(str(row["place"]) for row in rows))
     return Chart(
         name="cpu",
@@ -61,5 +57,5 @@ def chart(report: ProfileReport) -> Chart | NoChart | None:
         data={"cpu": rows},
         marks=len(rows),
         alt="Stacked bars of mean time on and off the CPU by type; the times stand in the table of types.",
-        section="time",
+        section="types",
     )  # fmt: skip

@@ -7,7 +7,7 @@ from typing import Any
 from tare.report.charts.axes import around, time_axis
 from tare.report.charts.chart import Chart, NoChart
 from tare.report.charts.theme import BLUE, PALETTE, choice, spec
-from tare.report.profile import words
+from tare.report.kit.names import middle
 from tare.report.profile.document import ProfileReport, Spread
 
 TITLE = "How long transactions took"
@@ -25,7 +25,7 @@ def histogram(report: ProfileReport) -> Chart | NoChart:
         for low, high, count in one.histogram
     ]
     if not rows:
-        return NoChart(TITLE, "no duration of a single transaction was handed over", "time")
+        return NoChart(TITLE, "no duration of a single transaction was handed over", "types")
     names = [name for name, _ in shown]
     several = len(names) > 1
     return Chart(
@@ -60,7 +60,7 @@ def histogram(report: ProfileReport) -> Chart | NoChart:
         data={"durations": rows},
         marks=max(sum(row["type"] == name for row in rows) for name in names),
         alt="Histogram of transactions' durations on a logarithmic scale; the figures stand in the table of types.",
-        section="time",
+        section="types",
     )
 
 
@@ -70,7 +70,7 @@ def slower(report: ProfileReport) -> Chart | NoChart:
         {"type": name, "ms": ns / _MS, "share": share} for name, one in shown for ns, share in one.slower
     ]
     if not rows:
-        return NoChart(SLOWER, "no duration of a single transaction was handed over", "time")
+        return NoChart(SLOWER, "no duration of a single transaction was handed over", "types")
     names = [name for name, _ in shown]
     x = _x("ms", [row["ms"] for row in rows], grid=True)
     y = {
@@ -123,7 +123,7 @@ def slower(report: ProfileReport) -> Chart | NoChart:
         data={"slower": rows},
         marks=len(rows) + len(names),
         alt="Curves of the share of transactions that took longer than a time, both on logarithmic scales.",
-        section="time",
+        section="types",
     )
 
 
@@ -131,9 +131,9 @@ def _named(report: ProfileReport) -> list[tuple[str, Spread]]:
     """All types together and the commonest; names told apart although they are cut."""
     found: dict[str, Spread] = {}
     for one in report.spreads[:_MOST]:
-        name, place = words.middle(one.name, 48), 2
+        name, place = middle(one.name, 48), 2
         while name in found:
-            name, place = f"{words.middle(one.name, 44)} ({place})", place + 1
+            name, place = f"{middle(one.name, 44)} ({place})", place + 1
         found[name] = one
     return list(found.items())
 

@@ -6,9 +6,11 @@ from typing import Any
 
 from tare.report.charts.chart import Chart, NoChart
 from tare.report.charts.theme import GREY, ORANGE, VIOLET, spec
-from tare.report.profile import words
+from tare.report.kit.names import middle
+from tare.report.numbers import significant
 from tare.report.profile.charts.layout import Place, places
 from tare.report.profile.document import ProfileReport
+from tare.report.profile.words import share, time
 
 TITLE = "Where the variance is"
 
@@ -22,7 +24,7 @@ _GROWS, _SHRINKS = "longer where transactions are long", "shorter where transact
 def chart(report: ProfileReport) -> Chart | NoChart:
     drawn = _drawn(report)
     if not drawn:
-        return NoChart(TITLE, "there is no variance to divide", "tree")
+        return NoChart(TITLE, "there is no variance to divide", "flame")
     low, high = min(one.low for one in drawn), max(one.high for one in drawn)
     levels = max(one.node.depth for one in drawn) + 1
     rows: list[dict[str, Any]] = [
@@ -30,14 +32,14 @@ def chart(report: ProfileReport) -> Chart | NoChart:
             "from": one.low,
             "to": one.high,
             "depth": one.node.depth,
-            "name": words.middle(one.node.name, 100),
+            "name": middle(one.node.name, 100),
             "sign": _GROWS if one.positive else _SHRINKS,
             "own": abs(one.node.own_covariance.value) if one.node.own_covariance and _owns(one) else 0.0,
             "says": _says(one),
-            "variance": words.with_interval(one.node.variance),
-            "share": words.with_interval(one.node.own_covariance),
-            "mean": words.ns(one.node.mean_ns),
-            "calls": words.calls(one.node.calls),
+            "variance": share(one.node.variance).text,
+            "share": share(one.node.own_covariance).text,
+            "mean": time(one.node.mean_ns).text,
+            "calls": significant(one.node.calls),
         }
         for one in drawn
     ]
@@ -59,7 +61,7 @@ def chart(report: ProfileReport) -> Chart | NoChart:
         marks=2 * len(rows),
         alt=f"Icicle of {len(rows)} call paths, each as wide as its share of the variance; the shares stand in the "
         "table of the tree.",
-        section="tree",
+        section="flame",
     )
 
 
@@ -79,7 +81,7 @@ def _owns(of: Place) -> bool:
 
 def _says(of: Place) -> str:
     width = of.high - of.low
-    return words.percent(width if of.positive else -width)
+    return share(width if of.positive else -width).text
 
 
 def _caption(negative: bool, deep: bool) -> str:

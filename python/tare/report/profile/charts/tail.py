@@ -1,12 +1,13 @@
-"""What is different in the slowest hundredth: each function's share of what those transactions take longer."""
+"""Differences of the slowest hundredth: each function's share of what those transactions take longer."""
 
 from __future__ import annotations
 
 from tare.report.charts.axes import down
 from tare.report.charts.chart import Chart, NoChart
 from tare.report.charts.theme import BLUE, spec
-from tare.report.profile import words
+from tare.report.kit.names import middle
 from tare.report.profile.document import ProfileReport
+from tare.report.profile.words import time
 
 TITLE = "What the slowest hundredth takes longer"
 
@@ -25,12 +26,12 @@ def chart(report: ProfileReport) -> Chart | NoChart:
         ):
             rows.append(
                 {
-                    "place": f"{place} {words.middle(one.name, 40)}",
+                    "place": f"{place} {middle(one.name, 40)}",
                     "excess": one.excess.value,
                     "low": one.excess.low,
                     "high": one.excess.high,
-                    "mean": words.ns(one.mean_ns),
-                    "tail": words.ns(one.tail_ns),
+                    "mean": time(one.mean_ns).text,
+                    "tail": time(one.tail_ns).text,
                 }
             )
     if not rows:

@@ -11,7 +11,7 @@ from tare.report.wisconsin.charts.systems import TOOLTIP, colour, elapsed_scale,
 from tare.report.wisconsin.document import Slope
 from tare.report.wisconsin.labels import label
 from tare.report.wisconsin.measured import Measurements
-from tare.report.wisconsin.words import power
+from tare.report.wisconsin.words import power_figure
 from tare.workload.wisconsin.kinds import Generation
 from tare.workload.wisconsin.query import Class
 
@@ -37,7 +37,7 @@ def chart(measured: Measurements, slopes: list[Slope], generation: Generation, k
                     "low": time.low_ms,
                     "high": time.high_ms,
                     "n": time.n,
-                    "slope": f"{power(slope)}, {slope.name}",
+                    "slope": f"{power_figure(slope).text}, {slope.name}",
                     "access": one.timed.access,
                 }
             )

@@ -49,7 +49,7 @@ def of_class(measured: Measurements, system: System, kind: Class, *organisations
 
 
 def where(one: Seen) -> str:
-    """Which measurement a sentence speaks of."""
+    """Measurement that a sentence speaks of."""
     return f"{one.query.generation}, {label(one.query)} at {fixed(one.size, 0)} tuples"
 
 

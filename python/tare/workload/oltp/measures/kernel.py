@@ -1,4 +1,4 @@
-"""What the kernel says of the server's processes, of the machine, and of Tare itself."""
+"""Readings of the kernel: of the server's processes, of the machine, and of Tare itself."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ def machine(probe: Probe) -> dict[str, float]:
 
 
 def tare(crew: Crew | None) -> dict[str, float]:
-    """What measuring costs: this process, and the server's share for our session."""
+    """Cost of measuring: this process, and the server's share for its session."""
     values = {"tare_cpu": time.process_time_ns() / _S}
     if crew is not None and crew.session is not None:
         with suppress(OSError):  # it has just gone

@@ -1,4 +1,4 @@
-"""What storing the benchmark's relations owes: DDL per setting, statistics, and a word on what was really built.
+"""Interface of a layout that stores the benchmark's relations: DDL, statistics, and a word on what was built.
 
 Strings are compared byte by byte on every DBMS, whatever its server's character set and language: the benchmark's are
 ASCII, and a sort by a language's rules costs several times as much.
@@ -31,16 +31,16 @@ class Layout(ABC):
     """Behind CREATE TABLE (…)."""
 
     tuple_bytes: int
-    """What a tuple of a source relation occupies at most, its pages' free space included."""
+    """Most bytes that a tuple of a source relation occupies, its pages' free space included."""
 
     index_bytes: int
-    """What the three indexes occupy at most for one tuple."""
+    """Most bytes that the three indexes occupy for a tuple."""
 
     extra_copies: float = 0.0
     """How often the database is there once more while it is settled."""
 
     log_bytes: int = 0
-    """What its log may grow by in a load larger than this."""
+    """Bytes by which its log may grow in a load larger than this."""
 
     ordered: Sequence[str] = ()
     """Lets loads and scans keep the tuples' order, and `unordered` takes it back."""
@@ -112,7 +112,7 @@ class Layout(ABC):
     # For a reader --------------------------------------------------------------------
     @abstractmethod
     def stands_in(self, setting: Setting) -> tuple[str, ...]:
-        """What was built for each organisation of the setting: sentences without a full stop."""
+        """Sentences, without a full stop, on what was built for each organisation of the setting."""
 
     def lacking(self, organisation: Organisation) -> str | None:
         """Why the DBMS has no such organisation; None: it has."""

@@ -1,4 +1,4 @@
-"""Which layout stores the relations in a DBMS."""
+"""The layout that stores the relations in a DBMS."""
 
 from __future__ import annotations
 

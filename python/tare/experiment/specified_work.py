@@ -1,0 +1,44 @@
+"""Work that a specification describes itself: its tables, one of them variable, and its queries (TTPv2 §3.4)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from tare.dbms.base import Session
+from tare.experiment.generator import queries_of
+from tare.experiment.specification import Specification
+from tare.experiment.work import RowsLoaded, Trial, Work
+from tare.measure.query import Query
+
+if TYPE_CHECKING:
+    from tare.experiment.tables import Tables
+
+
+class SpecifiedWork(Work):
+    def __init__(self, specification: Specification) -> None:
+        self._specification = specification
+        self.sizes = specification.variable.range
+
+    def queries(self) -> Sequence[Query]:
+        return queries_of(self._specification)
+
+    def to_load(self) -> Mapping[str, int]:
+        return {table.name: table.cardinality for table in self._specification.tables}
+
+    def tables(self, session: Session, on_rows: RowsLoaded | None = None) -> Tables:
+        from tare.experiment.tables import Tables  # loads NumPy, which a run's status does not need
+
+        return Tables(session, self._specification, on_rows)
+
+    def trial(self, query: str, sql: str, dbms: str, cardinality: int, turn: int) -> Trial:
+        return Trial(sql)
+
+
+def work_of(specification: Specification) -> Work:
+    """Return the work that a specification asks for: its own, or a workload's."""
+    if specification.wisconsin is not None:
+        from tare.workload.wisconsin.work import Wisconsin
+
+        return Wisconsin(specification.wisconsin)
+    return SpecifiedWork(specification)

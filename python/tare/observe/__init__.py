@@ -1,0 +1,1 @@
+"""The observer: live pages of a lab for a browser on this machine."""

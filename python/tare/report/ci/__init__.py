@@ -1,0 +1,1 @@
+"""Results in the formats that continuous integration reads."""

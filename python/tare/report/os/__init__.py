@@ -1,0 +1,1 @@
+"""Reports of traces of the operating system."""

@@ -1,0 +1,1 @@
+"""Reports of timing protocols and causal models alone; an experiment's report has them too."""

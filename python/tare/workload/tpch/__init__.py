@@ -1,0 +1,1 @@
+"""TPC-H: its tables, data and 22 queries."""

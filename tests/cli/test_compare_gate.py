@@ -1,0 +1,130 @@
+"""`tare compare --fail-if` is a gate: its exit code is its verdict, and its noise floor stands beside it."""
+
+from __future__ import annotations
+
+import jsonschema
+import pytest
+
+from tests.cli.running import tare
+from tests.cli.test_compare import FAST, SLOW, sessions
+from tests.cli.test_time import SCHEMA
+
+
+def gate(url: str, a: str, b: str, *more: str):  # type: ignore[no-untyped-def]
+    return tare("compare", a, b, "--db", url, "--json", "-", *more, timeout=240)
+
+
+def test_a_query_with_twice_the_work_fails_the_gate(postgresql_url: str) -> None:
+    said = gate(postgresql_url, FAST, SLOW, "--fail-if", "slower=20%")
+    assert said.code == 3, said.err
+    jsonschema.validate(said.result, SCHEMA)
+    found = said.result["comparison"]["gate"]
+    assert found["verdict"] == "slower"
+    assert found["change"]["low"] > 1.2
+    assert found["floor"]["low"] < 1.2
+    assert found["blocks"] >= 6
+    assert [len(query["qes"]) > 0 for query in said.result["results"]] == [True] * 3
+
+
+def test_each_block_is_a_session_of_its_own(postgresql_url: str) -> None:
+    before = sessions(postgresql_url)
+    said = gate(postgresql_url, FAST, SLOW, "--fail-if", "slower=20%")
+    assert sessions(postgresql_url) - before >= said.result["comparison"]["gate"]["blocks"] >= 6
+
+
+def test_a_gate_has_blocks(postgresql_url: str) -> None:
+    said = gate(postgresql_url, FAST, SLOW, "--fail-if", "slower=20%", "--blocks", "run")
+    assert said.code == 2
+    assert "give session or restart" in said.err
+
+
+def test_a_faster_query_passes_the_gate(postgresql_url: str) -> None:
+    said = gate(postgresql_url, SLOW, FAST, "--fail-if", "slower=20%", "--max", "2m")
+    assert said.code == 0, said.err
+    assert said.result["comparison"]["gate"]["verdict"] == "not slower"
+
+
+def test_a_margin_below_the_noise_floor_stays_undecided_and_says_what_would_decide(
+    postgresql_url: str,
+) -> None:
+    said = gate(postgresql_url, FAST, FAST + " ", "--fail-if", "slower=0.001%", "--max", "10s")
+    assert said.code == 4, said.err
+    found = said.result["comparison"]["gate"]
+    assert found["floor"]["high"] > 1.00001
+    assert found["blocks_needed"] is None or found["blocks_needed"] > found["blocks"]
+    printed = tare(
+        *("compare", FAST, FAST + " ", "--db", postgresql_url, "--fail-if", "slower=0.001%", "--max", "10s"),
+        timeout=120,
+    )
+    assert "It is undecided whether B is slower than A by more than 0.001%" in " ".join(printed.out.split())
+
+
+def test_git_bisect_gets_codes_that_it_understands(postgresql_url: str) -> None:
+    assert gate(postgresql_url, FAST, SLOW, "--fail-if", "slower=20%", "--bisect").code == 1
+    refused = gate(postgresql_url, FAST, "SELECT nothing FROM nowhere", "--fail-if", "slower=20%", "--bisect")
+    assert refused.code == 128
+    assert "nowhere" in refused.err
+
+
+@pytest.mark.parametrize(
+    ("words", "why"),
+    [
+        (("--fail-if", "5%"), "write slower=5%, bytes=10%"),
+        (("--fail-if", "slower=0%"), "write slower=5%, bytes=10%"),
+        (("--fail-if", "slower=5%", "--runs", "20"), "--runs does not apply to a gate"),
+        (("--fail-if", "slower=5%", "--until", "ci=2%"), "--until does not apply to a gate"),
+        (("--bisect",), "--bisect does not apply to a comparison without --fail-if"),
+        (("--max", "2m"), "--max does not apply to a comparison without --fail-if"),
+    ],
+)
+def test_a_request_that_is_no_gate_is_refused(words: tuple[str, ...], why: str, sqlite_url: str) -> None:
+    said = tare("compare", "SELECT 1", "SELECT 2", "--db", sqlite_url, *words)
+    assert said.code == 2
+    assert why in said.err
+
+
+JOIN = "SELECT count(*) FROM generate_series(1, 1000) AS a JOIN generate_series(1, 1000) AS b ON a = b"
+JOINS = ("--a-set", "enable_mergejoin=off", "--b-set", "enable_hashjoin=off")
+
+
+def test_another_plan_fails_the_gate_if_that_is_asked_for(postgresql_url: str) -> None:
+    words = ("compare", JOIN, "--db", postgresql_url, *JOINS, "--fail-if", "slower=1000%", "--max", "1m")
+    kept = tare(*words, "--json", "-")
+    assert kept.code == 0, kept.err
+    failed = tare(*words, "--fail-if", "plan", "--fail-if", "answer", "--fail-if", "bytes=10%", "--json", "-")
+    assert failed.code == 3, failed.err
+    jsonschema.validate(failed.result, SCHEMA)
+    gate = failed.result["comparison"]["gate"]
+    assert gate["verdict"] == "not slower"
+    assert {one["condition"]: one["is_violated"] for one in gate["conditions"]} == {
+        "plan": True, "answer": False, "bytes": False,
+    }  # fmt: skip
+    shown = " ".join(tare(*words, "--fail-if", "plan", "--bisect").out.split())
+    assert "B fails the gate: it has another plan (" in shown
+    assert "B is not slower than A" in shown
+
+
+def test_another_answer_fails_the_gate_if_that_is_asked_for(postgresql_url: str) -> None:
+    words = ("compare", FAST, FAST.replace("30000", "30001"), "--db", postgresql_url, "--max", "20s")
+    said = tare(*words, "--fail-if", "slower=500%", "--fail-if", "answer")
+    assert said.code == 3, said.err
+    assert "B fails the gate: it gives another answer" in " ".join(said.out.split())
+
+
+@pytest.mark.parametrize(
+    ("conditions", "why"),
+    [
+        (("plan",), "a gate needs a margin of its time"),
+        (("slower=5%", "plan"), "two statements have plans of their own"),
+        (("slower=5%", "slower=6%"), "given twice"),
+        (("slower=5%", "bytes"), "not a condition that fails a gate"),
+        (("faster=5%",), "slower=5%, bytes=10%, plan, answer"),
+    ],
+)
+def test_a_condition_that_is_none_is_refused(
+    postgresql_url: str, conditions: tuple[str, ...], why: str
+) -> None:
+    words = [word for condition in conditions for word in ("--fail-if", condition)]
+    said = tare("compare", FAST, SLOW, "--db", postgresql_url, *words)
+    assert said.code == 2
+    assert why in said.err
