@@ -14,7 +14,7 @@ from types import TracebackType
 
 from benchmarks.planted.build import NotBuilt, Program
 from tare._probe import Image, ProbeError, ProfileRecorder, prepare_agent
-from tare.profile.launch import FOLDER, library
+from tare.profile.launch import FOLDER, User, library
 
 MEMORY = Path("/dev/shm")
 STARTED_WITHIN_S = 10.0
@@ -34,6 +34,7 @@ class Way:
     def __init__(self, name: str, folder: Path) -> None:
         self.name = name
         self.folder = folder
+        self._user: User | None = None  # that the program runs as; None: as we are
 
     def __enter__(self) -> Way:
         self.shared = Path(tempfile.mkdtemp(prefix="tare-agent-", dir=MEMORY if MEMORY.is_dir() else None))
@@ -63,6 +64,7 @@ class Way:
         (without any, all are patched from the start), and the user and group it runs as."""
         if self.name not in ATTACHING:
             if owner is not None:
+                self._user = User("", *owner)
                 os.chown(self.shared, *owner)
             prepare_agent(str(self.shared), self.name, str(program), targets, triggers, owner)
 
@@ -70,7 +72,7 @@ class Way:
         """For a process that is to be watched."""
         if self.name in ATTACHING:
             return dict(os.environ)
-        return {**os.environ, "LD_PRELOAD": str(library()), FOLDER: str(self.shared)}
+        return {**os.environ, "LD_PRELOAD": str(library(self._user)), FOLDER: str(self.shared)}
 
     @contextmanager
     def in_children(self) -> Iterator[None]:

