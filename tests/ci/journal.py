@@ -1,4 +1,4 @@
-"""One JSON line for each part of a test that ran: outcome, time, error, and pressure on the machine. A pytest plugin.
+"""Journal of a test run, a JSON line for each part of a test: outcome, time, error, pressure. A pytest plugin.
 
 The lines go to the file that `TARE_TEST_JOURNAL` names; without it nothing is written.
 """

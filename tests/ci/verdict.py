@@ -28,7 +28,7 @@ class Failure:
 
 @dataclass(frozen=True)
 class Results:
-    """What the journal of one stage reports."""
+    """Results of one stage's tests, from its journal."""
 
     counts: Counter[str] = field(default_factory=Counter)  # by outcome
     classes: Counter[str] = field(default_factory=Counter)  # tests that ran, by class

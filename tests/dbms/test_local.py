@@ -1,4 +1,4 @@
-"""What /proc says of one process, also at the instants when it says little."""
+"""Facts about one process from /proc, also at the instants when the kernel shows little."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What makes a run of all tests red, and what is tried again first."""
+"""Causes that make a test run red, and failures that are tried again first."""
 
 from __future__ import annotations
 

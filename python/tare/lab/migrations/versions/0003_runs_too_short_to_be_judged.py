@@ -1,4 +1,4 @@
-"""What a transactional run is too short to tell.
+"""Transactional runs that are too short to be judged: a column with the reasons.
 
 Revision ID: 0003
 """
