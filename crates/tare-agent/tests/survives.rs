@@ -5,7 +5,7 @@ mod watched;
 
 use std::sync::atomic::Ordering;
 
-use tare_profile::backend::Mode;
+use tare_profile::backend::{Mode, Probe};
 use tare_rings::{Kind, Shared};
 use watched::compile;
 
@@ -102,6 +102,22 @@ fn each_call_is_told_or_counted_as_lost_where_a_signal_comes_after_every_instruc
     // Where the handler came upon the agent itself, its call has neither an entry nor an exit.
     assert_eq!(told as u64 + ended.taken.lost, 2 * (calls - met_the_agent));
     assert_eq!(ended.taken.threads.len(), 48);
+}
+
+#[test]
+fn each_call_is_counted_or_unrecorded_where_a_signal_comes_after_every_instruction() {
+    // A profile counts by probes on entries alone.
+    let entry_only = |_: &str, probe: &mut Probe| probe.entry_only = true;
+    let running = compile("stepped.c", &[]).start(&["leaf", "handler_part"], Mode::Counting, entry_only);
+    let shared = Shared::open(running.rings()).unwrap();
+    shared.header().heartbeat.store(1 << 62, Ordering::Release); // however long it takes, somebody listens
+    let ended = running.unread();
+    let calls: u64 = ended.well().output.trim().parse().unwrap();
+    let unrecorded = shared.header().unrecorded.load(Ordering::Relaxed);
+    assert!(unrecorded > 1_000, "{unrecorded}");
+    assert_eq!(ended.calls.values().sum::<u64>(), calls - unrecorded);
+    assert_eq!(shared.header().unplaced.load(Ordering::Relaxed), 0, "no record is lost where none is written");
+    assert_eq!(ended.all().count(), 0);
 }
 
 #[test]

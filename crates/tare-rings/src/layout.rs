@@ -94,7 +94,7 @@ pub struct Header {
     /// Records lost for want of a slot, and marks lost because a signal handler came upon the agent at work.
     pub unplaced: AtomicU64,
     /// Calls that ran unwatched because a signal handler that made them came upon the agent at work. Both their
-    /// entry and their exit are missing, so that the calls around them still nest.
+    /// entry and their exit are missing, so that the calls around them still nest; or they are not counted.
     pub unrecorded: AtomicU64,
     /// What a switch's value means (see `mode`). Only added to.
     pub modes: [AtomicU32; MODES],

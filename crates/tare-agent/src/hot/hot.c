@@ -14,7 +14,7 @@
 #include "details.h"
 #include "thread.h"
 
-enum { MODE_COUNTING = 1 << 14, MODE_APPLIES = 1 << 20, MODE_UNTOLD = 1 << 21 };
+enum { MODE_APPLIES = 1 << 20, MODE_UNTOLD = 1 << 21 };
 enum { PLAIN = 1 }; /* a switch's value (tare_rings::mode): both ends, with the call site */
 enum { ASK = 2 };   /* tare_enter_plain's answer, beside tare_enter's 0 and 1 */
 enum { HOOK_UNWINDS = 1, HOOK_CAUGHT = 2 };

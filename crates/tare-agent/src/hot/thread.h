@@ -12,7 +12,7 @@
 #define OTHERS 4096 /* records between looks at whether the profiler listens */
 #define STALE_NS 2000000000ll
 
-enum { MODE_DETAIL = 3, MODE_CPU = 1 << 12, MODE_ENTRY_ONLY = 1 << 13 };
+enum { MODE_DETAIL = 3, MODE_CPU = 1 << 12, MODE_ENTRY_ONLY = 1 << 13, MODE_COUNTING = 1 << 14 };
 
 enum { ENTER = 1u << 28, EXIT = 2u << 28, CUT = 3u << 28, LABEL = 8u << 28, CPU = 9u << 28, LOST = 10u << 28 };
 enum { FREE, CLAIMING, OWNED, LEFT };
@@ -179,9 +179,10 @@ static __attribute__((noinline)) void put_cpu(struct thread *thread, uint64_t ti
 static void lost_elsewhere(uint64_t count) { __atomic_fetch_add(tare_runtime.unplaced, count, __ATOMIC_RELAXED); }
 
 /* A signal's handler came upon this file at work. A call with both ends is missing as a whole: its time is its caller's.
-   A mark may have begun or ended a transaction: nobody knows what follows it. An exit (mode 0) is its entry's. */
+   A call that would only be counted is missing from the count. A mark may have begun or ended a transaction: nobody knows
+   what follows it. An exit (mode 0) is its entry's. */
 static void lost_to_signal(uint32_t mode) {
-    if (mode & (MODE_DETAIL | MODE_ENTRY_ONLY)) lost_elsewhere(1);
+    if (!(mode & MODE_COUNTING) && mode & (MODE_DETAIL | MODE_ENTRY_ONLY)) lost_elsewhere(1);
     else if (mode) __atomic_fetch_add(tare_runtime.unrecorded, 1, __ATOMIC_RELAXED);
 }
 
