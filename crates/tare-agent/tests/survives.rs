@@ -116,7 +116,11 @@ fn each_call_is_counted_or_unrecorded_where_a_signal_comes_after_every_instructi
     let unrecorded = shared.header().unrecorded.load(Ordering::Relaxed);
     assert!(unrecorded > 1_000, "{unrecorded}");
     assert_eq!(ended.calls.values().sum::<u64>(), calls - unrecorded);
-    assert_eq!(shared.header().unplaced.load(Ordering::Relaxed), 0, "no record is lost where none is written");
+    assert_eq!(
+        shared.header().unplaced.load(Ordering::Relaxed),
+        0,
+        "no record is lost where none is written"
+    );
     assert_eq!(ended.all().count(), 0);
 }
 
