@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import json
 import random
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager, suppress
+from pathlib import Path
 from typing import Any
 
 import psycopg
+import pytest
 
 from tare.dbms.url import parse
 
@@ -89,3 +93,13 @@ def load(
         stop.set()
         for thread in threads:
             thread.join(30)
+
+
+def after_a_round(run: Path) -> None:
+    """Wait until a profile's folder reports a round."""
+    for _ in range(1200):
+        with suppress(OSError):
+            if json.loads((run / "about.json").read_text())["rounds"]:
+                return
+        time.sleep(0.1)
+    pytest.fail(f"{run} reports no round")

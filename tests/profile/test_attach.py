@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,7 @@ import pytest
 from tare.cli.profile_call import SERVER_ENDED
 from tare.dbms.servers import RunningServer
 from tests.cli.running import Said, start, tare
-from tests.profile.servers import connect, fill, load, same_row, without_autocommit
+from tests.profile.servers import after_a_round, connect, fill, load, same_row, without_autocommit
 from tests.servers import own_server
 
 PROGRAMS = Path(__file__).parent / "programs"
@@ -43,16 +44,6 @@ def report(url: str, out: Path, *more: str) -> Any:
     said = attach(url, out, *SHORT, "--json", "-", *more)
     assert said.code == 0, said.err
     return said.result
-
-
-def after_a_round(run: Path) -> None:
-    """Once its folder tells of a round that was made."""
-    for _ in range(1200):
-        with suppress(OSError):
-            if json.loads((run / "about.json").read_text())["rounds"]:
-                return
-        time.sleep(0.1)
-    pytest.fail(f"{run} tells of no round")
 
 
 def watched(found: Any) -> set[str]:
@@ -149,7 +140,9 @@ def test_a_function_that_is_not_there_is_answered_with_near_names(
 def test_without_a_load_it_says_so_and_keeps_nothing(postgresql: RunningServer, tmp_path: Path) -> None:
     said = attach(postgresql.url, tmp_path / "p", "--duration", "4s")
     assert said.code == 1
-    assert "no transaction ended" in said.err
+    waited = re.search(r"no transaction ended in (\d+) s", said.err)
+    assert waited, said.err
+    assert 4 <= int(waited[1]) < 30, "as long as the profile was to last"
     assert "tare bench oltp run" in said.err
     assert not list((tmp_path / "p").glob("*"))
 

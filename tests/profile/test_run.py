@@ -19,7 +19,7 @@ from tare.dbms.servers import ServerRecord, start_postgresql
 from tare.errors import ServerFailed
 from tare.profile.backends import tried
 from tests.cli.running import start, tare
-from tests.profile.servers import fill, load
+from tests.profile.servers import after_a_round, fill, load
 from tests.profile.survivor_programs import NotBuilt, build
 
 pytestmark = pytest.mark.usefixtures("agent_works")
@@ -75,7 +75,7 @@ def runs(of: ServerRecord) -> bool:
 @pytest.mark.parametrize("version", ["18", "15"])
 def test_an_unmodified_postgresql_is_taken_apart_from_within(version: str, tmp_path: Path) -> None:
     stopped = data_of(version, tmp_path)
-    how = ("--duration", "16s", "--rounds", "2", "--budget", BUDGET, "--json", "-")
+    how = ("--duration", "10s", "--rounds", "2", "--budget", BUDGET, "--json", "-")
     run = start(*command(stopped, tmp_path / "p", *how))
     wait_for(stopped.url)
     with load(stopped.url):
@@ -104,10 +104,10 @@ def test_a_load_is_run_beside_and_ends_with_it(stopped: ServerRecord, tmp_path: 
 
 
 def test_ctrl_c_ends_the_profile_then_the_server(stopped: ServerRecord, tmp_path: Path) -> None:
-    run = start(*command(stopped, tmp_path / "p"))
+    run = start(*command(stopped, tmp_path / "p", "--name", "cut", "--duration", "24s"))
     wait_for(stopped.url)
     with load(stopped.url):
-        time.sleep(20)
+        after_a_round(tmp_path / "p" / "cut")
         run.send_signal(signal.SIGINT)
         out, err = run.communicate(timeout=90)
     assert run.returncode == 130, err

@@ -77,7 +77,7 @@ class Call:
         subject: Subject,
         asked: Asked,
         *,
-        wait_s: float = 30.0,
+        wait_s: float | None = None,
         begin_with: Sequence[int] = (),
         watch: starting.Watch | None = None,
     ) -> int:

@@ -59,6 +59,9 @@ Opened = Callable[[str], "ProfileRecorder"]
 CHEAP_BATCH = 4_096
 """Functions counted at the same time where an entry costs nanoseconds."""
 
+LONGEST_WAIT_S = 30.0
+"""For the first transaction of a server that runs already."""
+
 
 @dataclass(frozen=True)
 class Subject:
@@ -107,10 +110,11 @@ def profiled(
     kept: Kept,
     tell: Callable[[told.Told], None],
     *,
-    wait_s: float = 30.0,
+    wait_s: float | None = None,
     begin_with: Sequence[int] = (),
 ) -> tuple[Run, Made]:
-    """`wait_s`: for the first transaction. `begin_with`: functions, where they are not asked for by name.
+    """`wait_s`: for the first transaction; None: as long as the profile lasts, `LONGEST_WAIT_S` at most. `begin_with`:
+    functions, where they are not asked for by name.
 
     Raises what is wrong before the first round; later trouble is in what was made, which is always analysed."""
     named = [subject.functions.named(one).id for one in asked.functions] or list(begin_with)
@@ -145,7 +149,7 @@ def profiled(
         )
         health.begin()
         try:
-            made = session.run(wait_s=wait_s)
+            made = session.run(wait_s=min(LONGEST_WAIT_S, asked.duration_s) if wait_s is None else wait_s)
         except NoTransactions as none:
             raise _with_children(none, subject.server) from None
         failure = _after(made, subject, health, reading, tell)
