@@ -4,7 +4,7 @@ PY := .venv/bin/python
 STAMP := .venv/.tare
 
 .DEFAULT_GOAL := help
-.PHONY: help demo build test lint format bench bench-small bench-wisconsin lock clean
+.PHONY: help demo build test lint format bench bench-small bench-crash bench-wisconsin lock clean
 
 help: ## List the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 17
@@ -41,6 +41,9 @@ bench: $(STAMP)/built-for-tests ## Run every benchmark of Tare itself and print 
 
 bench-small: $(STAMP)/built-for-tests ## Run each benchmark once, small, to see that it works
 	@$(PY) -m tests.ci small
+
+bench-crash: $(STAMP)/built-for-tests ## Kill an experiment's executor, DBMS and lab 50 times, at new moments
+	TARE_CRASH_LONG=1 TARE_CRASH_SEED=$$RANDOM $(PY) -m pytest --timeout 900 tests/crash/test_experiment_crashes.py
 
 bench-wisconsin: $(STAMP)/built-for-tests ## Run the Wisconsin benchmark on four DBMSes; its report: target/wisconsin
 	@$(PY) -m benchmarks.wisconsin

@@ -162,6 +162,15 @@ class Survivor:
             time.sleep(0.05)
         return lines[-1]
 
+    def after(self, transactions: int) -> Truth:
+        """First line by which so many transactions have ended. Waits for it."""
+        until = time.monotonic() + STARTS_WITHIN_S
+        while (last := self.now()).transactions < transactions:
+            assert self.is_alive, f"{self.process.args!r} has ended by itself: {self.process.returncode}"
+            assert time.monotonic() < until, f"{last.transactions} transactions of {transactions}"
+            time.sleep(0.05)
+        return last
+
     def truth_within(self, spans: Sequence[tuple[int, int]]) -> Truth | None:
         """Truth of the stretches between two lines that lie within one of these spans of time. None: there is none."""
         within = [
@@ -243,7 +252,7 @@ class Case:
     variant: str = "-"
     functions: tuple[str, ...] = ()
     """Named to `--functions`; empty: Tare has to find the culprit by itself."""
-    duration_s: int = 8
+    duration_s: int = 6
     rounds: int = 2
 
     @property

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import ctypes
 import os
 import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -13,7 +14,7 @@ from tare.profile.functions import NoSuchFunction, is_runtime
 from tare.profile.images import functions_of, readable
 from tare.profile.server import mapped_files, of_process
 
-LIBC = "libc.so.6"
+LIBC, LIBM = "libc.so.6", "libm.so.6"
 
 
 def test_an_indirect_function_is_the_implementation_in_use() -> None:
@@ -31,19 +32,34 @@ def test_an_indirect_function_of_a_process_that_is_not_known_is_refused_with_nam
         functions.named(f"memcpy@{LIBC}")
 
 
+LOADER = "import ctypes, sys; [print(ctypes.CDLL(line.strip())._handle, flush=True) for line in sys.stdin]"
+"""Program that loads each library that it reads the path of, and has few others to look through."""
+
+
 def test_a_library_that_is_loaded_later_is_found_then(tmp_path: Path) -> None:
-    library = next(one for one in mapped_files(os.getpid()) if "/libm.so" in one or "/libc.so" in one)
-    functions = functions_of(of_process(os.getpid()))
     copy = tmp_path / "libplugin-of-this-test.so"
-    assert not functions.all_named(f"cbrt@{copy.name}")
-    shutil.copy(library.replace("libc.so", "libm.so"), copy)
-    ctypes.CDLL(str(copy))
-    assert [one.object for one in functions.all_named(f"cbrt@{copy.name}")] == [str(copy)]
-    assert str(copy) in {one.object for one in functions.called_by_pointer()}
-    copy.unlink()
-    deleted = next(one for one in mapped_files(os.getpid()) if copy.name in one)
-    assert deleted.endswith(" (deleted)")
-    assert readable(os.getpid(), deleted).exists() or os.geteuid() != 0
+    command = (sys.executable, "-S", "-c", LOADER)
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as loader:
+        to, answers = loader.stdin, loader.stdout
+        assert to is not None
+        assert answers is not None
+
+        def load(library: str) -> None:
+            print(library, file=to, flush=True)
+            assert answers.readline()
+
+        load(LIBM)
+        functions = functions_of(of_process(loader.pid))
+        assert not functions.all_named(f"cbrt@{copy.name}")
+        shutil.copy(next(one for one in mapped_files(loader.pid) if LIBM in one), copy)
+        load(str(copy))
+        assert [one.object for one in functions.all_named(f"cbrt@{copy.name}")] == [str(copy)]
+        assert str(copy) in {one.object for one in functions.called_by_pointer()}
+        copy.unlink()
+        deleted = next(one for one in mapped_files(loader.pid) if copy.name in one)
+        assert deleted.endswith(" (deleted)")
+        assert readable(loader.pid, deleted).exists() or os.geteuid() != 0
+        to.close()
 
 
 @pytest.mark.parametrize(
