@@ -30,7 +30,7 @@ fn exported(program: &Path) -> Vec<Target> {
                 address: u64::from_str_radix(address, 16).expect("hexadecimal"),
                 size: u64::from_str_radix(size, 16).expect("hexadecimal"),
                 semaphore: 0,
-                only_returns: false,
+                parts: Vec::new(),
             });
         }
     }

@@ -110,20 +110,22 @@ impl Program {
     }
 
     fn targets(&self) -> Vec<Target> {
-        let nm = Command::new("nm").arg(&self.path).output().expect("nm is installed");
+        let nm = Command::new("nm").arg("-S").arg(&self.path).output().expect("nm is installed");
         let text = String::from_utf8_lossy(&nm.stdout).into_owned();
-        let addresses: HashMap<&str, &str> = text
-            .lines()
-            .filter_map(|line| Some((line.rsplit(' ').next()?, line.split(' ').next()?)))
-            .collect();
+        let symbol = |line| match str::split_ascii_whitespace(line).collect::<Vec<_>>()[..] {
+            [address, size, _, name] => Some((name, (address, size))),
+            _ => None,
+        };
+        let places: HashMap<&str, (&str, &str)> = text.lines().filter_map(symbol).collect();
+        let hexadecimal = |digits| u64::from_str_radix(digits, 16).unwrap();
         let target = |(id, name): (usize, &&str)| Target {
             id: id as u32,
             name: (*name).to_owned(),
             object: self.path.clone(),
-            address: u64::from_str_radix(addresses[name], 16).unwrap(),
-            size: 0,
+            address: hexadecimal(places[name].0),
+            size: hexadecimal(places[name].1),
             semaphore: 0,
-            only_returns: false,
+            parts: Vec::new(),
         };
         FUNCTIONS.iter().enumerate().map(target).collect()
     }

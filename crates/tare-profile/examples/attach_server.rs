@@ -93,24 +93,28 @@ fn main() -> tare_profile::Result<()> {
 /// Those that the program exports.
 fn functions_of(pid: i32) -> Vec<Target> {
     let object = std::fs::read_link(format!("/proc/{pid}/exe")).expect("the process runs");
-    let nm =
-        Command::new("nm").args(["-D", "--defined-only"]).arg(&object).output().expect("nm is installed");
+    let nm = Command::new("nm")
+        .args(["-S", "-D", "--defined-only"])
+        .arg(&object)
+        .output()
+        .expect("nm is installed");
     let text = String::from_utf8_lossy(&nm.stdout).into_owned();
+    let hexadecimal = |digits: &str| u64::from_str_radix(digits, 16).ok();
     let function = |line: &str| match line.split_ascii_whitespace().collect::<Vec<_>>()[..] {
-        [address, "T", name] => Some((u64::from_str_radix(address, 16).ok()?, name.to_owned())),
+        [address, size, "T", name] => Some((hexadecimal(address)?, hexadecimal(size)?, name.to_owned())),
         _ => None,
     };
     let mut functions: Vec<_> = text.lines().filter_map(function).collect();
     functions.sort();
-    functions.dedup_by_key(|(address, _)| *address);
-    let target = |(id, (address, name)): (usize, (u64, String))| Target {
+    functions.dedup_by_key(|(address, ..)| *address);
+    let target = |(id, (address, size, name)): (usize, (u64, u64, String))| Target {
         id: id as u32,
         name,
         object: object.clone(),
         address,
-        size: 0,
+        size,
         semaphore: 0,
-        only_returns: false,
+        parts: Vec::new(),
     };
     functions.into_iter().enumerate().map(target).collect()
 }

@@ -23,9 +23,7 @@ use tare_rings::layout::{Ticks, state};
 use tare_rings::{Kind, Record, Refusal, Shared};
 
 use self::liveness::{Process, Threads};
-use crate::backend::{
-    Backend, Detail, FunctionId, Mode, Probe, Refused, Taken, Target, ThreadRecords, Watching, Way,
-};
+use crate::backend::{Backend, Detail, FunctionId, Mode, Probe, Refused, Taken, Target, ThreadRecords, Way};
 use crate::{ProbeError, Result};
 
 pub use tare_rings::layout::Tier;
@@ -340,10 +338,9 @@ impl Backend for Agent {
         Ok(refused)
     }
 
-    fn watching(&self) -> Watching {
+    fn watching(&self) -> Vec<(Way, usize)> {
         let way = if self.tier == Tier::Sleds { Way::Sled } else { Way::Trampoline };
-        let ways = if self.timed > 0 { vec![(way, self.timed)] } else { Vec::new() };
-        Watching { ways, hazards: Vec::new() }
+        if self.timed > 0 { vec![(way, self.timed)] } else { Vec::new() }
     }
 
     fn take(&mut self) -> Result<Taken> {

@@ -24,8 +24,8 @@ pub struct Target {
     /// Of a USDT probe: the address of its semaphore in the file's own terms, which is raised as long as the probe is
     /// on; 0: it has none.
     pub semaphore: u64,
-    /// `image::Function::only_returns`.
-    pub only_returns: bool,
+    /// `image::Function::parts`.
+    pub parts: Vec<(u64, u64)>,
 }
 
 /// What the `detail` of an `Enter` record says.
@@ -160,8 +160,6 @@ pub struct Clock {
 /// How both ends of a call are seen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Way {
-    /// The kernel replaces the return address on the stack.
-    ReturnProbe,
     /// Probes at each place where the function leaves.
     ExitSites,
     /// A jump at the function's entry, into a library in the process.
@@ -174,61 +172,11 @@ impl Way {
     /// As files and reports have it.
     pub fn word(self) -> &'static str {
         match self {
-            Self::ReturnProbe => "return probe",
             Self::ExitSites => "exit sites",
             Self::Trampoline => "trampoline",
             Self::Sled => "sled",
         }
     }
-}
-
-/// Something in a process that return probes would break.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Hazard {
-    /// It throws exceptions, or unwinds its stack for panics.
-    Exceptions,
-    /// Threads end in the middle of functions, and destructors run.
-    ThreadExit,
-    /// Threads end wherever they are.
-    AsyncExit,
-    /// It changes stacks by itself.
-    Coroutines,
-    /// It handles signals on a stack of their own.
-    SignalStack,
-    /// Stacks of goroutines are moved.
-    Go,
-    /// Its system calls are filtered, on Linux 6.11 to 6.13.
-    Seccomp,
-    /// A file in its memory cannot be read.
-    Unknown,
-    /// None, but to measure the other way.
-    Asked,
-}
-
-impl Hazard {
-    /// As files and reports have it.
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Exceptions => "exceptions",
-            Self::ThreadExit => "thread exit",
-            Self::AsyncExit => "asynchronous thread exit",
-            Self::Coroutines => "coroutines",
-            Self::SignalStack => "signal stack",
-            Self::Go => "go",
-            Self::Seccomp => "seccomp",
-            Self::Unknown => "unreadable file",
-            Self::Asked => "asked for",
-        }
-    }
-}
-
-/// How functions are watched now, both ends of their calls.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Watching {
-    /// How many in each way.
-    pub ways: Vec<(Way, usize)>,
-    /// Why not all have return probes.
-    pub hazards: Vec<Hazard>,
 }
 
 /// A way to watch functions of running processes.
@@ -243,15 +191,15 @@ pub trait Backend: Send {
     /// `targets` holds every function that `probes` names.
     fn set(&mut self, targets: &[Target], probes: &[Probe], mode: Mode) -> Result<Vec<Refused>>;
 
-    /// Of these, the functions in timing whose calls the kernel has to step over an instruction, at many times the usual
-    /// price.
-    fn stepped(&mut self, _targets: &[Target]) -> Vec<FunctionId> {
+    /// Of these, the functions in timing at whose ends the kernel has to step over an instruction, at many times the usual
+    /// price; at how many of a call's two ends.
+    fn stepped(&mut self, _targets: &[Target]) -> Vec<(FunctionId, u32)> {
         Vec::new()
     }
 
-    /// How the functions of the last `set` are watched.
-    fn watching(&self) -> Watching {
-        Watching::default()
+    /// How many functions of the last `set` are watched, both ends of their calls, in each way.
+    fn watching(&self) -> Vec<(Way, usize)> {
+        Vec::new()
     }
 
     /// What was recorded since the last call. Called every few ms by one thread.

@@ -2,8 +2,11 @@
 //!
 //! `extents` and `symbols` find functions, `disassembly` the calls between them, `parts` joins to a function the code
 //! that the compiler moved out of it, `inferred` names functions that have no symbol, `links` follows calls by the
-//! linker's tables, `indirect` those by resolvers, and `heights` measures the graph that this makes.
+//! linker's tables, `indirect` those by resolvers, and `heights` measures the graph that this makes. Of one function
+//! `flow` finds the instructions that are reached, by what is `around` it; `entry` and `exits` are where probes come to.
 
+#[cfg(feature = "bpf")]
+pub(crate) mod around;
 mod calls;
 mod code;
 mod cycles;
@@ -17,20 +20,25 @@ pub(crate) mod exits;
 mod extents;
 mod file;
 mod first;
+#[cfg(feature = "bpf")]
+pub(crate) mod flow;
 mod function;
 mod graph;
 mod heights;
 mod indirect;
 mod inferred;
+#[cfg(feature = "bpf")]
+mod landings;
 mod links;
 mod lookup;
 mod no_return;
-mod only_returns;
 mod parts;
 mod read;
 mod registers;
 mod running;
 mod symbols;
+#[cfg(feature = "bpf")]
+mod tables;
 mod usdt;
 
 use std::path::{Path, PathBuf};

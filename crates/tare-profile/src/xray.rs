@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use tare_rings::Shared;
 
 use crate::agent::{Agent, Tier};
-use crate::backend::{Backend, FunctionId, Mode, Probe, Refused, Taken, Target, Watching};
+use crate::backend::{Backend, FunctionId, Mode, Probe, Refused, Taken, Target, Way};
 use crate::{ProbeError, Result};
 
 /// The section that lists all sleds of an executable.
@@ -98,7 +98,7 @@ impl Backend for Xray {
         Ok(refused)
     }
 
-    fn watching(&self) -> Watching {
+    fn watching(&self) -> Vec<(Way, usize)> {
         self.inner.watching()
     }
 

@@ -105,7 +105,7 @@ pub fn symbols(path: &Path) -> Vec<Target> {
                 address: u64::from_str_radix(address, 16).unwrap(),
                 size: u64::from_str_radix(size, 16).unwrap(),
                 semaphore: 0,
-                only_returns: false,
+                parts: Vec::new(),
             });
         }
     }

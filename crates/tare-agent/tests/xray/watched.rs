@@ -205,7 +205,7 @@ fn symbols(program: &Path) -> Vec<Target> {
                 address,
                 size,
                 semaphore: 0,
-                only_returns: false,
+                parts: Vec::new(),
             }
         })
         .collect()

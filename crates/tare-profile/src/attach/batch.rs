@@ -29,6 +29,11 @@ impl Prober {
         Self { programs, tier, pid, refused: HashMap::new() }
     }
 
+    /// From now on this place is refused.
+    pub(super) fn refuse(&mut self, file: maps::File, offset: u64, why: &str) {
+        self.refused.entry((file, offset)).or_insert_with(|| why.to_owned());
+    }
+
     /// Why a place was refused before.
     pub(super) fn refused(&self, file: maps::File, offset: u64) -> Option<&str> {
         self.refused.get(&(file, offset)).map(String::as_str)

@@ -10,9 +10,12 @@ pub(super) const ARGUMENTS: u8 = 6;
 
 /// Bit of a probe in a program of Go.
 const GOROUTINE: u32 = 37;
+/// Lowest bit of the distance, in words of 8 bytes.
+const DISTANCE: u32 = 38;
 
-/// As `DETAIL`, `ARGUMENT_NUMBER`, … of attach.bpf.c take it apart. `goroutines`: the program is Go's.
-pub(super) fn cookie(probe: &Probe, goroutines: bool) -> u64 {
+/// As `DETAIL`, `ARGUMENT_NUMBER`, … of attach.bpf.c take it apart. `distance`: from the stack pointer to the return
+/// address, of at most 16 bits in words of 8 bytes. `goroutines`: the program is Go's.
+pub(super) fn cookie(probe: &Probe, distance: u64, goroutines: bool) -> u64 {
     let (detail, word, text) = match probe.detail {
         Detail::Site => (0, 0, 0),
         Detail::Word(word) => (1, word, 0),
@@ -26,6 +29,7 @@ pub(super) fn cookie(probe: &Probe, goroutines: bool) -> u64 {
         | u64::from(text) << 33
         | u64::from(probe.cpu) << 36
         | u64::from(goroutines) << GOROUTINE
+        | (distance >> 3) << DISTANCE
 }
 
 /// As `DISTANCE`, `CONDITION`, … take it apart; `None` for a distance that does not fit.
@@ -35,7 +39,7 @@ pub(super) fn exit_cookie(probe: &Probe, exit: &Exit, goroutines: bool) -> Optio
         u64::from(probe.function)
             | u64::from(probe.cpu) << 36
             | u64::from(goroutines) << GOROUTINE
-            | u64::from(words) << 38
+            | u64::from(words) << DISTANCE
             | u64::from(exit.base == Base::FramePointer) << 54
             | u64::from(exit.condition.is_some()) << 55
             | u64::from(exit.condition.unwrap_or(0)) << 56
@@ -62,17 +66,17 @@ mod tests {
 
     #[test]
     fn each_part_of_a_cookie_has_its_own_bits() {
-        let plain = cookie(&probe(Detail::Site), false);
+        let plain = cookie(&probe(Detail::Site), 0, false);
         assert_eq!(plain, 0x0abc_def0);
-        let full = cookie(&Probe { cpu: true, ..probe(Detail::WordAndText { word: 5, text: 1 }) }, true);
-        assert_eq!(full ^ plain, 2 << 28 | 5 << 30 | 1 << 33 | 1 << 36 | 1 << 37);
-        assert_eq!(cookie(&probe(Detail::Mark), false) ^ plain, 3 << 28);
+        let full = cookie(&Probe { cpu: true, ..probe(Detail::WordAndText { word: 5, text: 1 }) }, 24, true);
+        assert_eq!(full ^ plain, 2 << 28 | 5 << 30 | 1 << 33 | 1 << 36 | 1 << 37 | 3 << 38);
+        assert_eq!(cookie(&probe(Detail::Mark), 0, false) ^ plain, 3 << 28);
     }
 
     #[test]
     fn the_cookie_of_an_exit_says_where_its_frame_is_and_when_it_leaves() {
         let exit = Exit {
-            offset: 7,
+            address: 7,
             base: Base::FramePointer,
             distance: 24,
             condition: Some(13),

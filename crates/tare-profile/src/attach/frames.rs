@@ -97,10 +97,8 @@ impl Frames {
                 }
             }
             _ => {
-                match record.kind() {
-                    Some(Kind::Enter) => self.enter(stack, event, record, threads),
-                    Some(Kind::Exit) => self.returned(stack, function, event.time, threads),
-                    _ => {}
+                if record.kind() == Some(Kind::Enter) {
+                    self.enter(stack, event, record, threads);
                 }
                 threads.of(pid, number).push(record);
             }
@@ -217,25 +215,12 @@ impl Frames {
         self.moved.insert((event.tgid, event.tid), to);
     }
 
-    /// What is as deep or deeper on its stack was left before; but for a function that jumped to this one with its return
-    /// watched: then the return address is the kernel's, and the site 0.
+    /// What is as deep or deeper on its stack was left before.
     fn enter(&mut self, stack: StackId, event: &Event, record: Record, threads: &mut Threads) {
         let function = record.subject();
-        let jumped = event.word >> super::cookie::ID_BITS == kind::ENTER_FROM && record.detail == 0;
-        self.cut(stack, event.time, 0, threads, |frame| {
-            frame.sp < event.sp || frame.sp == event.sp && (!jumped || frame.function == function)
-        });
+        self.cut(stack, event.time, 0, threads, |frame| frame.sp <= event.sp);
         if self.followed.contains(&function) {
             self.stacks[stack].frames.push(Frame { function, sp: event.sp });
-        }
-    }
-
-    /// A return that was seen by its function alone: the innermost call of it is over, and with it those inside.
-    fn returned(&mut self, stack: StackId, function: FunctionId, time: u64, threads: &mut Threads) {
-        let open = self.stacks[stack].frames.iter().rposition(|frame| frame.function == function);
-        if let Some(place) = open {
-            self.cut_above(stack, place, time, threads);
-            self.stacks[stack].frames.pop();
         }
     }
 

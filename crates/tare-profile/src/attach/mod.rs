@@ -5,29 +5,31 @@
 //! exception: there, with session links, the kernel leaves all others alone. Where other processes of the same file
 //! must not be slowed, start the server to be watched from a copy of its programs.
 //!
-//! Exits are seen in one of two ways (`policy`): by replacing the return address on the stack, which the kernel does
-//! and which harms a process that unwinds or changes its stack, or at the places where a function leaves.
+//! Exits are seen at the places where a function leaves (`image::exits`). The kernel's return probes, which replace the
+//! return address on the stack, are not used: no reading of a binary can tell that nothing finds that address there. A
+//! handler throws through a function that only returns, `dlsym` and `setjmp` read where they return to, a library that is
+//! loaded later throws, a program changes stacks by its own assembly.
 //!
 //! An exit belongs to the entry with the same function and the same place on the stack (`frames`). Frames left by longjmp
-//! or an exception are `Cut`; the time is exact where the C++ library's catch, or the thread's end, was seen. By return
-//! address, a function that is come to by a jump from a watched one (a tail call) exits with it, and its call site is 0;
-//! the kernel watches at most 64 frames of a thread at a time. A process forked inside a watched function that returns
-//! from it in the child too shows an exit there without its entry.
+//! or an exception are `Cut`; the time is exact where the C++ library's catch, or the thread's end, was seen. A process
+//! forked inside a watched function that returns from it in the child too shows an exit there without its entry.
 //!
-//! An entry and its exit cost 0.9 to 1.9 µs of CPU time in an idle loop, 13 to 17 µs where the kernel has to step over
-//! an instruction (see `first`; on virtual machines with Linux 6.18, which differ in what a trap costs).
+//! An entry and its exit cost some 2 µs of CPU time in an idle loop where the kernel emulates the instructions there, and
+//! 12 to 23 µs where it has to step over one (on virtual machines with Linux 6.18, which differ in what a trap costs).
 
 mod areas;
 mod batch;
+mod bodies;
 mod cookie;
 mod event;
 mod frames;
+mod goroutines;
 mod memory;
 mod message;
 mod moves;
 mod object;
 mod plan;
-mod policy;
+mod readback;
 mod segments;
 mod site;
 mod slots;
@@ -46,19 +48,23 @@ use tare_probe::{ProbeError, Result};
 use tare_rings::{Kind, Record};
 
 use self::batch::Prober;
+use self::bodies::Bodies;
+use self::goroutines::Goroutines;
 use self::moves::Moves;
-use self::plan::Plan;
-use self::policy::Policy;
+use self::plan::{Placed, Plan};
+use self::readback::Readback;
 use self::slots::Slots;
 use self::stream::{Stream, Threads};
 use self::tier::{Purpose, Spot, Tier};
 use self::watch::{Roots, Watched};
-use crate::backend::{
-    Backend, Detail, FunctionId, Hazard, Mode, Probe, Refused, Taken, Target, Watching, Way,
-};
+use crate::backend::{Backend, Detail, FunctionId, Mode, Probe, Refused, Taken, Target, Way};
+use crate::maps;
 
 /// Events that the rings between kernel and profiler have room for in all: 84 MB.
 const EVENTS: u32 = 1 << 21;
+
+/// Why a place is refused that is not as the file has it, or in which no probe is found afterwards.
+const OWN_TEXT: &str = "the process has text of its own in its place";
 
 /// What would do where the kernel refuses.
 const PRIVILEGE: &str =
@@ -81,16 +87,13 @@ pub struct Attach {
     maps: Maps,
     roots: Roots,
     watched: Watched,
-    policy: Policy,
+    goroutines: Goroutines,
+    bodies: Bodies,
     moves: Moves,
-    /// Why returns are watched where functions leave; empty: by the address on the stack.
-    hazards: Vec<Hazard>,
-    at_exits: bool,
     follow_children: bool,
     functions: usize,
-    /// Of them, those whose exits are watched, by return address and where they leave.
-    by_return: usize,
-    by_exits: usize,
+    /// Of them, those whose exits are watched.
+    with_exits: usize,
     /// Of them, those where the kernel steps over an instruction, at the entry or where they leave.
     stepped: usize,
     counted: Vec<Counted>,
@@ -109,6 +112,15 @@ struct Counted {
     before: u64,
 }
 
+/// Probes that were set.
+#[derive(Default)]
+struct Set {
+    links: Vec<Link>,
+    placed: Vec<(maps::File, Purpose, Placed)>,
+    counted: Vec<Counted>,
+    refused: Vec<Refused>,
+}
+
 struct Maps {
     losses: MapHandle,
     tallies: MapHandle,
@@ -119,8 +131,6 @@ struct Maps {
 #[derive(Clone, Copy)]
 enum Tally {
     Untold,
-    Deep,
-    Elsewhere,
 }
 
 /// `struct loss` of attach_maps.h.
@@ -175,31 +185,17 @@ impl Attach {
             maps,
             roots,
             watched,
-            policy: Policy::default(),
+            goroutines: Goroutines::default(),
+            bodies: Bodies::default(),
             moves: Moves::default(),
-            hazards: Vec::new(),
-            at_exits: false,
             follow_children,
             functions: 0,
-            by_return: 0,
-            by_exits: 0,
+            with_exits: 0,
             stepped: 0,
             counted: Vec::new(),
             told: 0,
             finished: false,
         })
-    }
-
-    /// Watches exits where functions leave from now on, whatever the process: what that costs can be measured so.
-    pub fn watch_at_exits(&mut self) {
-        self.at_exits = true;
-    }
-
-    /// Each time anew: a library may have been loaded since.
-    fn hazards_of(&mut self, pids: &[i32]) -> Vec<Hazard> {
-        let mut hazards = self.policy.hazards(pids);
-        hazards.extend(self.at_exits.then_some(Hazard::Asked));
-        hazards
     }
 
     /// Processes that are watched now, those named first: they outlive the others, which may end at any time.
@@ -219,6 +215,67 @@ impl Attach {
         let values = self.maps.calls.lookup_percpu(&key, MapFlags::ANY).map_err(|e| refusal(&e))?;
         let each = values.into_iter().flatten().filter_map(|value| value.try_into().ok());
         Ok(each.map(u64::from_ne_bytes).sum())
+    }
+
+    /// Sets what is planned, all or nothing. `None`: a place was refused, which is known from now on.
+    fn put(&mut self, mut plan: Plan) -> Result<Option<Set>> {
+        if plan.batches.is_empty()
+            && let Some(refused) = plan.refused.first()
+        {
+            return Err(plan.unreadable.unwrap_or_else(|| {
+                ProbeError::new(
+                    format!("none of {} probes can be set: {}", plan.refused.len(), refused.why),
+                    "choose other functions",
+                )
+            }));
+        }
+        let mut set = Set { refused: plan.refused, ..Set::default() };
+        for (number, &function) in plan.counted.iter().enumerate() {
+            set.counted.push(Counted { function, number, before: self.count(number)? });
+        }
+        let mut batches: Vec<_> = std::mem::take(&mut plan.batches).into_iter().collect();
+        // Of two probes on one instruction the kernel runs that which was set last first: so an entry at a place where the
+        // function may leave is told before its exit.
+        batches.sort_by_key(|((_, purpose), _)| *purpose != Purpose::Exit);
+        let readback = Readback::of(self.roots.pids[0]);
+        let mut refused = Vec::new();
+        for ((file, purpose), placed) in batches {
+            let object = &plan.objects[&file];
+            let spots: Vec<Spot> = placed.iter().map(|placed| placed.spot).collect();
+            refused.extend(
+                spots
+                    .iter()
+                    .filter(|spot| !readback.is_the_files(object, spot.offset))
+                    .map(|spot| (file, spot.offset)),
+            );
+            if refused.is_empty() {
+                set.links.extend(self.prober.put(purpose, object, &spots)?);
+            }
+            set.placed.extend(placed.into_iter().map(|placed| (file, purpose, placed)));
+        }
+        let places = || set.placed.iter().map(|(file, _, placed)| (*file, placed.spot.offset));
+        if refused.is_empty() {
+            refused.extend(places().filter(|(file, offset)| !readback.holds(*file, *offset)));
+        }
+        for (file, offset) in refused {
+            self.prober.refuse(file, offset, OWN_TEXT);
+        }
+        let all_there = places().all(|(file, offset)| self.prober.refused(file, offset).is_none());
+        Ok(all_there.then_some(set))
+    }
+
+    fn keep(&mut self, set: Set, mode: Mode, pids: &[i32]) -> Result<Vec<Refused>> {
+        let exits = set.placed.iter().filter(|(_, purpose, _)| *purpose == Purpose::Exit);
+        let with_exits: HashSet<FunctionId> = exits.map(|(_, _, placed)| placed.function).collect();
+        let entries = set.placed.iter().filter(|(_, purpose, _)| *purpose != Purpose::Exit);
+        self.stepped = entries.clone().filter(|(_, _, placed)| placed.steps > 0).count();
+        (self.functions, self.with_exits) = (entries.count(), with_exits.len());
+        self.counted = set.counted;
+        self.probes = set.links;
+        if mode == Mode::Timing && self.functions > 0 {
+            self.probes.extend(self.moves.watch(&mut self.prober, pids)?);
+        }
+        Ok(set.refused)
     }
 
     /// Losses of threads that made no record since. Only when nothing is watched any more: they touch them too.
@@ -284,23 +341,15 @@ impl Backend for Attach {
             self.prober.tier.says(),
             self.roots.pids.iter().map(ToString::to_string).collect::<Vec<_>>().join(", "),
         );
-        let elsewhere = self.tally(Tally::Elsewhere);
-        if elsewhere > 0 {
-            says += &format!("; {elsewhere} calls on another stack than their caller's were not recorded");
-        }
         if self.stepped > 0 {
             says += &format!("; another trap at an entry or exit makes {} of them dearer", self.stepped);
-        }
-        let deep = self.tally(Tally::Deep);
-        if deep > 0 {
-            says += &format!("; {deep} calls below 64 watched frames were not recorded");
         }
         says
     }
 
     fn set(&mut self, targets: &[Target], probes: &[Probe], mode: Mode) -> Result<Vec<Refused>> {
         self.probes.clear();
-        (self.functions, self.by_return, self.by_exits, self.stepped) = (0, 0, 0, 0);
+        (self.functions, self.with_exits, self.stepped) = (0, 0, 0);
         self.counted.clear();
         if self.finished {
             return Err(ProbeError::new("the probes were taken off for good", "open the processes anew"));
@@ -311,58 +360,20 @@ impl Backend for Attach {
         let followed = probes.iter().filter(|probe| probe.records_exits(mode));
         self.stream.follow(followed.map(|probe| probe.function).collect());
         let pids = self.watched_pids();
-        self.hazards = self.hazards_of(&pids);
-        let known = |file, offset| self.prober.refused(file, offset).map(str::to_owned);
-        let mut plan = Plan::make(targets, probes, mode, &pids, &self.hazards, known);
-        let mut counted = Vec::new();
-        for (number, &function) in plan.counted.iter().enumerate() {
-            counted.push(Counted { function, number, before: self.count(number)? });
-        }
-        let mut links = Vec::new();
-        let mut batches: Vec<_> = std::mem::take(&mut plan.batches).into_iter().collect();
-        // Exits first: what cannot be seen to leave is not to be entered.
-        batches.sort_by_key(|((_, purpose), _)| *purpose != Purpose::Exit);
-        let (mut hopeless, mut at_exits) = (HashSet::new(), HashSet::new());
-        for ((file, purpose), mut placed) in batches {
-            placed.retain(|placed| !hopeless.contains(&placed.function));
-            let spots: Vec<Spot> = placed.iter().map(|placed| placed.spot).collect();
-            links.extend(self.prober.put(purpose, &plan.objects[&file], &spots)?);
-            for placed in placed {
-                match self.prober.refused(file, placed.spot.offset) {
-                    Some(why) if hopeless.insert(placed.function) => plan.refuse(placed.function, why),
-                    Some(_) => {}
-                    None if purpose == Purpose::Exit => _ = at_exits.insert(placed.function),
-                    None => {
-                        self.functions += 1;
-                        self.by_return += usize::from(purpose == Purpose::Call);
-                        self.by_exits += usize::from(at_exits.contains(&placed.function));
-                        self.stepped += usize::from(placed.stepped);
-                    }
-                }
+        let goroutines = self.goroutines.are_in(&pids);
+        loop {
+            let known = |file, offset| self.prober.refused(file, offset).map(str::to_owned);
+            let bodies = &mut self.bodies;
+            let plan = Plan::make(targets, probes, mode, &pids, goroutines, bodies, known);
+            if let Some(set) = self.put(plan)? {
+                return self.keep(set, mode, &pids);
             }
         }
-        if !self.hazards.is_empty() && mode == Mode::Timing && self.functions > 0 {
-            links.extend(self.moves.watch(&mut self.prober, &pids)?);
-        }
-        if self.functions == 0
-            && let Some(refused) = plan.refused.first()
-        {
-            return Err(plan.unreadable.unwrap_or_else(|| {
-                ProbeError::new(
-                    format!("none of {} probes can be set: {}", plan.refused.len(), refused.why),
-                    "choose other functions",
-                )
-            }));
-        }
-        self.probes = links;
-        counted.retain(|counted| plan.refused.iter().all(|refused| refused.function != counted.function));
-        self.counted = counted;
-        Ok(plan.refused)
     }
 
-    fn stepped(&mut self, targets: &[Target]) -> Vec<FunctionId> {
+    fn stepped(&mut self, targets: &[Target]) -> Vec<(FunctionId, u32)> {
         let pids = self.watched_pids();
-        let hazards = self.hazards_of(&pids);
+        let goroutines = self.goroutines.are_in(&pids);
         let timed = |target: &Target| Probe {
             function: target.id,
             detail: Detail::Site,
@@ -370,18 +381,15 @@ impl Backend for Attach {
             entry_only: false,
         };
         let probes: Vec<Probe> = targets.iter().map(timed).collect();
-        let plan = Plan::make(targets, &probes, Mode::Timing, &pids, &hazards, |_, _| None);
+        let plan =
+            Plan::make(targets, &probes, Mode::Timing, &pids, goroutines, &mut self.bodies, |_, _| None);
         let entries = plan.batches.into_iter().filter(|((_, purpose), _)| *purpose != Purpose::Exit);
-        let stepped = entries.flat_map(|(_, placed)| placed).filter(|placed| placed.stepped);
-        stepped.map(|placed| placed.function).collect()
+        let stepped = entries.flat_map(|(_, placed)| placed).filter(|placed| placed.steps > 0);
+        stepped.map(|placed| (placed.function, placed.steps)).collect()
     }
 
-    fn watching(&self) -> Watching {
-        let ways = [(Way::ReturnProbe, self.by_return), (Way::ExitSites, self.by_exits)];
-        Watching {
-            ways: ways.into_iter().filter(|(_, functions)| *functions > 0).collect(),
-            hazards: self.hazards.clone(),
-        }
+    fn watching(&self) -> Vec<(Way, usize)> {
+        if self.with_exits > 0 { vec![(Way::ExitSites, self.with_exits)] } else { Vec::new() }
     }
 
     fn take(&mut self) -> Result<Taken> {

@@ -8,7 +8,6 @@ use tare_probe::Result;
 
 use super::batch::Prober;
 use super::object::{self as objects, Object};
-use super::policy::without_version;
 use super::tier::{Purpose, Spot};
 use crate::maps;
 
@@ -45,7 +44,8 @@ fn spots(found: &Object) -> Vec<Spot> {
     let Ok(elf) = object::File::parse(&cache) else { return Vec::new() };
     let mut spots: Vec<Spot> = Vec::new();
     for symbol in elf.dynamic_symbols().chain(elf.symbols()).filter(|symbol| symbol.is_definition()) {
-        let name = without_version(symbol.name().unwrap_or_default());
+        let name = symbol.name().unwrap_or_default();
+        let name = name.split('@').next().unwrap_or(name); // without the version that a library gives it
         let Some((_, cookie)) = MOVES.iter().find(|(known, _)| *known == name) else { continue };
         let Some(offset) = found.segments.offset_of(symbol.address()) else { continue };
         if spots.iter().all(|spot| spot.offset != offset) {

@@ -1,6 +1,7 @@
 //! Which file a watched process really runs: its path may name another one by now, or another one here than there.
 
 use std::cell::OnceCell;
+use std::collections::HashSet;
 use std::fs::{self, File};
 use std::ops::Range;
 use std::os::fd::AsRawFd;
@@ -12,7 +13,7 @@ use tare_probe::{ProbeError, Result};
 
 use super::segments::Segments;
 use crate::agent;
-use crate::image::entry::{SEEN, behind_stack_check, place};
+use crate::image::entry::{Entry, SEEN, behind_stack_check, place};
 use crate::maps::{self, Mapping};
 
 /// A file to put probes on. It is held open: the processes that have it mapped may end, and its path may name another
@@ -85,15 +86,24 @@ impl Object {
         ))
     }
 
-    /// The offset at which a probe on the function at this offset is cheapest, and whether the kernel emulates the
-    /// instruction there. `arguments`: whether they are read at that place.
-    pub(super) fn place(&self, offset: u64, arguments: bool, goroutines: bool) -> (u64, bool) {
+    /// Where a probe is cheapest on the entry of the function at this offset. `arguments`: whether they are read at that
+    /// place. `joined`: offsets from its first byte to which jumps lead, where that is known.
+    pub(super) fn place(
+        &self,
+        offset: u64,
+        arguments: bool,
+        joined: Option<&HashSet<u64>>,
+        goroutines: bool,
+    ) -> Entry {
         let mut code = [0; SEEN];
         // At a file's very end there are fewer.
         let seen = self.file.read_at(&mut code, offset).unwrap_or(0);
-        let choose = if goroutines { behind_stack_check(&code[..seen]) } else { None };
-        let (further, emulated) = choose.unwrap_or_else(|| place(&code[..seen], arguments));
-        (offset + further, emulated)
+        if goroutines {
+            // Its first bytes run again where the stack has no room.
+            return behind_stack_check(&code[..seen])
+                .unwrap_or_else(|| place(&code[..seen], arguments, None));
+        }
+        place(&code[..seen], arguments, joined)
     }
 
     /// Whether Go compiled the function at this address. C code in the same program keeps no goroutine in r14.

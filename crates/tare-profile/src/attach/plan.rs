@@ -5,12 +5,13 @@ use std::path::Path;
 
 use tare_probe::{ProbeError, Result};
 
+use super::bodies::{Bodies, Body};
 use super::cookie::{cookie, exit_cookie, objection};
 use super::object::{self, Object};
-use super::policy::spares_returning;
 use super::tier::{Purpose, Spot};
-use crate::backend::{Detail, FunctionId, Hazard, Mode, Probe, Refused, Target};
-use crate::image::exits::{self, Exit, Unreadable};
+use crate::backend::{Detail, FunctionId, Mode, Probe, Refused, Target};
+use crate::image::entry::Entry;
+use crate::image::exits::Exit;
 use crate::maps;
 
 /// `MAX_COUNTED` of attach_maps.h.
@@ -34,30 +35,25 @@ pub(super) struct Plan {
 pub(super) struct Placed {
     pub function: FunctionId,
     pub spot: Spot,
-    /// Whether its first instruction, or one at which it leaves, is not emulated.
-    pub stepped: bool,
+    /// At how many ends of a call the kernel steps over an instruction: where it is entered, and where it leaves.
+    pub steps: u32,
 }
 
-/// Functions longer than this are not watched where each way out has to be found.
-const LONGEST: u64 = 1 << 20;
-
 impl Plan {
-    /// `hazards`: what speaks against watching returns by the address on the stack. `known`: why a place of a file was
-    /// refused before.
+    /// `goroutines`: whether the processes have them. `known`: why a place of a file was refused before.
     pub(super) fn make(
         targets: &[Target],
         probes: &[Probe],
         mode: Mode,
         pids: &[i32],
-        hazards: &[Hazard],
+        goroutines: bool,
+        bodies: &mut Bodies,
         known: impl Fn(maps::File, u64) -> Option<String>,
     ) -> Self {
         let targets: HashMap<_, _> = targets.iter().map(|target| (target.id, target)).collect();
         let mut plan = Self::default();
         let mut objects: HashMap<&Path, Result<Object>> = HashMap::new();
         let mut taken: HashMap<(maps::File, u64), FunctionId> = HashMap::new();
-        let goroutines = hazards.contains(&Hazard::Go);
-        let spared = hazards.iter().all(|hazard| spares_returning(*hazard));
         for probe in probes {
             let mut place = || -> std::result::Result<(maps::File, Placed, Vec<Spot>), String> {
                 let target = targets.get(&probe.function).ok_or("nothing says where it is")?;
@@ -80,7 +76,10 @@ impl Plan {
                             .to_owned(),
                     );
                 }
-                let (spot, mut emulated) = spot(target, probe, object, goroutines)?;
+                let first = offset(target, object, "its address", target.address)?;
+                let ends = probe.records_exits(mode);
+                let body = ends.then(|| bodies.of(target, object, goroutines)).transpose()?;
+                let (spot, entry) = spot(target, probe, object, first, body, goroutines)?;
                 if let Some(why) = known(object.id(), spot.offset) {
                     return Err(why);
                 }
@@ -90,21 +89,22 @@ impl Plan {
                     return Err(format!("{name} is at the same address, and has a probe"));
                 }
                 let mut exits = Vec::new();
-                let by_return = hazards.is_empty() || spared && target.only_returns;
-                if !by_return && probe.records_exits(mode) {
-                    for exit in ways_out(target, object)? {
-                        emulated &= exit.emulated;
-                        exits.push(exit_spot(target, probe, object, &exit, goroutines)?);
+                for exit in body.iter().flat_map(|body| &body.exits) {
+                    let spot = exit_spot(target, probe, object, exit, goroutines)?;
+                    if let Some(why) = known(object.id(), spot.offset) {
+                        return Err(why);
                     }
+                    exits.push(spot);
                 }
-                let placed = Placed { function: probe.function, spot, stepped: !emulated };
+                let cookie = cookie(probe, entry.distance, goroutines);
+                let spot = Spot { cookie, ..spot };
+                let exit_steps = body.is_some_and(|body| body.exits.iter().any(|exit| !exit.emulated));
+                let steps = u32::from(!entry.emulated) + u32::from(exit_steps);
+                let placed = Placed { function: probe.function, spot, steps };
                 Ok((object.id(), placed, exits))
             };
             match place() {
-                Ok((file, mut placed, exits)) => {
-                    placed.spot.cookie = cookie(probe, goroutines);
-                    plan.add(file, placed, probe, mode, &exits);
-                }
+                Ok((file, placed, exits)) => plan.add(file, placed, probe, mode, &exits),
                 Err(why) => plan.refuse(probe.function, why),
             }
         }
@@ -112,12 +112,11 @@ impl Plan {
         plan
     }
 
-    /// `exits`: places at which it leaves; none where the return address tells, or nobody asks.
+    /// `exits`: places at which it leaves; none where nobody asks.
     fn add(&mut self, file: maps::File, mut placed: Placed, probe: &Probe, mode: Mode, exits: &[Spot]) {
         let purpose = match mode {
             Mode::Counting if !probe.marks() => Purpose::Count,
-            _ if probe.entry_only || !exits.is_empty() => Purpose::Entry,
-            _ => Purpose::Call,
+            _ => Purpose::Entry,
         };
         if purpose == Purpose::Count {
             if self.counted.len() == MOST_COUNTED {
@@ -138,20 +137,22 @@ impl Plan {
     }
 }
 
-/// Where to put a probe on it, and whether the kernel emulates the instruction there.
+/// Where to put the probe on its entry. `first`: the offset of its first byte.
 fn spot(
     target: &Target,
     probe: &Probe,
     object: &Object,
+    first: u64,
+    body: Option<&Body>,
     goroutines: bool,
-) -> std::result::Result<(Spot, bool), String> {
+) -> std::result::Result<(Spot, Entry), String> {
     let semaphore = match target.semaphore {
         0 => 0,
         address => offset(target, object, "its semaphore's address", address)?,
     };
-    let first = offset(target, object, "its address", target.address)?;
-    let (offset, emulated) = object.place(first, probe.detail != Detail::Site, goroutines);
-    Ok((Spot { offset, semaphore, cookie: 0 }, emulated))
+    let joined = body.map(|body| &body.joined);
+    let entry = object.place(first, probe.detail != Detail::Site, joined, goroutines);
+    Ok((Spot { offset: first + entry.offset, semaphore, cookie: 0 }, entry))
 }
 
 /// Where to put a probe on one of its ways out.
@@ -164,27 +165,12 @@ fn exit_spot(
 ) -> std::result::Result<Spot, String> {
     let cookie = exit_cookie(probe, exit, goroutines);
     let cookie = cookie.ok_or("one of its ways out is too far from its frame")?;
-    let first = offset(target, object, "its address", target.address)?;
-    Ok(Spot { offset: first + exit.offset, semaphore: 0, cookie })
+    let offset = offset(target, object, "its way out at", exit.address)?;
+    Ok(Spot { offset, semaphore: 0, cookie })
 }
 
 /// Where an address of its file is in the file.
 fn offset(target: &Target, object: &Object, what: &str, address: u64) -> std::result::Result<u64, String> {
     let offset = object.segments.offset_of(address);
     offset.ok_or_else(|| format!("no part of {} has {what} {address:#x}", target.object.display()))
-}
-
-/// Each place at which it leaves.
-fn ways_out(target: &Target, object: &Object) -> std::result::Result<Vec<Exit>, String> {
-    if target.size == 0 || target.size > LONGEST {
-        return Err("where it leaves is not known, and its return address may not be replaced".to_owned());
-    }
-    let first = offset(target, object, "its address", target.address)?;
-    exits::read(&object.code(first, target.size)).map_err(|why| {
-        match why {
-            Unreadable::Code => "its code is not understood, so that its ways out are not known",
-            Unreadable::NoExit => "it has no way out",
-        }
-        .to_owned()
-    })
 }

@@ -37,8 +37,7 @@ pub(super) struct Sites {
 }
 
 impl Sites {
-    /// The low 32 bits of the address in its file; 0 where no file is behind it: code made at run time, or the
-    /// kernel's own trampoline, where a function was come to by a jump from one whose return is watched (a tail call).
+    /// The low 32 bits of the address in its file; 0 where no file is behind it: code made at run time.
     pub(super) fn site(&mut self, pid: i32, address: u64) -> u32 {
         let known = self.spaces.get(&pid);
         if let Some(site) = known.and_then(|space| space.site(address)) {

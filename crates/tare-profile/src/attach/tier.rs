@@ -12,20 +12,18 @@ use super::{PRIVILEGE, refused};
 /// Ways to set probes, best first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Tier {
-    /// One link for many functions, one program for both ends; a return is watched only where the entry asks for it
+    /// A link for many places, which the kernel keeps to one process where it is asked to. Kernels that do have sessions
     /// (Linux 6.13).
     Session,
-    /// A link for many functions' entries, and one for their returns (Linux 6.6).
+    /// A link for many places, which may be kept to one thread instead (Linux 6.6).
     Multi,
-    /// A link for each function's entry, and one for its return (Linux 5.15, where a probe learnt to carry its number).
+    /// A link for each place (Linux 5.15, where a probe learnt to carry its number).
     Classic,
 }
 
 /// What a probe is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) enum Purpose {
-    /// Records of its entries and, by the return address on the stack, of its exits.
-    Call,
     /// Records of an exit, at a place where it leaves.
     Exit,
     /// Records of moves to another frame, in the run-time libraries.
@@ -57,21 +55,17 @@ impl Tier {
 
     fn programs(self) -> &'static [&'static str] {
         match self {
-            Self::Session => &["on_call", "on_entry", "on_exit", "on_move", "on_count"],
-            Self::Multi => &["on_entry", "on_return", "on_exit", "on_move", "on_count"],
-            Self::Classic => &["on_one_entry", "on_one_return", "on_one_exit", "on_one_move", "on_one_count"],
+            Self::Session => &["on_session", "on_entry", "on_exit", "on_move", "on_count"],
+            Self::Multi => &["on_entry", "on_exit", "on_move", "on_count"],
+            Self::Classic => &["on_one_entry", "on_one_exit", "on_one_move", "on_one_count"],
         }
     }
 
     pub(super) fn says(self) -> &'static str {
         match self {
-            Self::Session => "one uprobe session link for many functions",
-            Self::Multi => {
-                "one uprobe link for many entries and one for their returns (no sessions: before Linux 6.13)"
-            }
-            Self::Classic => {
-                "a uprobe link for each entry and each return (no multi links: before Linux 6.6)"
-            }
+            Self::Session => "one uprobe link for many places",
+            Self::Multi => "one uprobe link for many places, in all processes (before Linux 6.13)",
+            Self::Classic => "a uprobe link for each place (no multi links: before Linux 6.6)",
         }
     }
 
@@ -81,7 +75,7 @@ impl Tier {
         let wanted = |name: &str| LIVES.contains(&name) || self.programs().contains(&name);
         let mut object = load_sized(object!("attach"), wanted, sizes)?;
         let me = std::process::id().cast_signed();
-        match self.put(&mut object, Purpose::Call, me, path, &[spot]) {
+        match self.trial(&mut object, me, path, spot) {
             Ok(_) => Ok(object),
             Err(e) => {
                 let what = format!("the kernel refused a probe on {} ({})", path.display(), self.says());
@@ -94,6 +88,13 @@ impl Tier {
         }
     }
 
+    fn trial(self, object: &mut Object, pid: i32, path: &Path, spot: Spot) -> io::Result<Vec<Link>> {
+        match self {
+            Self::Session => Ok(vec![multi(object, "on_session", true, pid, path, &[spot])?]),
+            Self::Multi | Self::Classic => self.put(object, Purpose::Count, pid, path, &[spot]),
+        }
+    }
+
     /// Puts probes on all of these places, or on none. `pid`: -1 for any process; heeded exactly by sessions only.
     pub(super) fn put(
         self,
@@ -103,36 +104,15 @@ impl Tier {
         path: &Path,
         spots: &[Spot],
     ) -> io::Result<Vec<Link>> {
-        match (self, purpose) {
-            (Self::Session, Purpose::Call) => {
-                Ok(vec![multi(object, "on_call", End::Both, pid, path, spots)?])
-            }
-            (Self::Session | Self::Multi, Purpose::Entry) => {
-                Ok(vec![multi(object, "on_entry", End::Entry, pid, path, spots)?])
-            }
-            (Self::Session | Self::Multi, Purpose::Count) => {
-                Ok(vec![multi(object, "on_count", End::Entry, pid, path, spots)?])
-            }
-            (Self::Session | Self::Multi, Purpose::Exit) => {
-                Ok(vec![multi(object, "on_exit", End::Entry, pid, path, spots)?])
-            }
-            (Self::Session | Self::Multi, Purpose::Move) => {
-                Ok(vec![multi(object, "on_move", End::Entry, pid, path, spots)?])
-            }
-            // Returns last: an exit without its entry would say nothing.
-            (Self::Multi, Purpose::Call) => Ok(vec![
-                multi(object, "on_entry", End::Entry, pid, path, spots)?,
-                multi(object, "on_return", End::Return, pid, path, spots)?,
-            ]),
-            (Self::Classic, Purpose::Call) => {
-                let mut links = singles(object, "on_one_entry", false, pid, path, spots)?;
-                links.extend(singles(object, "on_one_return", true, pid, path, spots)?);
-                Ok(links)
-            }
-            (Self::Classic, Purpose::Entry) => singles(object, "on_one_entry", false, pid, path, spots),
-            (Self::Classic, Purpose::Count) => singles(object, "on_one_count", false, pid, path, spots),
-            (Self::Classic, Purpose::Exit) => singles(object, "on_one_exit", false, pid, path, spots),
-            (Self::Classic, Purpose::Move) => singles(object, "on_one_move", false, pid, path, spots),
+        let [many, single] = match purpose {
+            Purpose::Exit => ["on_exit", "on_one_exit"],
+            Purpose::Move => ["on_move", "on_one_move"],
+            Purpose::Entry => ["on_entry", "on_one_entry"],
+            Purpose::Count => ["on_count", "on_one_count"],
+        };
+        match self {
+            Self::Session | Self::Multi => Ok(vec![multi(object, many, false, pid, path, spots)?]),
+            Self::Classic => singles(object, single, pid, path, spots),
         }
     }
 
@@ -145,17 +125,10 @@ impl Tier {
     }
 }
 
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum End {
-    Both,
-    Entry,
-    Return,
-}
-
 fn multi(
     object: &mut Object,
     name: &str,
-    end: End,
+    session: bool,
     pid: i32,
     path: &Path,
     spots: &[Spot],
@@ -165,28 +138,19 @@ fn multi(
         offsets: spots.iter().map(|spot| spot.offset as usize).collect(),
         ref_ctr_offsets: spots.iter().filter(|_| semaphores).map(|spot| spot.semaphore as usize).collect(),
         cookies: spots.iter().map(|spot| spot.cookie).collect(),
-        retprobe: end == End::Return,
-        session: end == End::Both,
+        session,
         ..UprobeMultiOpts::default()
     };
     let program = program(object, name).map_err(io::Error::other)?;
     program.attach_uprobe_multi_with_opts(pid, path, "", options).map_err(|_| io::Error::last_os_error())
 }
 
-fn singles(
-    object: &mut Object,
-    name: &str,
-    retprobe: bool,
-    pid: i32,
-    path: &Path,
-    spots: &[Spot],
-) -> io::Result<Vec<Link>> {
+fn singles(object: &mut Object, name: &str, pid: i32, path: &Path, spots: &[Spot]) -> io::Result<Vec<Link>> {
     let program = program(object, name).map_err(io::Error::other)?;
     let single = |spot: &Spot| {
         let options = UprobeOpts {
             ref_ctr_offset: spot.semaphore as usize,
             cookie: spot.cookie,
-            retprobe,
             ..UprobeOpts::default()
         };
         program

@@ -7,11 +7,6 @@
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
 
-/* A frame less deep than this below another is on the same stack: guard pages and other stacks are further off. */
-#define NEAR 4096
-/* Frames of one thread whose return the kernel watches at the same time (its MAX_URETPROBE_DEPTH). */
-#define MAX_DEPTH 64
-
 /* What an entry tells, and where the cookie of a probe says so; see cookie.rs. */
 enum { SITE, ARGUMENT, ARGUMENT_AND_TEXT, MARK };
 #define ID(probe) ((probe) & SUBJECT)
@@ -21,8 +16,10 @@ enum { SITE, ARGUMENT, ARGUMENT_AND_TEXT, MARK };
 #define CPU(probe) ((probe) >> 36 & 1)
 #define GOROUTINE(probe) ((probe) >> 37 & 1)
 
+/* Bytes from the stack pointer to the return address. */
+#define DISTANCE(probe) (((probe) >> 38 & 0xffff) << 3)
+
 /* What the cookie of a place of exit says; see cookie.rs. */
-#define DISTANCE(exit) (((exit) >> 38 & 0xffff) << 3)
 #define FROM_FRAME_POINTER(exit) ((exit) >> 54 & 1)
 #define CONDITIONAL(exit) ((exit) >> 55 & 1)
 #define CONDITION(exit) ((exit) >> 56 & 15)
@@ -33,34 +30,10 @@ enum { CATCH, SWAP_CONTEXT, SET_CONTEXT };
 /* uc_mcontext.gregs[REG_RSP] in glibc's ucontext_t on x86-64. */
 #define SAVED_STACK_POINTER 160
 
-/* The programs of a session return this where the return is not to be watched. */
-enum { WATCH_RETURN, LET_GO };
-
 /* A thread's registers as it entered the kernel; x86-64's published layout. */
 struct pt_regs {
 	unsigned long r15, r14, r13, r12, bp, bx, r11, r10, r9, r8, ax, cx, dx, si, di, orig_ax, ip, cs, flags, sp, ss;
 };
-
-#pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
-
-struct return_instance {
-	unsigned long stack; /* of the frame: the address of its return address */
-};
-
-struct uprobe_task {
-	struct return_instance *return_instances; /* the last one entered first */
-	unsigned int depth;
-};
-
-struct vm_area_struct {
-	unsigned long vm_start, vm_end;
-};
-
-struct task_struct___probed {
-	struct uprobe_task *utask;
-};
-
-#pragma clang attribute pop
 
 /*
  * Goroutines have their `g` in r14 (Go's internal ABI), and its stack's upper end is its second word. Stacks move, so
@@ -80,102 +53,48 @@ static __always_inline struct place place_of(struct pt_regs *ctx, __u64 probe, _
 }
 
 /* The call of an annotation's marker function becomes the record that it asks for. */
-static __always_inline int mark(__u64 now, __u64 probe, struct place at, const __u64 *arguments)
+static __always_inline void mark(__u64 now, __u64 probe, struct place at, const __u64 *arguments)
 {
 	__u64 kind = arguments[0], id = arguments[1];
 	__u32 label;
 
 	kind = (__u32)kind;
 	if (kind >= BEGIN && kind <= END) {
-		record(now, WORD(kind, id >> 32), (__u32)id, at, CPU(probe), 0);
+		record(now, WORD(kind, id >> 32), (__u32)id, at, CPU(probe));
 	} else if (kind == LABEL) {
 		label = text_hash(arguments[2]);
 		if (label)
-			record(now, WORD(LABEL, id), label, at, CPU(probe), 0);
+			record(now, WORD(LABEL, id), label, at, CPU(probe));
 	}
-	return LET_GO;
 }
 
-/* How many frames of this thread have their return watched. */
-static __always_inline __u32 depth(void)
-{
-	struct task_struct___probed *task = (void *)bpf_get_current_task_btf();
-
-	return task->utask->depth;
-}
-
-struct stretch {
-	__u64 address;
-	bool inside;
-};
-
-static long look(struct task_struct *task, struct vm_area_struct *area, struct stretch *stretch)
-{
-	stretch->inside = area->vm_start <= stretch->address && stretch->address < area->vm_end;
-	return 0;
-}
-
-/*
- * The kernel takes the frames of a thread for those of one stack. Where the last one entered is not above this one, it
- * either was left by a longjmp, which the kernel finds out by itself, or is on another stack, as in a signal's handler
- * on an alternate one: the kernel would end the process when that returns.
- */
-static __always_inline bool elsewhere(unsigned long sp)
-{
-	struct task_struct *task = bpf_get_current_task_btf();
-	struct uprobe_task *probed = BPF_CORE_READ((struct task_struct___probed *)task, utask);
-	struct return_instance *last = probed ? BPF_CORE_READ(probed, return_instances) : NULL;
-	struct stretch stretch = {};
-
-	if (!last)
-		return false;
-	stretch.address = BPF_CORE_READ(last, stack);
-	if (sp < stretch.address && stretch.address - sp < NEAR)
-		return false;
-	return bpf_find_vma(task, sp, look, &stretch, 0) || !stretch.inside;
-}
-
-static __always_inline int enter(struct pt_regs *ctx, bool session)
+static __always_inline int enter(struct pt_regs *ctx)
 {
 	__u64 now = bpf_ktime_get_ns(), probe = bpf_get_attach_cookie(ctx), value = 0;
+	__u64 frame = ctx->sp + DISTANCE(probe);
 	__u32 detail = DETAIL(probe), word = WORD(ENTER, ID(probe));
 	struct place at;
 
 	if (!ours())
-		return LET_GO;
-	if (session && elsewhere(ctx->sp)) {
-		tally(ELSEWHERE, 1);
-		return LET_GO;
-	}
-	/* The kernel will not watch its return: without an exit it would seem to last. */
-	if (session && depth() >= MAX_DEPTH) {
-		tally(DEEP, 1);
-		return LET_GO;
-	}
-	at = place_of(ctx, probe, ctx->sp);
+		return 0;
+	at = place_of(ctx, probe, frame);
 	if (detail == SITE) {
 		word = WORD(ENTER_FROM, ID(probe));
 		/* Where it cannot be read the site is not known: 0. */
-		bpf_probe_read_user(&value, sizeof(value), (void *)ctx->sp);
+		bpf_probe_read_user(&value, sizeof(value), (void *)frame);
 	} else {
 		__u64 arguments[8] = { ctx->di, ctx->si, ctx->dx, ctx->cx, ctx->r8, ctx->r9 };
 
-		if (detail == MARK)
-			return mark(now, probe, at, arguments);
+		if (detail == MARK) {
+			mark(now, probe, at, arguments);
+			return 0;
+		}
 		value = (__u32)arguments[ARGUMENT_NUMBER(probe)];
 		if (detail == ARGUMENT_AND_TEXT)
 			value = (value & 15) | (__u64)text_hash(arguments[TEXT_NUMBER(probe)]) << 4;
 	}
-	/* An exit whose entry is not there says nothing. */
-	return record(now, word, value, at, CPU(probe), session ? 1 + CPU(probe) : 0) ? WATCH_RETURN : LET_GO;
-}
-
-static __always_inline void leave(struct pt_regs *ctx)
-{
-	__u64 now = bpf_ktime_get_ns(), probe = bpf_get_attach_cookie(ctx);
-	struct place at = { .sp = ctx->sp };
-
-	record(now, WORD(EXIT, ID(probe)), 0, at, CPU(probe), 0);
+	record(now, word, value, at, CPU(probe));
+	return 0;
 }
 
 /* Whether a conditional jump is taken: the processor's codes, of which the lowest bit inverts. */
@@ -208,7 +127,7 @@ static __always_inline int leave_at(struct pt_regs *ctx)
 	if (!ours() || (CONDITIONAL(exit) && !holds(ctx->flags, CONDITION(exit))))
 		return 0;
 	at = place_of(ctx, exit, (FROM_FRAME_POINTER(exit) ? frame : stack) + DISTANCE(exit));
-	record(now, WORD(TAIL_CALL(exit) ? TAIL_AT : EXIT_AT, ID(exit)), at.sp, at, CPU(exit), 0);
+	record(now, WORD(TAIL_CALL(exit) ? TAIL_AT : EXIT_AT, ID(exit)), at.sp, at, CPU(exit));
 	return 0;
 }
 
@@ -222,42 +141,27 @@ static __always_inline int move(struct pt_regs *ctx)
 	if (!ours())
 		return 0;
 	if (which == CATCH) {
-		record(now, WORD(LANDING, 0), 0, at, false, 0);
+		record(now, WORD(LANDING, 0), 0, at, false);
 		return 0;
 	}
 	bpf_probe_read_user(&sp, sizeof(sp), (void *)(which == SWAP_CONTEXT ? second : first) + SAVED_STACK_POINTER);
 	/* It returns there: its own frame's place, which is as deep as when it was saved. */
-	record(now, WORD(SWITCH, which == SWAP_CONTEXT), sp - 8, at, false, 0);
+	record(now, WORD(SWITCH, which == SWAP_CONTEXT), sp - 8, at, false);
 	return 0;
 }
 
-/*
- * Linux 6.13: one program for both ends, and a return is watched only where the entry asks for it. At the entry the
- * thread stands at the function; no function returns to its own first instruction.
- */
+/* Linux 6.13. It is set in a trial alone: where it can be, links that are kept to a process are kept to all its threads. */
 SEC("uprobe.session")
-int on_call(struct pt_regs *ctx)
+int on_session(struct pt_regs *ctx)
 {
-	if (ctx->ip == bpf_get_func_ip(ctx))
-		return enter(ctx, true);
-	leave(ctx);
-	return 0;
+	return 1; /* its return is not watched */
 }
 
-/* Linux 6.6: a link for each end. */
+/* Linux 6.6: a link for many places. */
 SEC("uprobe.multi")
 int on_entry(struct pt_regs *ctx)
 {
-	enter(ctx, false);
-	return 0;
-}
-
-SEC("uretprobe.multi")
-int on_return(struct pt_regs *ctx)
-{
-	if (ours())
-		leave(ctx);
-	return 0;
+	return enter(ctx);
 }
 
 SEC("uprobe.multi")
@@ -292,20 +196,11 @@ int on_count(struct pt_regs *ctx)
 	return count(ctx);
 }
 
-/* Before: a link a function and end. */
+/* Before: a link for each. */
 SEC("uprobe")
 int on_one_entry(struct pt_regs *ctx)
 {
-	enter(ctx, false);
-	return 0;
-}
-
-SEC("uretprobe")
-int on_one_return(struct pt_regs *ctx)
-{
-	if (ours())
-		leave(ctx);
-	return 0;
+	return enter(ctx);
 }
 
 SEC("uprobe")

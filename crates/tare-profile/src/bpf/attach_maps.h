@@ -113,11 +113,8 @@ struct {
 /* How many entries `losses` has, so that it is not looked up while there are none. */
 static volatile __u32 losers;
 
-/*
- * UNTOLD: lost records that are in no thread's stream. DEEP: calls let go since MAX_DEPTH frames are watched. ELSEWHERE:
- * calls let go since they are on another stack than the frame that was entered before.
- */
-enum { UNTOLD, DEEP, ELSEWHERE, TALLIES };
+/* Lost records that are in no thread's stream. */
+enum { UNTOLD, TALLIES };
 
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);

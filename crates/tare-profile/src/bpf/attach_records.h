@@ -123,15 +123,14 @@ struct place {
 	__u64 sp, goroutine;
 };
 
-/* False where there was no room; `more` records will then be missing besides this one. */
-static __always_inline bool record(__u64 time, __u32 word, __u64 value, struct place at, bool cpu, __u32 more)
+static __always_inline void record(__u64 time, __u32 word, __u64 value, struct place at, bool cpu)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
 	struct event *e = claim();
 
 	if (!e) {
-		lose(task->tgid, task->pid, 1 + cpu + more);
-		return false;
+		lose(task->tgid, task->pid, 1 + cpu);
+		return;
 	}
 	e->time = time;
 	e->value = value;
@@ -144,7 +143,6 @@ static __always_inline bool record(__u64 time, __u32 word, __u64 value, struct p
 	/* Last, and x86-64 keeps the order of its writes: the profiler takes a slot that has a word. */
 	barrier();
 	*(volatile __u32 *)&e->word = word;
-	return true;
 }
 
 /* As in tare-rings; 0 for a text that is not there. A text goes ahead of the first record that has its hash. */

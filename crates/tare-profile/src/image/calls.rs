@@ -8,7 +8,6 @@ use super::disassembly::{Place, Way};
 use super::graph::{CallGraph, Role};
 use super::links::{Linked, Links};
 use super::no_return::{self, Ends};
-use super::only_returns;
 use super::parts::Part;
 
 /// What calls are found in.
@@ -26,8 +25,6 @@ pub(super) struct Found {
     pub(super) others: Vec<Vec<Box<str>>>,
     /// By function: whether it never returns.
     pub(super) no_return: Vec<bool>,
-    /// By function: `Function::only_returns`.
-    pub(super) only_returns: Vec<bool>,
 }
 
 /// From where a function is called, and how often.
@@ -63,7 +60,6 @@ impl Calls<'_> {
         let mut graph = CallGraph::new(functions);
         let mut others: Vec<HashSet<&str>> = vec![HashSet::new(); functions];
         let mut ends = self.ends(functions);
-        let mut opaque = self.opaque(functions);
         let mut sites = vec![Sites::default(); functions];
         for transfer in &self.code.seen.transfers {
             let Some(from) = self.place[transfer.from as usize] else { continue };
@@ -80,13 +76,11 @@ impl Calls<'_> {
                 }
                 Some(Callee::Other(name)) => {
                     others[from as usize].insert(name);
-                    opaque[from as usize] |= !only_returns::is_known(name);
                     ends[from as usize].returns |= transfer.way != Way::Call && !no_return::is_known(name);
                 }
                 // Into code that is not known, or the middle of another function's: it may return from there.
                 None if !self.is_inside(from, transfer.to) => {
                     ends[from as usize].returns |= transfer.way != Way::Call;
-                    opaque[from as usize] = true;
                 }
                 _ => {}
             }
@@ -94,8 +88,7 @@ impl Calls<'_> {
         let no_return = no_return::find(&ends);
         graph.set_roles(no_return.iter().zip(&sites).map(|(never, sites)| sites.role(*never)).collect());
         counts.edges = graph.edges();
-        let only_returns = only_returns::find(&graph, &opaque);
-        Found { graph, others: others.into_iter().map(sorted).collect(), no_return, only_returns }
+        Found { graph, others: others.into_iter().map(sorted).collect(), no_return }
     }
 
     /// By their own instructions; tail calls come later.
@@ -108,17 +101,6 @@ impl Calls<'_> {
             }
         }
         ends
-    }
-
-    /// By their own instructions.
-    fn opaque(&self, functions: usize) -> Vec<bool> {
-        let mut opaque = vec![false; functions];
-        for (body, function) in self.code.seen.bodies.iter().zip(self.place) {
-            if let Some(function) = function {
-                opaque[*function as usize] |= body.opaque;
-            }
-        }
-        opaque
     }
 
     fn is_inside(&self, function: u32, to: Place) -> bool {

@@ -98,9 +98,14 @@ impl<'a> Code<'a> {
                 functions[edge.to as usize].called_directly = true;
             }
         }
-        let ends = found.no_return.iter().zip(&found.only_returns);
-        for (function, (never, only)) in functions.iter_mut().zip(ends) {
-            (function.no_return, function.only_returns) = (*never, *only);
+        for (function, never) in functions.iter_mut().zip(&found.no_return) {
+            function.no_return = *never;
+        }
+        for (stretch, part) in self.stretches.iter().zip(&place).filter(|(stretch, _)| stretch.size > 0) {
+            let function = part.map(|function| &mut functions[function as usize]);
+            if let Some(function) = function.filter(|function| function.address != stretch.address) {
+                function.parts.push((stretch.address, stretch.size));
+            }
         }
         let names: HashSet<&str> = self.symbols.iter().flatten().map(|symbol| symbol.name.as_str()).collect();
         let reports =
@@ -145,12 +150,12 @@ impl<'a> Code<'a> {
         Function {
             address,
             size,
+            parts: Vec::new(),
             name: names.next().unwrap_or_default(),
             inferred: false,
             aliases: names.collect(),
             first: self.seen.bodies[stretch].first,
             no_return: false,
-            only_returns: false,
             indirect_sites: 0,
             called_directly: false,
             address_taken: taken.contains(&address),

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use iced_x86::{Decoder, DecoderOptions, FlowControl, Instruction, Mnemonic, OpKind, Register};
+use iced_x86::{Decoder, DecoderOptions, FlowControl, Instruction, Mnemonic, Register};
 
 use super::first::First;
 use super::links::Links;
@@ -43,9 +43,6 @@ pub(super) struct Body {
     pub(super) returns: bool,
     /// Calls and tail calls by pointer.
     pub(super) indirect_sites: u32,
-    /// Where it goes, or on which stack, its code does not tell: a call or jump by pointer, also by a table, which may be
-    /// one of functions; a stack pointer that is loaded; bytes that are no instruction; no end.
-    pub(super) opaque: bool,
 }
 
 /// What all code does.
@@ -96,7 +93,6 @@ impl Pass<'_> {
             match instruction.flow_control() {
                 FlowControl::Next => {
                     loaded.note(&instruction);
-                    body.opaque |= loads_stack_pointer(&instruction);
                     seen.pointed.extend(
                         pointed(&instruction).filter(|found| self.starts.binary_search(found).is_ok()),
                     );
@@ -116,7 +112,6 @@ impl Pass<'_> {
                     }
                     None => {
                         body.indirect_sites += 1;
-                        body.opaque = true;
                         seen.pointer_calls.push(instruction.next_ip());
                     }
                 },
@@ -129,23 +124,18 @@ impl Pass<'_> {
                 }
                 FlowControl::IndirectBranch => match self.slot(&instruction) {
                     Some(place) => to(seen, Way::Jump, place),
-                    None if loaded.is_table(&instruction) => body.opaque = true,
+                    None if loaded.is_table(&instruction) => {}
                     None => {
                         body.indirect_sites += 1;
-                        body.opaque = true;
                         body.returns = true;
                     }
                 },
                 FlowControl::Return => body.returns = true,
-                _ => {
-                    body.opaque |= instruction.is_invalid();
-                    continue;
-                }
+                _ => continue,
             }
             loaded = Loaded::default();
         }
         body.returns |= falls;
-        body.opaque |= falls || bytes.is_empty();
         seen.bodies.push(body);
     }
 
@@ -158,23 +148,5 @@ impl Pass<'_> {
         if let Some(name) = self.reporters.get(&place).and_then(|register| loaded.address_in(*register)) {
             seen.reports.push((from, name));
         }
-    }
-}
-
-/// Whether it changes to another stack, or back to an older place of this one, other than by leaving a frame.
-fn loads_stack_pointer(instruction: &Instruction) -> bool {
-    let sets = |operand: u32| {
-        instruction.op_kind(operand) == OpKind::Register && instruction.op_register(operand) == Register::RSP
-    };
-    match instruction.mnemonic() {
-        Mnemonic::Mov | Mnemonic::Lea | Mnemonic::Pop => {
-            let from_frame = instruction.op_count() > 1
-                && (instruction.op1_kind() == OpKind::Register
-                    && instruction.op1_register() == Register::RBP
-                    || matches!(instruction.memory_base(), Register::RSP | Register::RBP));
-            sets(0) && !from_frame
-        }
-        Mnemonic::Xchg => sets(0) || sets(1),
-        _ => false,
     }
 }

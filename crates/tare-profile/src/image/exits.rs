@@ -4,13 +4,9 @@
 //! jump into an epilogue that goes straight to a `ret` decides for the exit just as well, and by then the distance from
 //! the stack pointer to the return address is known. Jumps inside loops are not used: they would trap on every turn.
 
-use std::collections::HashSet;
+use iced_x86::{Code, ConditionCode, FlowControl, Instruction, Mnemonic, OpKind, Register};
 
-use iced_x86::{
-    Code, ConditionCode, Decoder, DecoderOptions, FlowControl, Instruction, Mnemonic, OpKind, Register,
-};
-
-use super::registers::Loaded;
+use super::flow::{Flow, Unreadable};
 
 /// Most jumps that stand for one `ret`: each one traps once a call, and the step over a `ret` costs some ten traps.
 const MOST_JUMPS: usize = 6;
@@ -34,8 +30,8 @@ pub(crate) enum Leave {
 /// A place at which a function may leave.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Exit {
-    /// From the function's first byte.
-    pub offset: u64,
+    /// Its file's own.
+    pub address: u64,
     pub base: Base,
     /// Bytes from `base` up to the return address.
     pub distance: i32,
@@ -46,158 +42,79 @@ pub(crate) struct Exit {
     pub emulated: bool,
 }
 
-/// A function whose ways out cannot all be watched.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Unreadable {
-    /// Its bytes are no instructions that are known.
-    Code,
-    /// It never leaves.
-    NoExit,
-}
-
-/// Places at which the function with this code leaves, in order of their addresses.
-pub(crate) fn read(code: &[u8]) -> Result<Vec<Exit>, Unreadable> {
-    let body = Body::decode(code).ok_or(Unreadable::Code)?;
+/// Places at which a function leaves, in order of their addresses.
+pub(crate) fn read(flow: &Flow) -> Result<Vec<Exit>, Unreadable> {
     let mut exits = Vec::new();
-    for (place, instruction) in body.instructions.iter().enumerate() {
+    for (place, instruction) in flow.instructions.iter().enumerate() {
         match instruction.flow_control() {
-            FlowControl::Return => match body.jumps_to(place) {
+            FlowControl::Return => match jumps_to(flow, place) {
                 Some(jumps) => exits.extend(jumps),
                 None => exits.push(exit(instruction, Leave::Return, false)),
             },
-            FlowControl::UnconditionalBranch if body.leaves(instruction) => {
-                exits.push(exit(instruction, Leave::TailCall, true));
+            FlowControl::UnconditionalBranch | FlowControl::ConditionalBranch if flow.leaves(instruction) => {
+                // Of `loop` and `jrcxz` the flags do not tell whether they are taken.
+                if !relative(instruction) {
+                    return Err(Unreadable::Code);
+                }
+                let condition = condition(instruction);
+                exits.push(Exit { condition, ..exit(instruction, Leave::TailCall, true) });
             }
-            FlowControl::ConditionalBranch if body.leaves(instruction) && !body.in_loop(instruction) => {
-                exits.push(Exit {
-                    condition: condition(instruction),
-                    ..exit(instruction, Leave::TailCall, true)
-                });
-            }
-            FlowControl::IndirectBranch if !body.tables.contains(&instruction.ip()) => {
+            FlowControl::IndirectBranch if !flow.is_switch(instruction) => {
                 exits.push(exit(instruction, Leave::TailCall, false));
             }
             _ => {}
         }
     }
-    exits.sort_unstable_by_key(|exit| exit.offset);
+    exits.sort_unstable_by_key(|exit| exit.address);
     exits.dedup();
     if exits.is_empty() { Err(Unreadable::NoExit) } else { Ok(exits) }
 }
 
 fn exit(instruction: &Instruction, leave: Leave, emulated: bool) -> Exit {
-    Exit { offset: instruction.ip(), base: Base::StackPointer, distance: 0, condition: None, leave, emulated }
+    Exit {
+        address: instruction.ip(),
+        base: Base::StackPointer,
+        distance: 0,
+        condition: None,
+        leave,
+        emulated,
+    }
 }
 
-/// The function, decoded from address 0 on.
-struct Body {
-    instructions: Vec<Instruction>,
-    length: u64,
-    /// Targets of direct jumps within it.
-    targets: HashSet<u64>,
-    /// Jumps by pointer that stay within it, as a `switch` does.
-    tables: HashSet<u64>,
-    /// Of each jump backwards: from its target to itself.
-    loops: Vec<(u64, u64)>,
-}
-
-impl Body {
-    /// `None` where a byte is no part of an instruction.
-    fn decode(code: &[u8]) -> Option<Self> {
-        let mut body = Self {
-            instructions: Vec::new(),
-            length: code.len() as u64,
-            targets: HashSet::new(),
-            tables: HashSet::new(),
-            loops: Vec::new(),
+/// Jumps of which exactly one is taken on each way to this `ret`; `None` where there are ways without one.
+fn jumps_to(flow: &Flow, ret: usize) -> Option<Vec<Exit>> {
+    let (mut base, mut distance) = (Base::StackPointer, 0);
+    let mut jumps = Vec::new();
+    let mut at = ret;
+    loop {
+        // `base` and `distance` are those in front of the instruction `at`.
+        let address = flow.instructions[at].ip();
+        if flow.is_led_to(address) {
+            return None;
+        }
+        let stands_for = |place: usize, inverted: u8| {
+            let jump = &flow.instructions[place];
+            let sure = jump.flow_control() == FlowControl::UnconditionalBranch;
+            let usable = relative(jump) && (sure || !flow.is_in_loop(place));
+            let condition = condition(jump).map(|condition| condition ^ inverted);
+            usable.then(|| Exit { base, distance, condition, ..exit(jump, Leave::Return, true) })
         };
-        let mut loaded = Loaded::default();
-        for instruction in Decoder::with_ip(64, code, 0, DecoderOptions::NONE).iter() {
-            if instruction.is_invalid() {
-                return None;
-            }
-            match instruction.flow_control() {
-                FlowControl::Next => loaded.note(&instruction),
-                FlowControl::IndirectBranch => {
-                    if loaded.is_table(&instruction) {
-                        body.tables.insert(instruction.ip());
-                    }
-                    loaded = Loaded::default();
-                }
-                FlowControl::UnconditionalBranch | FlowControl::ConditionalBranch => {
-                    let target = instruction.near_branch_target();
-                    if target < body.length {
-                        body.targets.insert(target);
-                    }
-                    if target <= instruction.ip() {
-                        body.loops.push((target, instruction.ip()));
-                    }
-                    if instruction.flow_control() == FlowControl::UnconditionalBranch {
-                        loaded = Loaded::default();
-                    }
-                }
-                _ => loaded = Loaded::default(),
-            }
-            body.instructions.push(instruction);
+        for place in flow.jumps_to(address) {
+            jumps.push(stands_for(*place, 0)?);
         }
-        Some(body)
-    }
-
-    fn leaves(&self, jump: &Instruction) -> bool {
-        jump.near_branch_target() >= self.length
-    }
-
-    fn in_loop(&self, instruction: &Instruction) -> bool {
-        let at = instruction.ip();
-        !self.tables.is_empty() || self.loops.iter().any(|(from, to)| (*from..=*to).contains(&at))
-    }
-
-    /// Jumps of which exactly one is taken on each way to this `ret`; `None` where there are ways without one.
-    fn jumps_to(&self, ret: usize) -> Option<Vec<Exit>> {
-        if !self.tables.is_empty() {
-            return None; // nobody knows where in the function these lead
-        }
-        let (mut base, mut distance) = (Base::StackPointer, 0);
-        let mut jumps = Vec::new();
-        let mut at = ret;
-        loop {
-            // `base` and `distance` are those in front of the instruction `at`.
-            let address = self.instructions[at].ip();
-            if self.targets.contains(&address) {
-                let here = |jump: &&Instruction| {
-                    matches!(
-                        jump.flow_control(),
-                        FlowControl::UnconditionalBranch | FlowControl::ConditionalBranch
-                    ) && jump.near_branch_target() == address
-                };
-                for jump in self.instructions.iter().filter(here) {
-                    let sure = jump.flow_control() == FlowControl::UnconditionalBranch;
-                    if !relative(jump) || !sure && self.in_loop(jump) {
-                        return None;
-                    }
-                    let condition = condition(jump);
-                    jumps.push(Exit { base, distance, condition, ..exit(jump, Leave::Return, true) });
-                }
+        let Some(before) = flow.before(at) else { break };
+        match flow.instructions[before].flow_control() {
+            FlowControl::Next => (base, distance) = undone(&flow.instructions[before], base, distance)?,
+            // It falls through to here where its condition does not hold.
+            FlowControl::ConditionalBranch => {
+                jumps.push(stands_for(before, 1)?);
+                break;
             }
-            let before = &self.instructions[at.checked_sub(1)?];
-            match before.flow_control() {
-                FlowControl::Next => (base, distance) = undone(before, base, distance)?,
-                // It falls through to here where its condition does not hold.
-                FlowControl::ConditionalBranch => {
-                    if !relative(before) || self.in_loop(before) {
-                        return None;
-                    }
-                    let condition = condition(before).map(|condition| condition ^ 1);
-                    jumps.push(Exit { base, distance, condition, ..exit(before, Leave::Return, true) });
-                    break;
-                }
-                FlowControl::UnconditionalBranch | FlowControl::Return | FlowControl::IndirectBranch => break,
-                _ => return None,
-            }
-            at -= 1;
+            _ => return None,
         }
-        (!jumps.is_empty() && jumps.len() <= MOST_JUMPS).then_some(jumps)
+        at = before;
     }
+    (!jumps.is_empty() && jumps.len() <= MOST_JUMPS).then_some(jumps)
 }
 
 /// Whether it is a jump that the kernel emulates: it does not know `loop` and `jrcxz`.
@@ -270,33 +187,40 @@ fn condition(jump: &Instruction) -> Option<u8> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::around::Around;
+    use super::super::flow::Stretch;
     use super::*;
 
-    fn offsets(code: &[u8]) -> Vec<(u64, i32, Option<u8>)> {
-        read(code).unwrap().iter().map(|exit| (exit.offset, exit.distance, exit.condition)).collect()
+    fn exits(code: &[u8]) -> Result<Vec<Exit>, Unreadable> {
+        let stretch = Stretch { address: 0, code: code.to_vec() };
+        read(&Flow::read(vec![stretch], &Around::default(), false)?)
+    }
+
+    fn places(code: &[u8]) -> Vec<(u64, i32, Option<u8>)> {
+        exits(code).unwrap().iter().map(|exit| (exit.address, exit.distance, exit.condition)).collect()
     }
 
     #[test]
     fn a_ret_behind_a_call_is_watched_itself() {
         // sub $8,%rsp; call; add $8,%rsp; ret
         let code = [0x48, 0x83, 0xec, 8, 0xe8, 0, 0, 0, 0, 0x48, 0x83, 0xc4, 8, 0xc3];
-        let [exit] = read(&code).unwrap()[..] else { panic!() };
-        assert_eq!((exit.offset, exit.distance, exit.emulated), (13, 0, false));
+        let [exit] = exits(&code).unwrap()[..] else { panic!() };
+        assert_eq!((exit.address, exit.distance, exit.emulated), (13, 0, false));
     }
 
     #[test]
     fn a_branch_past_an_epilogue_stands_for_its_ret() {
         // push %rbx; test %edi,%edi; jne 1f; pop %rbx; ret; 1: call; jmp to the pop
         let code = [0x53, 0x85, 0xff, 0x75, 2, 0x5b, 0xc3, 0xe8, 0, 0, 0, 0, 0xeb, 0xf7];
-        assert_eq!(offsets(&code), [(3, 8, Some(4)), (12, 8, None)], "falls through where equal; jumps back");
-        assert!(read(&code).unwrap().iter().all(|exit| exit.emulated));
+        assert_eq!(places(&code), [(3, 8, Some(4)), (12, 8, None)], "falls through where equal; jumps back");
+        assert!(exits(&code).unwrap().iter().all(|exit| exit.emulated));
     }
 
     #[test]
     fn a_frame_pointer_tells_the_distance_where_the_stack_pointer_does_not() {
         // test; jne +2; leave; ret; ud2
         let code = [0x85, 0xff, 0x75, 2, 0xc9, 0xc3, 0x0f, 0x0b];
-        let [exit] = read(&code).unwrap()[..] else { panic!() };
+        let [exit] = exits(&code).unwrap()[..] else { panic!() };
         assert_eq!((exit.base, exit.distance), (Base::FramePointer, 8));
     }
 
@@ -304,23 +228,56 @@ mod tests {
     fn a_branch_in_a_loop_would_trap_on_every_turn_and_is_not_used() {
         // 0: dec %edi; je 6; jmp 0; 6: ret
         let code = [0xff, 0xcf, 0x74, 2, 0xeb, 0xfa, 0xc3];
-        let [exit] = read(&code).unwrap()[..] else { panic!() };
-        assert_eq!((exit.offset, exit.emulated), (6, false));
+        let [exit] = exits(&code).unwrap()[..] else { panic!() };
+        assert_eq!((exit.address, exit.emulated), (6, false));
+    }
+
+    #[test]
+    fn a_ret_that_the_entry_runs_on_to_has_no_jump_in_its_place() {
+        // xor %eax,%eax; 2: ret; and a jump to it that is not reached but for the first byte: test; je 2
+        let code = [0x31, 0xc0, 0xc3];
+        assert_eq!(places(&code), [(2, 0, None)]);
+        // 0: xor %eax,%eax; 2: test; je 7; jmp 2; 7: ret: only the branch in the loop leads there.
+        let code = [0x31, 0xc0, 0x85, 0xff, 0x74, 2, 0xeb, 0xfa, 0xc3];
+        assert_eq!(places(&code), [(8, 0, None)]);
     }
 
     #[test]
     fn a_jump_out_of_the_function_is_a_tail_call() {
         // jmp far ahead
-        let [exit] = read(&[0xe9, 0, 1, 0, 0]).unwrap()[..] else { panic!() };
+        let [exit] = exits(&[0xe9, 0, 1, 0, 0]).unwrap()[..] else { panic!() };
         assert_eq!((exit.leave, exit.emulated), (Leave::TailCall, true));
         // jmp *%rax
-        let [exit] = read(&[0xff, 0xe0]).unwrap()[..] else { panic!() };
+        let [exit] = exits(&[0xff, 0xe0]).unwrap()[..] else { panic!() };
         assert_eq!((exit.leave, exit.emulated), (Leave::TailCall, false));
     }
 
     #[test]
-    fn what_never_leaves_and_what_is_no_code_are_told_apart() {
-        assert_eq!(read(&[0xe8, 0, 0, 0, 0]), Err(Unreadable::NoExit));
-        assert_eq!(read(&[0x06]), Err(Unreadable::Code));
+    fn data_among_code_is_no_exit_and_keeps_a_function_from_being_watched() {
+        // jmp 4; .byte 0xc3, 0x90; 4: ret
+        assert_eq!(exits(&[0xeb, 2, 0xc3, 0x90, 0xc3]), Err(Unreadable::Unreached(2)));
+        // jmp 4; nop; nop; 4: ret
+        assert_eq!(places(&[0xeb, 2, 0x90, 0x90, 0xc3]), [(0, 0, None)]);
+    }
+
+    #[test]
+    fn a_part_elsewhere_that_comes_back_belongs_to_its_function() {
+        // 0: test; jne 0x100; 4: ret; and there: call; jmp 4
+        let hot = Stretch { address: 0, code: vec![0x85, 0xff, 0x0f, 0x85, 0xf8, 0, 0, 0, 0xc3] };
+        let cold = Stretch { address: 0x100, code: vec![0xe8, 0, 0, 0, 0, 0xe9, 0xfe, 0xfe, 0xff, 0xff] };
+        let flow = Flow::read(vec![hot.clone(), cold], &Around::default(), false).unwrap();
+        let found: Vec<_> = read(&flow).unwrap().iter().map(|exit| (exit.address, exit.leave)).collect();
+        assert_eq!(found, [(2, Leave::Return), (0x105, Leave::Return)]);
+        let flow = Flow::read(vec![hot], &Around::default(), false).unwrap();
+        assert_eq!(read(&flow).unwrap()[0].leave, Leave::TailCall, "without it, it seems to leave");
+    }
+
+    #[test]
+    fn what_never_leaves_what_is_no_code_and_what_runs_on_are_told_apart() {
+        assert_eq!(exits(&[0xe8, 0, 0, 0, 0]), Err(Unreadable::NoExit));
+        assert_eq!(exits(&[0x06]), Err(Unreadable::Code));
+        assert_eq!(exits(&[0x31, 0xc0]), Err(Unreadable::RunsOn));
+        // jmp 1: into the middle of itself.
+        assert_eq!(exits(&[0xeb, 0xff, 0xc3, 0xc3]), Err(Unreadable::Overlap));
     }
 }

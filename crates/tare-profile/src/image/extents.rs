@@ -33,8 +33,27 @@ pub(super) fn at(extents: &[Extent], address: u64) -> Option<usize> {
 
 /// By address, each once. A table that breaks off gives what came before.
 pub(super) fn read(elf: &Elf<'_>, memory: &Memory<'_>) -> Vec<Extent> {
-    let Some(section) = elf.section_by_name(".eh_frame") else { return Vec::new() };
-    let Ok(bytes) = section.data() else { return Vec::new() };
+    let mut extents = Vec::new();
+    let mut context = UnwindContext::new();
+    each(elf, |entry, table, bases| {
+        let (address, size) = (entry.initial_address(), entry.len());
+        if size > 0 && memory.is_code(address) {
+            let framed = framed(entry, table, bases, &mut context);
+            extents.push(Extent { address, size, framed });
+        }
+    });
+    extents.sort_unstable_by_key(|extent| extent.address);
+    extents.dedup_by_key(|extent| extent.address);
+    extents
+}
+
+/// Shows all entries of the table that can be read.
+pub(super) fn each<'a>(
+    elf: &Elf<'a>,
+    mut show: impl FnMut(&FrameDescriptionEntry<Slice<'a>>, &EhFrame<Slice<'a>>, &BaseAddresses),
+) {
+    let Some(section) = elf.section_by_name(".eh_frame") else { return };
+    let Ok(bytes) = section.data() else { return };
     let at = |name| elf.section_by_name(name).map_or(0, |section| section.address());
     let bases = BaseAddresses::default()
         .set_eh_frame(section.address())
@@ -42,23 +61,13 @@ pub(super) fn read(elf: &Elf<'_>, memory: &Memory<'_>) -> Vec<Extent> {
         .set_text(at(".text"))
         .set_got(at(".got"));
     let table = EhFrame::new(bytes, LittleEndian);
-    let mut extents = Vec::new();
-    let mut context = UnwindContext::new();
     let mut entries = table.entries(&bases);
     while let Ok(Some(entry)) = entries.next() {
         let CieOrFde::Fde(partial) = entry else { continue };
-        let Ok(entry) = partial.parse(|table, bases, offset| table.cie_from_offset(bases, offset)) else {
-            continue;
-        };
-        let (address, size) = (entry.initial_address(), entry.len());
-        if size > 0 && memory.is_code(address) {
-            let framed = framed(&entry, &table, &bases, &mut context);
-            extents.push(Extent { address, size, framed });
+        if let Ok(entry) = partial.parse(|table, bases, offset| table.cie_from_offset(bases, offset)) {
+            show(&entry, &table, &bases);
         }
     }
-    extents.sort_unstable_by_key(|extent| extent.address);
-    extents.dedup_by_key(|extent| extent.address);
-    extents
 }
 
 /// At a function's entry the frame's address is rsp + 8 (System V ABI, x86-64 supplement, §3.2.2).

@@ -8,8 +8,10 @@ use super::first::First;
 pub struct Function {
     /// Of its first byte.
     pub address: u64,
-    /// Bytes of machine code, without its cold part; 0 where unknown.
+    /// Bytes of machine code, without its cold parts; 0 where unknown.
     pub size: u64,
+    /// Address and bytes of each cold part: code that the compiler expects never to run, and keeps elsewhere.
+    pub parts: Vec<(u64, u64)>,
     /// Its symbol, or the name inferred for it; empty if it has neither.
     pub name: String,
     /// `name` was read off its error reports. About one in 25 such names is that of a function the compiler
@@ -21,9 +23,6 @@ pub struct Function {
     pub first: First,
     /// It never returns to its caller: no exit of it is ever seen.
     pub no_return: bool,
-    /// It is left only by returning: no exception, end of a thread, longjmp or change of stacks passes it, whatever it
-    /// calls. A signal's handler may still do any of these in the midst of it.
-    pub only_returns: bool,
     /// Calls in it by pointer, whose callees are learnt at run time.
     pub indirect_sites: u32,
     /// Data or an instruction of its file holds its address: it may be called by pointer.

@@ -76,7 +76,8 @@ impl Evidence<'_> {
         entries
     }
 
-    /// Of each cold part the function that jumps to it, or to which it jumps back.
+    /// Of each cold part the function that jumps to it, or to which it jumps back; of one that only a table of jumps leads
+    /// to, the function of its name.
     fn owners(&self, cold: &[bool]) -> Vec<Option<u32>> {
         let mut votes: Vec<HashMap<u32, usize>> = vec![HashMap::new(); cold.len()];
         for transfer in &self.seen.transfers {
@@ -91,7 +92,19 @@ impl Evidence<'_> {
         }
         let most =
             |votes: HashMap<u32, usize>| votes.into_iter().max_by_key(|(owner, count)| (*count, *owner));
-        votes.into_iter().map(|votes| most(votes).map(|(owner, _)| owner)).collect()
+        let owners = votes.into_iter().enumerate().map(|(at, votes)| match most(votes) {
+            Some((owner, _)) => Some(owner),
+            None => self.named_like(at, cold),
+        });
+        owners.collect()
+    }
+
+    /// The only function that this part is named after.
+    fn named_like(&self, part: usize, cold: &[bool]) -> Option<u32> {
+        let (function, _) = self.names[part]?.rsplit_once(".cold")?;
+        let named = |at: &usize| !cold[*at] && self.names[*at] == Some(function);
+        let mut all = (0..self.names.len()).filter(named);
+        all.next().filter(|_| all.next().is_none()).map(|at| at as u32)
     }
 }
 

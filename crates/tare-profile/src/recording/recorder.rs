@@ -3,7 +3,7 @@
 use super::frame::{FrameKind, Last, WindowBegin, WindowEnd};
 use super::pace::Pace;
 use super::writer::Writer;
-use crate::backend::{Backend, Detail, FunctionId, Mode, Probe, Refused, Target, Watching};
+use crate::backend::{Backend, Detail, FunctionId, Mode, Probe, Refused, Target, Way};
 use crate::{ProbeError, Result};
 use std::mem;
 use std::path::Path;
@@ -119,12 +119,12 @@ impl Recorder {
     }
 
     /// `Backend::stepped`.
-    pub fn stepped(&self, targets: &[Target]) -> Vec<FunctionId> {
+    pub fn stepped(&self, targets: &[Target]) -> Vec<(FunctionId, u32)> {
         self.shared.lock().backend.stepped(targets)
     }
 
     /// How the functions of this window are watched.
-    pub fn watching(&self) -> Watching {
+    pub fn watching(&self) -> Vec<(Way, usize)> {
         self.shared.lock().backend.watching()
     }
 

@@ -240,38 +240,20 @@ fn a_name_that_is_not_there_brings_those_like_it() {
 }
 
 #[test]
-fn what_only_returns_is_told_from_what_an_exception_or_another_stack_may_pass() {
+fn a_function_has_the_parts_that_the_compiler_moved_out_of_it() {
     const PROGRAM: &str = r#"
-    #include <setjmp.h>
     #include <stdio.h>
-    #include <stdlib.h>
-    #include <string.h>
-    #include <unistd.h>
-    #define FUNCTION __attribute__((noipa))
-
-    FUNCTION int leaf(int x) { return x * 3; }
-    FUNCTION int calls_leaf(int x) { return leaf(x) + leaf(x + 1); }
-    FUNCTION int recursive(int x) { return x < 2 ? leaf(1) : recursive(x - 1) / x + 1; }
-    FUNCTION int copies(char *to, const char *from) { strcpy(to, from); return strlen(to); }
-    FUNCTION int gives_up(int x) { if (x > 100) abort(); return leaf(x); }
-    FUNCTION int grows(int x) { char *at = __builtin_alloca(x); memset(at, x, x); return leaf(at[x / 2]); }
-    FUNCTION int prints(int x) { return puts("x") + leaf(x); }
-    FUNCTION int calls_prints(int x) { return prints(x) + 1; }
-    FUNCTION int by_pointer(int (*f)(int), int x) { return f(x) + 1; }
-    FUNCTION int jumps(jmp_buf to) { longjmp(to, 1); }
-    FUNCTION int changes_stack(int x) { __asm__ volatile("mov %0, %%rsp" : : "r"((long)x) : "memory"); return x; }
-    int main(int argc, char **argv) {
-        jmp_buf here;
-        return calls_leaf(argc) + recursive(argc) + copies(argv[0], argv[1]) + gives_up(argc) + grows(argc)
-            + calls_prints(argc) + by_pointer(leaf, argc) + jumps(here) + changes_stack(argc);
-    }
+    __attribute__((noipa, cold)) int repair(int x) { return x + 1; }
+    __attribute__((noipa)) int whole(int x) { return x * 3; }
+    __attribute__((noipa)) int split(int x) { if (x > 100) x = repair(x) * 5; return whole(x) + x; }
+    int main(int argc, char **argv) { return printf("%d %s\n", split(argc), argv[0]); }
     "#;
-    let Some(program) = Compiled::new(PROGRAM, &["-fno-builtin"]) else { return };
+    let Some(program) = Compiled::new(PROGRAM, &["-O2"]) else { return };
     let image = Image::open(&program.path).unwrap();
-    for returning in ["leaf", "calls_leaf", "recursive", "copies", "gives_up", "grows"] {
-        assert!(only(&image, returning).only_returns, "{returning}");
-    }
-    for other in ["prints", "calls_prints", "by_pointer", "jumps", "changes_stack", "main"] {
-        assert!(!only(&image, other).only_returns, "{other}");
-    }
+    assert_eq!(only(&image, "whole").parts, []);
+    let [(address, size)] = only(&image, "split").parts[..] else {
+        panic!("{:?}", only(&image, "split").parts)
+    };
+    assert_eq!(image.name_at(address), "split.cold");
+    assert_eq!(image.name_at(address + size - 1).split('+').next(), Some("split.cold"));
 }

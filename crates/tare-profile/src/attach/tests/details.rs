@@ -88,7 +88,7 @@ static long had(void)
 	return t.tv_sec * 1000000000L + t.tv_nsec;
 }
 FUNCTION void spin(void) { long until = had() + 50000000; while (had() < until); }
-FUNCTION void wait_a_while(void) { usleep(50000); }
+FUNCTION int wait_a_while(void) { return usleep(50000) + 1; }
 static long work(void) { spin(); wait_a_while(); return had(); }",
     );
     let Some(mut attach) = watch(&[program.pid()], false) else { return };

@@ -1,6 +1,7 @@
 //! Probes on real programs, compiled for the test. They need gcc, nm, and root or its like.
 
 mod details;
+mod flow;
 mod off;
 mod others;
 mod records;
@@ -108,7 +109,7 @@ impl Program {
                 address,
                 size,
                 semaphore: 0,
-                only_returns: false,
+                parts: Vec::new(),
             }
         };
         names.iter().enumerate().map(target).collect()

@@ -94,9 +94,9 @@ fn a_profiler_that_waits_to_be_killed() {
         name: "leaf".into(),
         object: words[1].into(),
         address: words[2].parse().unwrap(),
-        size: 0,
+        size: words[3].parse().unwrap(),
         semaphore: 0,
-        only_returns: false,
+        parts: Vec::new(),
     };
     attach.set(&[target], &[Probe { function: 1, ..PLAIN }], Mode::Timing).unwrap();
     std::thread::sleep(Duration::from_secs(60));
@@ -109,7 +109,8 @@ fn a_profiler_that_is_killed_takes_them_with_it() {
         return;
     }
     let clean = text(&program, "leaf");
-    let place = format!("{} {} {}", program.pid(), program.path.display(), program.symbols["leaf"].0);
+    let (address, size) = program.symbols["leaf"];
+    let place = format!("{} {} {address} {size}", program.pid(), program.path.display());
     let mut profiler = Command::new(std::env::current_exe().unwrap())
         .args(["--ignored", "a_profiler_that_waits_to_be_killed"])
         .env(VICTIM, place)

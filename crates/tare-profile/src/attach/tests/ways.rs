@@ -1,18 +1,6 @@
-//! By which way a function's exits are seen.
+//! What the ways cost in which functions are entered and left.
 
-use super::super::plan::Plan;
-use super::super::tier::Purpose;
 use super::*;
-
-/// What probes are planned on `leaf`, of which it is known that it `only_returns` or not.
-fn planned(program: &Program, only_returns: bool, hazards: &[Hazard]) -> Vec<Purpose> {
-    let mut targets = program.targets(&["leaf"]);
-    targets[0].only_returns = only_returns;
-    let plan =
-        Plan::make(&targets, &probes(&targets, PLAIN), Mode::Timing, &[program.pid()], hazards, |_, _| None);
-    assert_eq!(plan.refused, []);
-    plan.batches.into_keys().map(|(_, purpose)| purpose).collect()
-}
 
 #[test]
 fn functions_whose_calls_the_kernel_steps_over_are_told() {
@@ -25,7 +13,8 @@ static long work(void) { empty(); return saves(leaf(3)); }";
         Program::run(compile("stepped", SOURCE, &["-fcf-protection=none"]), |path| Command::new(path));
     let Some(mut attach) = watch(&[program.pid()], false) else { return };
     let targets = program.targets(&["empty", "saves"]);
-    assert_eq!(attach.stepped(&targets), [1]); // its first instruction is its ret
+    // The one begins with its ret, the other leaves by one behind a call.
+    assert_eq!(attach.stepped(&targets), [(1, 2), (2, 1)]);
     const CHANGES_STACK: &str = r#"
 #include <ucontext.h>
 FUNCTION int other(ucontext_t *to) { return setcontext(to); }
@@ -35,39 +24,5 @@ int unused(ucontext_t *to) { return other(to) + prints(3); }"#;
     let program = Program::start("exits", CHANGES_STACK);
     let Some(mut attach) = watch(&[program.pid()], false) else { return };
     let targets = program.targets(&["prints"]);
-    assert_eq!(attach.stepped(&targets), [1]); // the ret at which it leaves
-}
-
-#[test]
-fn a_return_address_is_replaced_where_nothing_can_pass_it_alone() {
-    let program = Program::start(
-        "ways",
-        r#"
-FUNCTION void leaf(void) { }
-__asm__(".globl runtime.text, runtime.etext; runtime.text = leaf; runtime.etext = leaf + 1");
-static long work(void) { leaf(); return 0; }"#,
-    );
-    let by_exits = |only_returns, hazards: &[Hazard]| {
-        let purposes = planned(&program, only_returns, hazards);
-        match purposes.as_slice() {
-            [Purpose::Call] => false,
-            _ => purposes.contains(&Purpose::Entry) && purposes.contains(&Purpose::Exit),
-        }
-    };
-    assert!(!by_exits(false, &[]));
-    for hazard in [Hazard::Exceptions, Hazard::ThreadExit] {
-        assert!(by_exits(false, &[hazard]));
-        assert!(!by_exits(true, &[hazard]));
-        assert!(by_exits(true, &[hazard, Hazard::Unknown]));
-    }
-    for hazard in [
-        Hazard::AsyncExit,
-        Hazard::Coroutines,
-        Hazard::SignalStack,
-        Hazard::Go,
-        Hazard::Seccomp,
-        Hazard::Unknown,
-    ] {
-        assert!(by_exits(true, &[hazard]));
-    }
+    assert_eq!(attach.stepped(&targets), [(1, 1)]); // the ret at which it leaves
 }
