@@ -9,10 +9,13 @@ where this tier, this kernel or this user's rights cannot give it.
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import final
+from typing import TypeAlias, final
 
 TICK_NS: int
 """Nanoseconds in one tick, from sysconf(_SC_CLK_TCK)."""
+
+_ProfileTarget: TypeAlias = tuple[int, str, str | Path, int, int, Sequence[tuple[int, int]]]
+"""Number (below 2^28), name, object, address, size and `Function.parts` of a function that may have a probe."""
 
 class ProbeError(OSError):
     """A kernel interface refused; the text says which, why and what to do."""
@@ -314,7 +317,7 @@ def prepare_agent(
     folder: str | Path,
     backend: str,
     program: str | Path,
-    targets: Sequence[tuple[int, str, str | Path, int, int, bool]],
+    targets: Sequence[_ProfileTarget],
     triggers: Sequence[int],
     owner: tuple[int, int] | None,
 ) -> None:
@@ -332,12 +335,9 @@ class ProfileRecorder:
     name: str  # "attach", "agent", "xray" or "annotation"
     says: str  # what a user should know of the way it watches
     @staticmethod
-    def attach(
-        path: str | Path, pids: Sequence[int], follow_children: bool, at_exits: bool = False
-    ) -> ProfileRecorder:
-        """Running processes, by the kernel's probes. `at_exits`: functions are watched where they leave though their
-        return addresses could be replaced, for measuring what that costs. Raises ProbeError, also where this build
-        lacks them."""
+    def attach(path: str | Path, pids: Sequence[int], follow_children: bool) -> ProfileRecorder:
+        """Running processes, by the kernel's probes at the entry of a function and at each place where it leaves.
+        Raises ProbeError, also where this build lacks them."""
     @staticmethod
     def agent(path: str | Path, folder: str | Path) -> ProfileRecorder:
         """A server that was started with the agent and this folder of shared memory."""
@@ -349,22 +349,21 @@ class ProfileRecorder:
         """One whose program marks its transactions itself, started so; no function is watched."""
     def set(
         self,
-        targets: Sequence[tuple[int, str, str | Path, int, int, bool]],
+        targets: Sequence[_ProfileTarget],
         probes: Sequence[tuple[int, str, bool, bool]],
         mode: str,
         purpose: str,
         round: int,
     ) -> list[tuple[int, str]]:
-        """Begins a window in which exactly these probes are on. `targets`: number (below 2^28), name, object, address,
-        size, `Function.only_returns`; `probes`: function, what its entry tells ("site", "word:0", "word:0,text:1",
-        "mark"), whether CPU time is read, whether only entries are recorded; `mode`: "timing" or "counting". Returns
-        those that cannot be, and why.
+        """Begins a window in which exactly these probes are on. `probes`: function, what its entry tells ("site",
+        "word:0", "word:0,text:1", "mark"), whether CPU time is read, whether only entries are recorded; `mode`:
+        "timing" or "counting". Returns those that cannot be, and why.
         Raises ProbeError where none can, and others may be tried; ValueError for another mode."""
-    def stepped(self, targets: Sequence[tuple[int, str, str | Path, int, int, bool]]) -> list[int]:
+    def stepped(self, targets: Sequence[_ProfileTarget]) -> list[int]:
         """Those of these functions in timing whose calls the kernel has to step over an instruction, at many times the
         usual price."""
-    def watching(self) -> tuple[dict[str, int], list[str]]:
-        """Functions by the way they are watched, and why not all have return probes."""
+    def watching(self) -> dict[str, int]:
+        """Return the number of functions watched in each way."""
 
     def calls(self) -> dict[int, int]:
         """Entries by function in this window so far, in counting mode."""
@@ -416,16 +415,14 @@ class Function:
     """A function of an executable or library. Addresses are those of its file (ELF virtual addresses)."""
 
     address: int
-    size: int  # bytes of machine code without its cold part; 0: unknown
+    size: int  # bytes of machine code without its cold parts; 0: unknown
+    parts: list[tuple[int, int]]  # address and bytes of each cold part that the compiler moved out of it
     name: str  # its symbol or, where it has none, the name inferred for it; "": neither
     display: str  # `name`, demangled where it is C++ or Rust
     inferred: bool  # `name` was read off its error reports; about one in 25 is that of an inlined function
     aliases: list[str]  # other symbols at its address
     first: str  # instruction: "push", "nop", "endbr", "call", "jump" (no uprobe can be put there), "return", "other"
     no_return: bool  # never returns to its caller, so no exit is ever seen
-    only_returns: (
-        bool  # no exception, end of a thread, longjmp or change of stacks passes it, whatever it calls
-    )
     indirect_sites: int  # calls in it by pointer, whose callees are learnt at run time
     address_taken: bool  # data or code of its file holds its address: it may be called by pointer
     called_directly: bool  # other code of its file calls it by name

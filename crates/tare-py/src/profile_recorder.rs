@@ -5,15 +5,15 @@ use std::path::PathBuf;
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use tare_profile::backend::{Backend, Hazard, Mode, Probe, Target};
+use tare_profile::backend::{Backend, Mode, Probe, Target};
 use tare_profile::recording::Recorder;
 
 use crate::error::raise;
 use crate::held::Held;
 use crate::{profile_agent, profile_attach, profile_xray};
 
-/// Number, name, object, address, size, whether it only returns.
-pub(crate) type TargetTuple = (u32, String, PathBuf, u64, u64, bool);
+/// Number, name, object, address, size, cold parts (address and bytes of each).
+pub(crate) type TargetTuple = (u32, String, PathBuf, u64, u64, Vec<(u64, u64)>);
 
 /// A recording under way. See `python/tare/_probe.pyi`.
 #[pyclass(module = "tare._probe", frozen)]
@@ -47,15 +47,8 @@ impl ProfileRecorder {
 #[pymethods]
 impl ProfileRecorder {
     #[staticmethod]
-    #[pyo3(signature = (path, pids, follow_children, at_exits = false))]
-    fn attach(
-        py: Python<'_>,
-        path: PathBuf,
-        pids: Vec<i32>,
-        follow_children: bool,
-        at_exits: bool,
-    ) -> PyResult<Self> {
-        Self::start(py, path, || profile_attach::open(&pids, follow_children, at_exits))
+    fn attach(py: Python<'_>, path: PathBuf, pids: Vec<i32>, follow_children: bool) -> PyResult<Self> {
+        Self::start(py, path, || profile_attach::open(&pids, follow_children))
     }
 
     #[staticmethod]
@@ -102,11 +95,10 @@ impl ProfileRecorder {
         self.with(py, |recorder| Ok(recorder.stepped(&targets)))
     }
 
-    /// Functions by the way they are watched, and hazards.
-    fn watching(&self, py: Python<'_>) -> PyResult<(BTreeMap<&'static str, usize>, Vec<&'static str>)> {
-        let watching = self.with(py, |recorder| Ok(recorder.watching()))?;
-        let ways = watching.ways.into_iter().map(|(way, functions)| (way.word(), functions)).collect();
-        Ok((ways, watching.hazards.into_iter().map(Hazard::word).collect()))
+    /// Number of functions watched in each way.
+    fn watching(&self, py: Python<'_>) -> PyResult<BTreeMap<&'static str, usize>> {
+        let ways = self.with(py, |recorder| Ok(recorder.watching()))?;
+        Ok(ways.into_iter().map(|(way, functions)| (way.word(), functions)).collect())
     }
 
     fn calls(&self, py: Python<'_>) -> PyResult<BTreeMap<u32, u64>> {
@@ -122,8 +114,8 @@ impl ProfileRecorder {
     }
 }
 
-pub(crate) fn target((id, name, object, address, size, only_returns): TargetTuple) -> Target {
-    Target { id, name, object, address, size, semaphore: 0, only_returns }
+pub(crate) fn target((id, name, object, address, size, parts): TargetTuple) -> Target {
+    Target { id, name, object, address, size, semaphore: 0, parts }
 }
 
 fn probe((function, detail, cpu, entry_only): (u32, String, bool, bool)) -> tare_profile::Result<Probe> {

@@ -87,7 +87,7 @@ def _attached(command: Sequence[str]) -> str:
         image = Image(copy)
         target = image.find(_COUNTED)[0]
         recorder.set(
-            [(1, target.name, image.path, target.address, target.size, target.only_returns)],
+            [(1, target.name, image.path, target.address, target.size, target.parts)],
             [(1, "site", False, True)],
             "counting",
             "trial",

@@ -355,7 +355,7 @@ def _written(
                 "refused": made.refused,
                 "left_out": tuple(made.left_out),
                 "undivided": _undivided(made, refinement),
-                "watching": Watching(ways=made.ways, hazards=made.hazards),
+                "watching": Watching(ways=made.ways),
                 "notes": tuple(made.notes),
             }
         )

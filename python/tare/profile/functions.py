@@ -40,8 +40,11 @@ class NoSuchFunction(UsageError):
     """The binary names no such function, or several."""
 
 
-Target: TypeAlias = tuple[int, str, str, int, int, bool]
-"""Number, name, object, address, size and whether it only returns: what `_probe.Recorder.set` takes."""
+Parts: TypeAlias = tuple[tuple[int, int], ...]
+"""Address and bytes of each cold part of a function."""
+
+Target: TypeAlias = tuple[int, str, str, int, int, Parts]
+"""Number, name, object, address, size and cold parts: what `_probe.ProfileRecorder.set` takes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,10 +60,10 @@ class Known:
     returns: bool  # False: never comes back to its caller, so its time has no end
     pointer_calls: int = 0  # places in it that call by pointer
     signature: str = ""  # its name with parameters, where they are known
-    only_returns: bool = False  # see `_probe.Function.only_returns`
+    parts: Parts = ()  # see `_probe.Function.parts`
 
     def target(self) -> Target:
-        return (self.id, self.name, self.object, self.address, self.size, self.only_returns)
+        return (self.id, self.name, self.object, self.address, self.size, self.parts)
 
 
 class Functions:
@@ -367,7 +370,7 @@ class Functions:
             returns=not found.no_return,
             pointer_calls=found.indirect_sites,
             signature=found.display or found.name,
-            only_returns=found.only_returns,
+            parts=tuple(found.parts),
         )
 
     def _add(
@@ -381,7 +384,7 @@ class Functions:
         returns: bool,
         pointer_calls: int = 0,
         signature: str = "",
-        only_returns: bool = False,
+        parts: Parts = (),
     ) -> Known:
         key = (image.path, address)
         number = self._numbers.get(key)
@@ -397,7 +400,7 @@ class Functions:
                 returns,
                 pointer_calls,
                 signature or name,
-                only_returns,
+                parts,
             )
             self._tell_apart(name, number)
         return self._known[number]

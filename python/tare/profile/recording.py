@@ -39,7 +39,7 @@ class Recorder(Protocol):
     ) -> list[tuple[int, str]]: ...
     def stepped(self, targets: list[Target]) -> list[int]: ...
     def calls(self) -> dict[int, int]: ...
-    def watching(self) -> tuple[dict[str, int], list[str]]: ...
+    def watching(self) -> dict[str, int]: ...
     def alive(self) -> bool: ...
     def stop(self) -> None: ...
 
@@ -68,7 +68,6 @@ class Recording:
         self.refused: dict[int, str] = {}
         self._weights: dict[int, float] = {}
         self.ways: dict[str, int] = {}  # functions of the last probed window, by how they were watched
-        self.hazards: tuple[str, ...] = ()  # why not all had return probes
         self.change_s = 0.0  # that the last change of probes took
         self.timed: tuple[int, ...] = ()  # functions, without markers, whose probes are on or were last
         self.last_round = 0  # of the last window
@@ -139,8 +138,7 @@ class Recording:
             raise ServerEnded from error
         self.change_s = self.clock() - begun
         if purpose == PROBED:
-            self.ways, hazards = self.recorder.watching()
-            self.hazards = tuple(hazards)
+            self.ways = self.recorder.watching()
         self._windows += 1
         self.timed = tuple(one for one in able if one not in self.refused)
         self.last_round = round_

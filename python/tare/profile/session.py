@@ -187,7 +187,6 @@ class Made:
     ways: dict[str, int] = field(
         default_factory=dict
     )  # functions of the last round, by how they were watched
-    hazards: tuple[str, ...] = ()  # why not all had return probes
     price: Price | None = None
     own_ns: float = 0.0  # of a transaction without probes
     notes: list[str] = field(default_factory=list)
@@ -300,7 +299,7 @@ class Session:
     def _sum_up(self) -> None:
         made = self.made
         made.calls, made.refused = self._calls, dict(self._recording.refused)
-        made.ways, made.hazards = dict(self._recording.ways), self._recording.hazards
+        made.ways = dict(self._recording.ways)
         made.price, made.own_ns = self._price, self._own_ns
         if made.rounds:
             last = set(made.rounds[-1].watched)

@@ -23,7 +23,7 @@ AGENT = Path(tare.__file__).with_name("libtare_agent.so")
 CALLS = [(1, "site", False, False), (2, "site", False, False)]
 MARK = (3, "mark", False, True)
 
-Targets = list[tuple[int, str, str, int, int, bool]]
+Targets = list[tuple[int, str, str, int, int, tuple[tuple[int, int], ...]]]
 
 
 @pytest.fixture(scope="module")
@@ -45,7 +45,7 @@ def targets(program: Path) -> Targets:
     places = {line.split()[3]: line.split()[:2] for line in said.splitlines() if len(line.split()) == 4}
     numbered = enumerate(["outer", "inner", "tare_mark"], 1)
     return [
-        (id_, name, str(program), *(int(word, 16) for word in places[name]), False) for id_, name in numbered
+        (id_, name, str(program), *(int(word, 16) for word in places[name]), ()) for id_, name in numbered
     ]
 
 

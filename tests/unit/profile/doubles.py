@@ -84,9 +84,9 @@ class NoRecorder:
         transactions = RATE * (self._clock.now - last.at)
         return {one: round(self._calls.get(one, 0.0) * transactions) for one in last.watched}
 
-    def watching(self) -> tuple[dict[str, int], list[str]]:
+    def watching(self) -> dict[str, int]:
         watched = [one for one in self.sets[-1].watched if one not in self._refused]
-        return {"exit sites": len(watched)}, ["exceptions"]
+        return {"exit sites": len(watched)}
 
     def alive(self) -> bool:
         return self._clock.now < self.ends_at

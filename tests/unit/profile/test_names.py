@@ -71,7 +71,7 @@ class Binary:
         self.path = path
         self.functions = [
             SimpleNamespace(address=0x100 * at, size=16, name=one, display=one, inferred=False, stepped=False,
-                            no_return=False, only_returns=False, indirect_sites=0, aliases=())
+                            no_return=False, parts=[], indirect_sites=0, aliases=())
             for at, one in enumerate(displays, 1)
         ]  # fmt: skip
 
