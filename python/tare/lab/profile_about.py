@@ -1,7 +1,8 @@
 """about.json of a profile's folder: how it was recorded, and the names of what is in the recording.
 
 Version 2 added what became of the server (`failure`, `rates`), functions that were let go (`shed`), and rounds whose
-transactions go together (`alike`). A file of version 1 is read as one that has none of them.
+transactions go together (`alike`). A file of version 1 is read as one that has none of them. A file written when
+`attach` still used return probes holds `hazards` in `watching`, which are ignored.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
 from tare.dbms.url import redacted
 from tare.errors import NoSuchProfile, ProfileDamaged, ProfileTooNew
@@ -121,10 +122,17 @@ class Shed(_Part):
 
 
 class Watching(_Part):
-    """How the last round's functions were watched (`tare_profile::backend::Watching`)."""
+    """How the last round's functions were watched."""
 
     ways: dict[str, int] = Field(default_factory=dict)  # functions by `tare.report.profile.watching.Way`
-    hazards: tuple[str, ...] = ()  # why not all have return probes, by `tare.report.profile.watching.Hazard`
+
+    @model_validator(mode="before")
+    @classmethod
+    def _without_hazards(cls, stored: Any) -> Any:
+        """Leave out `hazards`: why an earlier Tare did not use return probes everywhere."""
+        if isinstance(stored, dict):
+            return {key: value for key, value in stored.items() if key != "hazards"}
+        return stored
 
 
 class Machine(_Part):

@@ -125,7 +125,6 @@ def build(
         left_out=[names(function) for function in about.left_out],
         watching=document.Watching(
             ways=about.watching.ways,
-            hazards=list(about.watching.hazards),
             refused=dict(Counter(figures.name(why) for why in about.refused.values())),
         ),
         machine=about.machine.model_dump() if about.machine else {},

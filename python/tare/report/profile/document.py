@@ -187,13 +187,8 @@ class Watching(Document):
 
     ways: dict[str, int] = Field(
         default={},
-        description='Functions by how both ends of their calls are seen: "return probe", "exit sites" (probes at each '
-        'place where they leave), "trampoline" (agent) or "sled" (xray).',
-    )
-    hazards: list[str] = Field(
-        default=[],
-        description='Why return probes would harm the server: "exceptions", "thread exit", "asynchronous thread exit", '
-        '"coroutines", "signal stack", "go", "seccomp" or "unreadable file".',
+        description='Functions by how both ends of their calls are seen: "exit sites" (probes at each place where they '
+        'leave), "trampoline" (agent), "sled" (xray) or "return probe" (attach, in profiles of earlier versions).',
     )
     refused: dict[str, int] = Field(
         default={}, description="Functions that no probe could be put on, by why."

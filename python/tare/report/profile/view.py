@@ -210,8 +210,8 @@ def rates(report: ProfileReport) -> str:
 
 
 def watching(report: ProfileReport) -> str:
-    """How many functions were watched in which way, and why; empty: not known."""
-    return watched_how(report.watching.ways, report.watching.hazards, report.watching.refused)
+    """Return how many functions were watched in which way, and why others were not; empty: not known."""
+    return watched_how(report.watching.ways, report.watching.refused)
 
 
 def conditions(report: ProfileReport) -> list[tuple[str, str]]:

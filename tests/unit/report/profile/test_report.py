@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from rich.console import Console
 
-from tare.lab.profile_about import Watching
+from tare.lab.profile_about import ABOUT, Watching, read_about
 from tare.report.charts.chart import MOST_MARKS, Chart
 from tare.report.page.render import MOST_BYTES
 from tare.report.profile import headline, html, markdown, text, view, words
@@ -22,7 +22,7 @@ from tare.report.profile.document import Node, ProfileReport
 from tare.report.profile.names import Names
 from tare.report.profile.next import Unwatched, next_step
 from tare.report.profile.schema import main, schema_text
-from tare.report.profile.watching import Hazard, Way, watched_how
+from tare.report.profile.watching import Way, watched_how
 from tare.report.profile.write import deliver
 from tests.unit.report.profile import sample
 
@@ -81,28 +81,42 @@ def test_calls_without_a_return_or_a_record_are_counted_beside_the_records() -> 
     )
 
 
-def test_how_many_functions_are_watched_in_which_way_and_why() -> None:
-    watching = Watching(ways={"exit sites": 12, "return probe": 1}, hazards=("exceptions", "thread exit"))
+def test_the_report_says_how_functions_are_watched_and_why_others_are_not() -> None:
+    watching = Watching(ways={"exit sites": 12})
     refused = {10: "its code is not understood", 11: "its code is not understood", 3: "it has no way out"}
     about = sample.ABOUT.model_copy(update={"watching": watching, "refused": refused})
     report = build(sample.findings(), about).report
     assert report.watching.refused == {"its code is not understood": 2, "it has no way out": 1}
     for form in (text.render(report), markdown.render(report)):
         assert (
-            "Watched: twelve functions by probes where they leave and one function by return probes; return probes "
-            "would harm the server: it can throw exceptions and its threads can end in mid-function. Not watched, "
-            "as no probe can be put on them: its code is not understood (2); it has no way out (1)."
+            "Watched: twelve functions by probes where they leave. Not watched, as no probe can be put on them: its "
+            "code is not understood (2); it has no way out (1)."
         ) in " ".join(form.split())
 
 
-def test_every_way_and_hazard_of_the_recorder_has_its_words() -> None:
-    """The Rust enums' words."""
+def test_a_profile_recorded_with_return_probes_is_still_read_and_reported(tmp_path: Path) -> None:
+    stored = json.loads(sample.ABOUT.model_dump_json())
+    stored["watching"] = {
+        "ways": {"return probe": 1, "exit sites": 12},
+        "hazards": ["exceptions", "thread exit"],
+    }
+    (tmp_path / ABOUT).write_text(json.dumps(stored))
+    report = build(sample.findings(), read_about(tmp_path)).report
+    assert report.watching.ways == {"return probe": 1, "exit sites": 12}
+    for form in (text.render(report), markdown.render(report)):
+        assert (
+            "Watched: one function by return probes and twelve functions by probes where they leave."
+        ) in " ".join(form.split())
+
+
+def test_every_way_of_the_recorder_has_its_words() -> None:
+    """Ways of the Rust enum. Only profiles recorded earlier have return probes."""
     source = (Path(__file__).parents[4] / "crates" / "tare-profile" / "src" / "backend.rs").read_text()
     known = set(re.findall(r'Self::\w+ => "([a-z ]+)"', source))
-    assert {str(one) for one in (*Way, *Hazard)} <= known
-    said = watched_how({str(one): 1 for one in Way}, [str(one) for one in Hazard], {})
+    assert {str(way) for way in Way if way is not Way.RETURN_PROBE} <= known
+    said = watched_how({str(way): 1 for way in Way}, {})
+    assert said.count("one function by ") == len(Way)
     assert "exit sites" not in said
-    assert "thread exit" not in said
 
 
 def test_too_few_transactions_are_no_claim_and_the_number_needed_is_said() -> None:
