@@ -3,9 +3,9 @@
 
 An almost empty function is called in bursts, each short enough that what it records finds room; the cost is a call's
 time less that of a call in the same program, built and started without any profiler. Cases take turns. Functions
-whose first instruction the kernel emulates under a uprobe (push) and single-steps (mov) are told apart where that
-matters; so are, where exits are watched at the places at which functions leave, one that ends in a ret, which the
-kernel steps over, and one whose end a jump decides, which it emulates (jump).
+differ in the instructions that carry the probes of `attach`. The kernel emulates the first one of `push_first`, and
+steps over that of `mov_first`; both leave at a ret, which it steps over. Of `jump_last` it emulates the first one, and
+the jump that decides that the function leaves.
 
 All callers stand on one CPU. Another guest's thread on the same core slows such code by up to a half and no counter
 tells, so before and after each burst a millisecond of work that can use the whole core is timed there (`tare doctor`:
@@ -31,14 +31,13 @@ from types import TracebackType
 
 from benchmarks.common import Figure, arguments, report
 from benchmarks.planted.build import COST, cost_with_hooks
-from benchmarks.profile_ways import AT_EXITS, BACKENDS, Way, missing, recording, settle, targets, timed
+from benchmarks.profile_ways import BACKENDS, Way, missing, recording, settle, targets, timed
 from tare._probe import core_share
 
 FUNCTIONS = {"push": "push_first", "mov": "mov_first", "jump": "jump_last"}
-EMULATED = {"attach": ("push", "jump"), AT_EXITS: ("jump",)}
-"""Functions of which the kernel emulates each instruction that a probe is on."""
-WAYS = (*BACKENDS, AT_EXITS)
-BARS = {"agent": 60.0, "xray": 40.0, "attach": 2000.0, AT_EXITS: 2000.0}
+EMULATED = "jump"
+"""Function of which the kernel emulates each instruction that a probe is on."""
+BARS = {"agent": 60.0, "xray": 40.0, "attach": 2000.0}
 PAUSE_S = 0.03  # between bursts: a recorder fetches every 50 ms or sooner, and a ring has room for three
 BPFTRACE_READY_S = 20.0
 CPU = min(os.sched_getaffinity(0))
@@ -134,10 +133,10 @@ def watched(stack: ExitStack, way: Way, size: Size) -> Iterator[Case]:
         recorder.set([], [], "timing", "markers", 0)
         settle()
 
-    kernel = way.name in EMULATED
+    kernel = way.name == "attach"
     calls = size.kernel_calls if kernel else size.calls
     for first, function in FUNCTIONS.items():
-        bar = math.inf if kernel and first not in EMULATED[way.name] else BARS[way.name]
+        bar = math.inf if kernel and first != EMULATED else BARS[way.name]
         yield Case(f"{way.name}, {function}", caller, first, calls, on, off, bar)
     yield Case(f"{way.name}, no probe on", caller, "push", size.calls)
 
@@ -206,16 +205,16 @@ def main() -> None:
         size = Size(3, 3, 2_000, 400)
     with ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="tare-cost-")))
-        folders = {name: folder / name for name in WAYS}
+        folders = {name: folder / name for name in BACKENDS}
         for one in folders.values():
             one.mkdir()
-        absent = missing(WAYS, COST, folder)
+        absent = missing(BACKENDS, COST, folder)
         for name, why in absent.items():
             print(f"NOT MEASURED: {name}: {why}", flush=True)
         plain = stack.enter_context(Caller(COST.built()))
         cases = [
             case
-            for name in WAYS
+            for name in BACKENDS
             if name not in absent
             for case in watched(stack, stack.enter_context(Way(name, folders[name])), size)
         ]

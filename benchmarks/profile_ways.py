@@ -13,17 +13,14 @@ from pathlib import Path
 from types import TracebackType
 
 from benchmarks.planted.build import NotBuilt, Program
-from tare._probe import Image, ProbeError, ProfileRecorder, prepare_agent
+from tare._probe import Function, Image, ProbeError, ProfileRecorder, prepare_agent
 from tare.profile.launch import FOLDER, User, library
 
 MEMORY = Path("/dev/shm")
 STARTED_WITHIN_S = 10.0
 BACKENDS = ("agent", "xray", "attach")
-AT_EXITS = "attach at exits"
-"""Attaching, with each function watched where it leaves, as in a process that throws exceptions."""
-ATTACHING = ("attach", AT_EXITS)
 
-Target = tuple[int, str, str, int, int, bool]
+Target = tuple[int, str, str, int, int, tuple[tuple[int, int], ...]]
 Probe = tuple[int, str, bool, bool]
 
 
@@ -62,7 +59,7 @@ class Way:
     ) -> None:
         """Before the process starts: the functions that may be watched, those of them at which it sees which are
         (without any, all are patched from the start), and the user and group it runs as."""
-        if self.name not in ATTACHING:
+        if self.name != "attach":
             if owner is not None:
                 self._user = User("", *owner)
                 os.chown(self.shared, *owner)
@@ -70,7 +67,7 @@ class Way:
 
     def environment(self) -> Mapping[str, str]:
         """For a process that is to be watched."""
-        if self.name in ATTACHING:
+        if self.name == "attach":
             return dict(os.environ)
         return {**os.environ, "LD_PRELOAD": str(library(self._user)), FOLDER: str(self.shared)}
 
@@ -86,8 +83,8 @@ class Way:
             os.environ.update(before)
 
     def recorder(self, pid: int, file: Path) -> ProfileRecorder:
-        if self.name in ATTACHING:
-            return ProfileRecorder.attach(str(file), [pid], True, self.name == AT_EXITS)
+        if self.name == "attach":
+            return ProfileRecorder.attach(str(file), [pid], True)
         if self.name == "agent":
             return ProfileRecorder.agent(str(file), str(self.shared))
         return ProfileRecorder.xray(str(file), str(self.shared))
@@ -119,10 +116,14 @@ def _await_start(recorder: ProfileRecorder) -> None:
 def targets(program: Path, names: Sequence[str]) -> list[Target]:
     """Numbered from 1, in this order."""
     image = Image(program)
-    found = [one for name in names for one in image.find(name)]
+    return numbered(image, [function for name in names for function in image.find(name)])
+
+
+def numbered(image: Image, functions: Sequence[Function]) -> list[Target]:
+    """Functions of one binary, from 1 on."""
     return [
-        (number, one.name, image.path, one.address, one.size, one.only_returns)
-        for number, one in enumerate(found, start=1)
+        (number, one.name, image.path, one.address, one.size, tuple(one.parts))
+        for number, one in enumerate(functions, start=1)
     ]
 
 
@@ -145,8 +146,8 @@ def missing(names: Sequence[str], program: Program, folder: Path) -> dict[str, s
             Way(name, folder).program(program)
         except NotBuilt as why:
             found[name] = str(why)
-    if os.geteuid() != 0:
-        found |= dict.fromkeys(set(ATTACHING).intersection(names), "it needs root")
+    if "attach" in names and os.geteuid() != 0:
+        found["attach"] = "it needs root"
     return found
 
 

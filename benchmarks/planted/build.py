@@ -65,7 +65,8 @@ class Program:
 NOP_FIRST = ("-fpatchable-function-entry=1",)
 """A NOP before each function, which the kernel steps over by itself under a uprobe. Most functions of servers begin
 with a push, where it does likewise; but the small ones of ours begin with a mov, for which the processor must trap a
-second time. On some virtual machines that takes longer than one of our transactions."""
+second time. On some virtual machines that takes longer than one of our transactions. So does a ret at which a
+function leaves, in any build."""
 
 PLANTED = Program("planted", tuple(sorted((HERE / "c").glob("*.c"))), ("-lm", "-pthread"), NOP_FIRST)
 COST = Program("cost", (HERE / "cost" / "cost.c",), ())

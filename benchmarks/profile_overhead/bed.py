@@ -12,7 +12,7 @@ from pathlib import Path
 from benchmarks.profile_overhead.loads import Load, Sender, TpcB, TpcC
 from benchmarks.profile_overhead.pgbench import Pgbench
 from benchmarks.profile_overhead.upkeep import by_hand
-from benchmarks.profile_ways import ATTACHING, Target, Way, owner_of, recording, settle
+from benchmarks.profile_ways import Target, Way, owner_of, recording, settle
 from tare._probe import ProfileRecorder
 from tare.dbms.servers import RunningServer, record, restart, start_postgresql
 from tare.profile.functions import Functions
@@ -90,7 +90,7 @@ class Bed:
     def urls(self) -> Mapping[str, str]:
         """By way."""
         bare, other = (server.url for server in self._pair)
-        return {BARE: bare, **dict.fromkeys(ATTACHING, bare), "agent": other}
+        return {BARE: bare, "attach": bare, "agent": other}
 
     def exchange(self) -> None:
         """The data of the one server become the other's. Where files lie and how a process's memory is laid out makes a
@@ -109,8 +109,7 @@ class Bed:
             restart(other.record)
         self._record(self._agent, other)
         if self._as_root:
-            for name in ATTACHING:
-                self._record(self._stack.enter_context(Way(name, self._folder)), bare)
+            self._record(self._stack.enter_context(Way("attach", self._folder)), bare)
 
     def _record(self, way: Way, server: RunningServer) -> None:
         file = self._folder / f"{way.name}-{self._exchanges}.tare"
@@ -131,13 +130,9 @@ class Bed:
                 settle()
 
     def target(self, way: str, number: int) -> Target:
-        number, name, _, *place = self.functions[number].target()
-        return (
-            number,
-            name,
-            str(program(self._folder, AGENT_COPY if way == "agent" else BARE_COPY)),
-            *place,
-        )
+        number, name, _, address, size, parts = self.functions[number].target()
+        copy = program(self._folder, AGENT_COPY if way == "agent" else BARE_COPY)
+        return (number, name, str(copy), address, size, parts)
 
     def _on(self, recorder: ProfileRecorder, watch: Sequence[int]) -> None:
         targets = [self.target(recorder.name, number) for number in (*sorted(self.of.marking), *watch)]
@@ -167,7 +162,8 @@ def bed(load: str, scale: int, warmup_s: float, folder: Path, data: Path) -> Ite
         started = program(folder, AGENT_COPY)
         # those of `tare profile run`, not only the ones that will be watched
         targets = [
-            (number, name, str(started), *place) for number, name, _, *place in targets_of(functions, "agent")
+            (number, name, str(started), address, size, parts)
+            for number, name, _, address, size, parts in targets_of(functions, "agent")
         ]
         agent.prepare(started, targets, of.triggers, owner_of(pair[1].directory))
         if os.geteuid() != 0:

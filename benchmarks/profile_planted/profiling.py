@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from benchmarks.planted.build import PLANTED
 from benchmarks.planted.program import Source, Truth, running
-from benchmarks.profile_ways import Way, recording, settle
+from benchmarks.profile_ways import Way, numbered, recording, settle
 from tare._probe import Image, assemble
 from tare.protocol.profile.measured import Function, Measured, Window, from_tables
 
@@ -25,15 +25,14 @@ def profiled(way: Way, source: Source, seed: int, seconds: float) -> tuple[Measu
     image = Image(program)
     (root,) = image.find(ROOTS[source.events])
     beneath = image.heights(root.address)
+    named = [one for one in image.functions() if one.address in beneath and one.name]
     functions = [
         Function(number, one.name, one.inferred, beneath[one.address], image.path, one.address, one.size)
-        for number, one in enumerate(
-            (one for one in image.functions() if one.address in beneath and one.name), start=1
-        )
+        for number, one in enumerate(named, start=1)
     ]
     marks = image.find(MARKER) if source.events else []
-    markers = [(len(functions) + 1, MARKER, image.path, one.address, one.size, False) for one in marks]
-    targets = [(one.id, one.name, image.path, one.address, one.size, False) for one in functions] + markers
+    targets = numbered(image, named + marks)
+    markers = targets[len(named) :]
     probes = [(one.id, "site", False, False) for one in functions] + [
         (one[0], "mark", False, True) for one in markers
     ]
