@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 
 PAIR_NS: Mapping[str, float] = {"attach": 3_500.0, "agent": 250.0, "xray": 250.0, "annotation": 250.0}
 """Entry and exit in a loaded server, ns of its CPUs (docs/profile-overhead.md). In a program that does nothing else a
-uprobe costs 1,600 ns, the agent 40; in a server two to three times that, since caches are shared, and 120 ns more where
-the same CPUs read and keep the records."""
+pair of uprobes costs 1,900 ns if the kernel emulates both instructions, the agent's 40; in a server two to three times
+that, since caches are shared, and 120 ns more where the same CPUs read and keep the records."""
 
 UNKNOWN_NS = 3_500.0
 
