@@ -359,12 +359,11 @@ class ProfileRecorder:
         "word:0", "word:0,text:1", "mark"), whether CPU time is read, whether only entries are recorded; `mode`:
         "timing" or "counting". Returns those that cannot be, and why.
         Raises ProbeError where none can, and others may be tried; ValueError for another mode."""
-    def stepped(self, targets: Sequence[_ProfileTarget]) -> list[int]:
-        """Those of these functions in timing whose calls the kernel has to step over an instruction, at many times the
-        usual price."""
+    def stepped(self, targets: Sequence[_ProfileTarget]) -> list[tuple[int, int]]:
+        """Those of these functions, when timed, at whose ends the kernel steps over an instruction, at many times the
+        usual price; at how many of a call's two ends."""
     def watching(self) -> dict[str, int]:
-        """Return the number of functions watched in each way."""
-
+        """Functions by the way in which both ends of their calls are watched."""
     def calls(self) -> dict[int, int]:
         """Entries by function in this window so far, in counting mode."""
     def alive(self) -> bool:

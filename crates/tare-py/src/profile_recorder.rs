@@ -90,7 +90,7 @@ impl ProfileRecorder {
         Ok(refused.into_iter().map(|refused| (refused.function, refused.why)).collect())
     }
 
-    fn stepped(&self, py: Python<'_>, targets: Vec<TargetTuple>) -> PyResult<Vec<u32>> {
+    fn stepped(&self, py: Python<'_>, targets: Vec<TargetTuple>) -> PyResult<Vec<(u32, u32)>> {
         let targets: Vec<Target> = targets.into_iter().map(target).collect();
         self.with(py, |recorder| Ok(recorder.stepped(&targets)))
     }

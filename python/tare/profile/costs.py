@@ -12,9 +12,9 @@ that, since caches are shared, and 120 ns more where the same CPUs read and keep
 
 UNKNOWN_NS = 3_500.0
 
-STEPPED = 7.0
-"""Usual pairs that one of a function costs where the kernel steps over an instruction, at its beginning or where it
-leaves (attach). In this project's virtual machines 10 to 40 us of an idle CPU."""
+STEP = 3.0
+"""Usual pairs that each end of a call costs more where the kernel steps over an instruction: a function's beginning, or
+the place where it leaves (attach). In this project's virtual machines some 10 us of an idle CPU."""
 
 MOST_CHANGE = 2.0
 """Times that the price changes at most after one round."""

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Protocol
 
 from tare.errors import TareError
-from tare.profile.costs import STEPPED
+from tare.profile.costs import STEP
 from tare.profile.functions import Functions, Target
 from tare.profile.transactions import Probe, Transactions
 from tare.profile.windows import AFTER, COUNTING, MARKERS, PROBED, RESTING
@@ -37,7 +37,7 @@ class Recorder(Protocol):
         purpose: str,
         round: int,
     ) -> list[tuple[int, str]]: ...
-    def stepped(self, targets: list[Target]) -> list[int]: ...
+    def stepped(self, targets: list[Target]) -> list[tuple[int, int]]: ...
     def calls(self) -> dict[int, int]: ...
     def watching(self) -> dict[str, int]: ...
     def alive(self) -> bool: ...
@@ -108,7 +108,7 @@ class Recording:
         if number not in self._weights:
             targets = [one.target() for one in self._functions.known() if one.id not in self._weights]
             self._weights |= dict.fromkeys((one[0] for one in targets), 1.0)
-            self._weights |= dict.fromkeys(self.recorder.stepped(targets), STEPPED)
+            self._weights |= {one: 1 + STEP * ends for one, ends in self.recorder.stepped(targets)}
         return self._weights.get(number, 1.0)
 
     def last(self, seconds: float) -> float:

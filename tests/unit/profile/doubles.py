@@ -55,7 +55,7 @@ class NoRecorder:
         self._calls = calls
         self._refused = refused
         self.sets: list[Set] = []
-        self.stepped_over: set[int] = set()
+        self.stepped_over: dict[int, int] = {}
         self.ends_at = float("inf")
         self.stopped = 0
         self.set_s = 0.0  # that a change of probes takes
@@ -76,8 +76,9 @@ class NoRecorder:
         self.sets.append(Set(self._clock.now, watched, mode, purpose, round))
         return [(one, self._refused[one]) for one in watched if one in self._refused]
 
-    def stepped(self, targets: list[Target]) -> list[int]:
-        return [target[0] for target in targets if target[0] in self.stepped_over]
+    def stepped(self, targets: list[Target]) -> list[tuple[int, int]]:
+        known = {target[0] for target in targets}
+        return [(one, ends) for one, ends in self.stepped_over.items() if one in known]
 
     def calls(self) -> dict[int, int]:
         last = self.sets[-1]

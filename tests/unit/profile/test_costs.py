@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tare.profile.costs import STEPPED, Price
+from tare.profile.costs import STEP, Price
 from tare.protocol.profile.refinement import Costs
 from tests.unit.profile.doubles import Clock, NoRecorder, recording
 
@@ -46,7 +46,8 @@ def test_a_backend_nobody_has_weighed_is_taken_for_a_dear_one() -> None:
 def test_a_probe_that_is_stepped_over_is_priced_as_several_usual_ones() -> None:
     clock = Clock()
     recorder = NoRecorder(clock, {}, {})
-    recorder.stepped_over = {2}
-    costs = Costs({1: 2.0, 2: 2.0}, 1_000.0, 1e6, recording(recorder, clock).weight)
-    assert costs.of(2) == pytest.approx(STEPPED * costs.of(1))
-    assert costs.predicted([1, 2]) == pytest.approx((1 + STEPPED) * 0.002)
+    recorder.stepped_over = {2: 1, 3: 2}
+    costs = Costs({1: 2.0, 2: 2.0, 3: 2.0}, 1_000.0, 1e6, recording(recorder, clock).weight)
+    assert costs.of(2) == pytest.approx((1 + STEP) * costs.of(1))
+    assert costs.of(3) == pytest.approx((1 + 2 * STEP) * costs.of(1))
+    assert costs.predicted([1, 2]) == pytest.approx((2 + STEP) * 0.002)
