@@ -28,21 +28,30 @@ STOPS_WITHIN_S = 10.0
 C = ("gcc", "-std=gnu11", "-O2", "-g", "-pthread", "-o")
 LIBRARY = ("gcc", "-std=gnu11", "-O2", "-g", "-fPIC", "-shared", "-o")
 CPP = ("g++", "-std=gnu++17", "-O2", "-g", "-pthread", "-o")
+CPP_LIBRARY = ("g++", "-std=gnu++17", "-O2", "-g", "-fPIC", "-shared", "-o")
 RUST = ("rustc", "--edition", "2021", "-O", "-g", "-o")
 GO = ("go", "build", "-o")
 COMPILERS = {".c": C, ".cpp": CPP, ".rs": RUST, ".go": GO}
+LIBRARIES = {".c": LIBRARY, ".cpp": CPP_LIBRARY}
 LINKED = ("-ldl", "-lrt")
+FLAGS = {"returns.c": ("-rdynamic",), "throws.cpp": ("-fnon-call-exceptions",)}
+PARTS = {"plugin.c": "plugin_part.c", "throws.cpp": "throws_part.cpp"}
+"""Sources of the libraries that programs load while they run."""
+
+CANNOT_RUN_HERE = 77
+"""Exit code of a program whose kernel or machine lacks what it needs; its standard error names that."""
 
 
 class NotBuilt(Exception):
-    """A compiler is missing or refused a source; the text names it."""
+    """A compiler is missing or refused a source, or the program cannot run here; the text names the cause."""
 
 
 def build(source: str) -> Path:
     """Path of the program, compiled again if a source is newer. Raises NotBuilt."""
     path = SOURCES / source
-    if source == "plugin.c":
-        _compile(LIBRARY, SOURCES / "plugin_part.c", BUILT / "plugin_part.so")
+    if part := PARTS.get(source):
+        library = SOURCES / part
+        _compile(LIBRARIES[library.suffix], library, BUILT / f"{library.stem}.so")
     return _compile(COMPILERS[path.suffix], path, BUILT / path.stem)
 
 
@@ -55,7 +64,7 @@ def _compile(compiler: Sequence[str], source: Path, program: Path) -> Path:
     BUILT.mkdir(parents=True, exist_ok=True)
     libraries = LINKED if compiler[0] in ("gcc", "g++") else ()
     unfinished = program.with_suffix(f".{os.getpid()}")
-    command = [*compiler, str(unfinished), str(source), *libraries]
+    command = [*compiler, str(unfinished), str(source), *FLAGS.get(source.name, ()), *libraries]
     completed = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
     if completed.returncode:
         raise NotBuilt(f"{compiler[0]} failed on {source.name}: {completed.stderr.strip()[-600:]}")
@@ -228,14 +237,20 @@ class Survivor:
 
 @contextmanager
 def running(program: Path, culprit: str, output: Path, variant: str = "-") -> Iterator[Survivor]:
-    """Runs the program until the end of the block, and kills it there if nobody has stopped it."""
+    """Runs the program until the end of the block, and kills it there if nobody has stopped it. Raises NotBuilt where
+    it cannot run here."""
     errors = output.with_suffix(".errors")  # of Go and Rust these are long
     with output.open("wb") as stream, errors.open("wb") as error_stream:
         command: list[Any] = [program, "0", variant, culprit]
         process = subprocess.Popen(command, stdout=stream, stderr=error_stream)
     survivor = Survivor(process, output)
     try:
-        survivor.now()
+        try:
+            survivor.now()
+        except AssertionError:
+            if process.poll() == CANNOT_RUN_HERE:
+                raise NotBuilt(f"{program.name}: {errors.read_text().strip()}") from None
+            raise
         yield survivor
     finally:
         with suppress(ProcessLookupError):
