@@ -23,6 +23,14 @@ from tests.profile.survivor_programs import (
     running,
 )
 
+RETURNS = (
+    *("parse", "execute", "maintain", "repair", "amend", "replace", "resolve", "find_next", "retry"),
+    *("fail_row", "trace", "look_back", "keep_context", "take_context", "read_caller", "return_address"),
+    *("forwarded_address", "consume", "take_row", "produce", "yield_row", "run_thread", "enter_thread"),
+    *("serve_order", "read_table", "sum_table", "multiply", "triple"),
+)
+"""Functions of returns.c that are watched."""
+
 CASES = (
     Case("exception.cpp", "fetch", "inside", ("parse", "execute", "bind", "fetch")),
     Case("exception.cpp", "fetch", "above", ("parse", "execute", "bind", "fetch")),
@@ -50,6 +58,8 @@ CASES = (
     Case("pointers.c", "culprit", duration_s=16, rounds=6),
     Case("plugin.c", "plugin_step", "before", duration_s=9, rounds=3),
     Case("plugin.c", "plugin_step", "during", duration_s=12, rounds=4),
+    Case("returns.c", "repair", functions=RETURNS),
+    Case("returns.c", "repair", "unnamed", duration_s=9, rounds=3),
 )
 
 LOOK_S = 1.5
@@ -136,3 +146,24 @@ def test_the_tail_calls_and_the_jump_table_are_in_the_code() -> None:
     program = built("tailcalls.c")
     assert {"<read_row>", "<write_row>"} <= jumps_of(program, "route")
     assert any("*" in target for target in jumps_of(program, "decode"))
+
+
+def test_cold_parts_and_a_table_are_in_the_code() -> None:
+    program = built("returns.c")
+    assert "<maintain.cold>" in jumps_of(program, "maintain")
+    assert any("<repair>" in line for line in instructions(program, "maintain.cold"))
+    assert any(target.startswith("<maintain+0x") for target in jumps_of(program, "maintain.cold"))
+    assert "<amend.cold>" in jumps_of(program, "amend")
+    assert not any("%rsp" in line or "push" in line for line in instructions(program, "amend")), (
+        "it has no frame"
+    )
+    assert "ret" in instructions(program, "amend.cold")
+    table = bytes.fromhex("c3 c2 08 00 e9 10 00 00 00 cb 5d c3 f3 c3 eb fe 48 b8")
+    assert program.read_bytes().count(table) == 1
+
+
+def test_functions_that_leave_by_a_jump_to_what_reads_its_return_address_are_in_the_code() -> None:
+    program = built("returns.c")
+    assert any("dlsym" in target for target in jumps_of(program, "find_next"))
+    assert any("getcontext" in target for target in jumps_of(program, "take_context"))
+    assert "<return_address>" in jumps_of(program, "forwarded_address")
