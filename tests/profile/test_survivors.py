@@ -60,6 +60,13 @@ CASES = (
     Case("plugin.c", "plugin_step", "during", duration_s=12, rounds=4),
     Case("returns.c", "repair", functions=RETURNS),
     Case("returns.c", "repair", "unnamed", duration_s=9, rounds=3),
+    Case(
+        "throws.cpp",
+        "fetch",
+        "leaf",
+        ("parse", "execute", "visit", "fetch", "load", "divide", "throw_fault"),
+    ),
+    Case("throws.cpp", "fetch", "plugin", ("parse", "execute", "on_batch", "on_row", "fetch")),
 )
 
 LOOK_S = 1.5
