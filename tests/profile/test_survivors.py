@@ -67,6 +67,7 @@ CASES = (
         ("parse", "execute", "visit", "fetch", "load", "divide", "throw_fault"),
     ),
     Case("throws.cpp", "fetch", "plugin", ("parse", "execute", "on_batch", "on_row", "fetch")),
+    Case("dispatch.c", "fetch", functions=("parse", "execute", "fetch")),
 )
 
 LOOK_S = 1.5
