@@ -27,6 +27,7 @@ NAMES = (
     "profile_cost",
     "profile_planted",
     "profile_culprits",
+    "attach_random",
     "profile_servers",
     "profile_overhead",
     "profile_factors",
