@@ -3,9 +3,11 @@
 use std::collections::HashMap;
 use std::io;
 
-use libbpf_rs::Link;
+use libbpf_rs::{Link, MapCore, MapFlags, MapHandle};
+use tare_probe::bpf::load::{map, refusal};
 use tare_probe::{ProbeError, Result};
 
+use super::cookie::{EPOCHS, in_epoch};
 use super::object::Object;
 use super::tier::{Purpose, Spot, Tier};
 use super::{PRIVILEGE, refused};
@@ -20,13 +22,25 @@ pub(super) struct Prober {
     pub tier: Tier,
     /// As `Tier::put` takes it.
     pub pid: i32,
+    /// The programs heed probes on functions that were set in this epoch. A link that is closed here stays as long as a
+    /// process that is starting has it, too, between its fork and its exec.
+    epoch: u32,
+    epochs: MapHandle,
     /// By file and offset in it.
     refused: HashMap<(maps::File, u64), String>,
 }
 
 impl Prober {
-    pub(super) fn new(programs: libbpf_rs::Object, tier: Tier, pid: i32) -> Self {
-        Self { programs, tier, pid, refused: HashMap::new() }
+    pub(super) fn new(programs: libbpf_rs::Object, tier: Tier, pid: i32) -> Result<Self> {
+        let epochs = map(&programs, "epoch")?;
+        Ok(Self { programs, tier, pid, epoch: 0, epochs, refused: HashMap::new() })
+    }
+
+    /// What was set on functions before is not heeded any more.
+    pub(super) fn begin_epoch(&mut self) -> Result<()> {
+        self.epoch = (self.epoch + 1) % EPOCHS;
+        let value = self.epoch.to_ne_bytes();
+        self.epochs.update(&0_u32.to_ne_bytes(), &value, MapFlags::ANY).map_err(|e| refusal(&e))
     }
 
     /// From now on this place is refused.
@@ -41,7 +55,9 @@ impl Prober {
 
     /// Probes on all of these places but those that the kernel refuses, which `refused` knows afterwards.
     pub(super) fn put(&mut self, purpose: Purpose, object: &Object, spots: &[Spot]) -> Result<Vec<Link>> {
-        let mut spots: Vec<Spot> = spots.to_vec();
+        let epoch = if purpose == Purpose::Move { 0 } else { self.epoch };
+        let now = |spot: &Spot| Spot { cookie: in_epoch(spot.cookie, epoch), ..*spot };
+        let mut spots: Vec<Spot> = spots.iter().map(now).collect();
         while !spots.is_empty() {
             match self.tier.put(&mut self.programs, purpose, self.pid, &object.path(), &spots) {
                 Ok(links) => return Ok(links),

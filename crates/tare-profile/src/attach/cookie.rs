@@ -12,6 +12,17 @@ pub(super) const ARGUMENTS: u8 = 6;
 const GOROUTINE: u32 = 37;
 /// Lowest bit of the distance, in words of 8 bytes.
 const DISTANCE: u32 = 38;
+/// Bit of a place at which a function leaves.
+const LEAVES: u64 = 1 << 61;
+/// The first of the epoch's bits, which are the last.
+const EPOCH: u32 = 62;
+/// Epochs that can be told apart.
+pub(super) const EPOCHS: u32 = 1 << (u64::BITS - EPOCH);
+
+/// The cookie of a probe that is set in this epoch.
+pub(super) fn in_epoch(cookie: u64, epoch: u32) -> u64 {
+    cookie | u64::from(epoch) << EPOCH
+}
 
 /// As `DETAIL`, `ARGUMENT_NUMBER`, … of attach.bpf.c take it apart. `distance`: from the stack pointer to the return
 /// address, of at most 16 bits in words of 8 bytes. `goroutines`: the program is Go's.
@@ -43,7 +54,8 @@ pub(super) fn exit_cookie(probe: &Probe, exit: &Exit, goroutines: bool) -> Optio
             | u64::from(exit.base == Base::FramePointer) << 54
             | u64::from(exit.condition.is_some()) << 55
             | u64::from(exit.condition.unwrap_or(0)) << 56
-            | u64::from(exit.leave == Leave::TailCall) << 60,
+            | u64::from(exit.leave == Leave::TailCall) << 60
+            | LEAVES,
     )
 }
 
@@ -85,7 +97,8 @@ mod tests {
         };
         let plain = u64::from(probe(Detail::Site).function);
         let full = exit_cookie(&probe(Detail::Site), &exit, false).unwrap();
-        assert_eq!(full ^ plain, 3 << 38 | 1 << 54 | 1 << 55 | 13 << 56 | 1 << 60);
+        assert_eq!(full ^ plain, 3 << 38 | 1 << 54 | 1 << 55 | 13 << 56 | 1 << 60 | 1 << 61);
+        assert_eq!(in_epoch(full, EPOCHS - 1) ^ full, 3 << 62);
         assert_eq!(exit_cookie(&probe(Detail::Site), &Exit { distance: 4, ..exit }, false), None);
         assert_eq!(exit_cookie(&probe(Detail::Site), &Exit { distance: -8, ..exit }, false), None);
     }

@@ -55,7 +55,7 @@ use self::plan::{Placed, Plan};
 use self::readback::Readback;
 use self::slots::Slots;
 use self::stream::{Stream, Threads};
-use self::tier::{Purpose, Spot, Tier};
+use self::tier::{Spot, Tier};
 use self::watch::{Roots, Watched};
 use crate::backend::{Backend, Detail, FunctionId, Mode, Probe, Refused, Taken, Target, Way};
 use crate::maps;
@@ -79,6 +79,7 @@ fn refused(errno: i32) -> bool {
 pub struct Attach {
     /// First, so that they are off before anything else goes.
     probes: Vec<Link>,
+    moves: Moves,
     lives: Vec<Link>,
     /// Runs as soon as a probe asks for CPU time.
     switches: Option<Link>,
@@ -89,7 +90,6 @@ pub struct Attach {
     watched: Watched,
     goroutines: Goroutines,
     bodies: Bodies,
-    moves: Moves,
     follow_children: bool,
     functions: usize,
     /// Of them, those whose exits are watched.
@@ -116,7 +116,7 @@ struct Counted {
 #[derive(Default)]
 struct Set {
     links: Vec<Link>,
-    placed: Vec<(maps::File, Purpose, Placed)>,
+    placed: Vec<(maps::File, Placed)>,
     counted: Vec<Counted>,
     refused: Vec<Refused>,
 }
@@ -178,6 +178,7 @@ impl Attach {
         watched.enlist(&roots.pids, follow_children);
         Ok(Self {
             probes: Vec::new(),
+            moves: Moves::default(),
             lives,
             switches: None,
             prober,
@@ -187,7 +188,6 @@ impl Attach {
             watched,
             goroutines: Goroutines::default(),
             bodies: Bodies::default(),
-            moves: Moves::default(),
             follow_children,
             functions: 0,
             with_exits: 0,
@@ -233,13 +233,9 @@ impl Attach {
         for (number, &function) in plan.counted.iter().enumerate() {
             set.counted.push(Counted { function, number, before: self.count(number)? });
         }
-        let mut batches: Vec<_> = std::mem::take(&mut plan.batches).into_iter().collect();
-        // Of two probes on one instruction the kernel runs that which was set last first: so an entry at a place where the
-        // function may leave is told before its exit.
-        batches.sort_by_key(|((_, purpose), _)| *purpose != Purpose::Exit);
         let readback = Readback::of(self.roots.pids[0]);
         let mut refused = Vec::new();
-        for ((file, purpose), placed) in batches {
+        for ((file, purpose), placed) in std::mem::take(&mut plan.batches) {
             let object = &plan.objects[&file];
             let spots: Vec<Spot> = placed.iter().map(|placed| placed.spot).collect();
             refused.extend(
@@ -251,9 +247,9 @@ impl Attach {
             if refused.is_empty() {
                 set.links.extend(self.prober.put(purpose, object, &spots)?);
             }
-            set.placed.extend(placed.into_iter().map(|placed| (file, purpose, placed)));
+            set.placed.extend(placed.into_iter().map(|placed| (file, placed)));
         }
-        let places = || set.placed.iter().map(|(file, _, placed)| (*file, placed.spot.offset));
+        let places = || set.placed.iter().map(|(file, placed)| (*file, placed.spot.offset));
         if refused.is_empty() {
             refused.extend(places().filter(|(file, offset)| !readback.holds(*file, *offset)));
         }
@@ -265,16 +261,18 @@ impl Attach {
     }
 
     fn keep(&mut self, set: Set, mode: Mode, pids: &[i32]) -> Result<Vec<Refused>> {
-        let exits = set.placed.iter().filter(|(_, purpose, _)| *purpose == Purpose::Exit);
-        let with_exits: HashSet<FunctionId> = exits.map(|(_, _, placed)| placed.function).collect();
-        let entries = set.placed.iter().filter(|(_, purpose, _)| *purpose != Purpose::Exit);
-        self.stepped = entries.clone().filter(|(_, _, placed)| placed.steps > 0).count();
-        (self.functions, self.with_exits) = (entries.count(), with_exits.len());
-        self.counted = set.counted;
-        self.probes = set.links;
+        let placed = || set.placed.iter().map(|(_, placed)| placed);
+        let with_exits: HashSet<FunctionId> =
+            placed().filter(|placed| placed.leaves).map(|placed| placed.function).collect();
+        let entries = || placed().filter(|placed| !placed.leaves);
+        (self.functions, self.with_exits) = (entries().count(), with_exits.len());
+        self.stepped = entries().filter(|placed| placed.steps > 0).count();
         if mode == Mode::Timing && self.functions > 0 {
-            self.probes.extend(self.moves.watch(&mut self.prober, pids)?);
+            self.moves.watch(&mut self.prober, pids)?;
+        } else {
+            self.moves.leave();
         }
+        (self.counted, self.probes) = (set.counted, set.links);
         Ok(set.refused)
     }
 
@@ -312,7 +310,7 @@ fn prober(pids: &[i32], follow_children: bool, sizes: &[(&str, u32)], tiers: &[T
     let mut first = None;
     for &tier in tiers {
         match tier.load(sizes, &object.path(), trial) {
-            Ok(programs) => return Ok(Prober::new(programs, tier, tier.only(pids, follow_children))),
+            Ok(programs) => return Prober::new(programs, tier, tier.only(pids, follow_children)),
             Err(e) => first = first.or(Some(e)),
         }
     }
@@ -362,6 +360,7 @@ impl Backend for Attach {
         let pids = self.watched_pids();
         let goroutines = self.goroutines.are_in(&pids);
         loop {
+            self.prober.begin_epoch()?;
             let known = |file, offset| self.prober.refused(file, offset).map(str::to_owned);
             let bodies = &mut self.bodies;
             let plan = Plan::make(targets, probes, mode, &pids, goroutines, bodies, known);
@@ -383,8 +382,8 @@ impl Backend for Attach {
         let probes: Vec<Probe> = targets.iter().map(timed).collect();
         let plan =
             Plan::make(targets, &probes, Mode::Timing, &pids, goroutines, &mut self.bodies, |_, _| None);
-        let entries = plan.batches.into_iter().filter(|((_, purpose), _)| *purpose != Purpose::Exit);
-        let stepped = entries.flat_map(|(_, placed)| placed).filter(|placed| placed.steps > 0);
+        let entries = plan.batches.into_values().flatten().filter(|placed| !placed.leaves);
+        let stepped = entries.filter(|placed| placed.steps > 0);
         stepped.map(|placed| (placed.function, placed.steps)).collect()
     }
 
@@ -419,6 +418,7 @@ impl Backend for Attach {
     fn finish(&mut self) -> Result<()> {
         self.finished = true;
         self.probes.clear();
+        self.moves.leave();
         self.lives.clear();
         self.switches = None;
         Ok(())

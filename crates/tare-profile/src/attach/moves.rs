@@ -1,6 +1,6 @@
 //! Functions of run-time libraries by which a thread comes to another frame without returning to it.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use libbpf_rs::Link;
 use object::{Object as _, ObjectSymbol as _};
@@ -14,43 +14,78 @@ use crate::maps;
 /// By name, what attach.bpf.c has them as.
 const MOVES: [(&str, u64); 3] = [("__cxa_begin_catch", 0), ("swapcontext", 1), ("setcontext", 2)];
 
-/// Their places, by file: a file is read once, however often probes are set.
+/// A function of the C library alone.
+const C_LIBRARY: &str = "__libc_start_main";
+
+/// What a file has of them.
 #[derive(Debug, Default)]
-pub(super) struct Moves(HashMap<maps::File, Vec<Spot>>);
+struct Known {
+    /// Where it defines some.
+    spots: Vec<(Spot, &'static str)>,
+    /// Those of other files that it calls.
+    called: Vec<&'static str>,
+    /// Whether it is the C library, which has some that nobody may call.
+    is_libc: bool,
+}
+
+/// By file: one is read once, and its probes stay on while functions are timed.
+#[derive(Default)]
+pub(super) struct Moves {
+    known: HashMap<maps::File, Known>,
+    on: HashMap<maps::File, Vec<Link>>,
+}
 
 impl Moves {
-    /// Puts probes on them in every file that these processes have in memory. One that is not there is passed over: then
-    /// frames that were left are noticed later.
-    pub(super) fn watch(&mut self, prober: &mut Prober, pids: &[i32]) -> Result<Vec<Link>> {
-        let mut links = Vec::new();
-        for (pid, mapping) in maps::executable_files(pids) {
-            let known = self.0.get(&mapping.file());
-            if known.is_some_and(Vec::is_empty) {
+    /// Puts probes on those that are called, in every file that these processes have in memory. One that is not there is
+    /// passed over: then frames that were left are noticed later.
+    pub(super) fn watch(&mut self, prober: &mut Prober, pids: &[i32]) -> Result<()> {
+        let files = maps::executable_files(pids);
+        for (pid, mapping) in &files {
+            if !self.known.contains_key(&mapping.file())
+                && let Ok(object) = objects::find(&mapping.path, &[*pid])
+            {
+                self.known.insert(mapping.file(), known(&object));
+            }
+        }
+        let all = files.iter().filter_map(|(_, mapping)| self.known.get(&mapping.file()));
+        let called: HashSet<&str> = all.flat_map(|known| known.called.iter().copied()).collect();
+        for (pid, mapping) in files {
+            let Some(known) = self.known.get(&mapping.file()) else { continue };
+            let is_called = |(_, name): &&(Spot, &str)| !known.is_libc || called.contains(name);
+            let spots: Vec<Spot> = known.spots.iter().filter(is_called).map(|(spot, _)| *spot).collect();
+            if spots.is_empty() || self.on.contains_key(&mapping.file()) {
                 continue;
             }
             let Ok(object) = objects::find(&mapping.path, &[pid]) else { continue };
-            let spots = self.0.entry(mapping.file()).or_insert_with(|| spots(&object));
-            if !spots.is_empty() {
-                links.extend(prober.put(Purpose::Move, &object, spots)?);
-            }
+            self.on.insert(mapping.file(), prober.put(Purpose::Move, &object, &spots)?);
         }
-        Ok(links)
+        Ok(())
+    }
+
+    /// Takes them off.
+    pub(super) fn leave(&mut self) {
+        self.on.clear();
     }
 }
 
-fn spots(found: &Object) -> Vec<Spot> {
-    let Ok(file) = found.contents() else { return Vec::new() };
+fn known(found: &Object) -> Known {
+    let mut known = Known::default();
+    let Ok(file) = found.contents() else { return known };
     let cache = object::ReadCache::new(file);
-    let Ok(elf) = object::File::parse(&cache) else { return Vec::new() };
-    let mut spots: Vec<Spot> = Vec::new();
-    for symbol in elf.dynamic_symbols().chain(elf.symbols()).filter(|symbol| symbol.is_definition()) {
+    let Ok(elf) = object::File::parse(&cache) else { return known };
+    for symbol in elf.dynamic_symbols().chain(elf.symbols()) {
         let name = symbol.name().unwrap_or_default();
         let name = name.split('@').next().unwrap_or(name); // without the version that a library gives it
-        let Some((_, cookie)) = MOVES.iter().find(|(known, _)| *known == name) else { continue };
+        known.is_libc |= name == C_LIBRARY && symbol.is_definition();
+        let Some((name, cookie)) = MOVES.iter().find(|(move_, _)| *move_ == name) else { continue };
+        if !symbol.is_definition() {
+            known.called.push(*name);
+            continue;
+        }
         let Some(offset) = found.segments.offset_of(symbol.address()) else { continue };
-        if spots.iter().all(|spot| spot.offset != offset) {
-            spots.push(Spot { offset, semaphore: 0, cookie: *cookie });
+        if known.spots.iter().all(|(spot, _)| spot.offset != offset) {
+            known.spots.push((Spot { offset, semaphore: 0, cookie: *cookie }, *name));
         }
     }
-    spots
+    known
 }

@@ -35,6 +35,8 @@ pub(super) struct Plan {
 pub(super) struct Placed {
     pub function: FunctionId,
     pub spot: Spot,
+    /// Whether it is where the function leaves.
+    pub leaves: bool,
     /// At how many ends of a call the kernel steps over an instruction: where it is entered, and where it leaves.
     pub steps: u32,
 }
@@ -100,7 +102,7 @@ impl Plan {
                 let spot = Spot { cookie, ..spot };
                 let exit_steps = body.is_some_and(|body| body.exits.iter().any(|exit| !exit.emulated));
                 let steps = u32::from(!entry.emulated) + u32::from(exit_steps);
-                let placed = Placed { function: probe.function, spot, steps };
+                let placed = Placed { function: probe.function, spot, leaves: false, steps };
                 Ok((object.id(), placed, exits))
             };
             match place() {
@@ -116,7 +118,7 @@ impl Plan {
     fn add(&mut self, file: maps::File, mut placed: Placed, probe: &Probe, mode: Mode, exits: &[Spot]) {
         let purpose = match mode {
             Mode::Counting if !probe.marks() => Purpose::Count,
-            _ => Purpose::Entry,
+            _ => Purpose::Call,
         };
         if purpose == Purpose::Count {
             if self.counted.len() == MOST_COUNTED {
@@ -125,11 +127,10 @@ impl Plan {
             placed.spot.cookie = self.counted.len() as u64;
             self.counted.push(probe.function);
         }
-        if !exits.is_empty() {
-            let leaves = exits.iter().map(|spot| Placed { spot: *spot, ..placed });
-            self.batches.entry((file, Purpose::Exit)).or_default().extend(leaves);
-        }
-        self.batches.entry((file, purpose)).or_default().push(placed);
+        // Of two probes on one instruction the kernel runs that which was set last first: so an entry at a place where its
+        // function may leave is told before the exit.
+        let exits = exits.iter().map(|spot| Placed { spot: *spot, leaves: true, ..placed });
+        self.batches.entry((file, purpose)).or_default().extend(exits.chain([placed]));
     }
 
     pub(super) fn refuse(&mut self, function: FunctionId, why: impl Into<String>) {

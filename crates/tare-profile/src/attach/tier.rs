@@ -24,12 +24,10 @@ pub(super) enum Tier {
 /// What a probe is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) enum Purpose {
-    /// Records of an exit, at a place where it leaves.
-    Exit,
     /// Records of moves to another frame, in the run-time libraries.
     Move,
-    /// Records of its entries.
-    Entry,
+    /// Records of its entries and exits.
+    Call,
     /// Its entries are counted.
     Count,
 }
@@ -55,9 +53,9 @@ impl Tier {
 
     fn programs(self) -> &'static [&'static str] {
         match self {
-            Self::Session => &["on_session", "on_entry", "on_exit", "on_move", "on_count"],
-            Self::Multi => &["on_entry", "on_exit", "on_move", "on_count"],
-            Self::Classic => &["on_one_entry", "on_one_exit", "on_one_move", "on_one_count"],
+            Self::Session => &["on_session", "on_call", "on_move", "on_count"],
+            Self::Multi => &["on_call", "on_move", "on_count"],
+            Self::Classic => &["on_one_call", "on_one_move", "on_one_count"],
         }
     }
 
@@ -105,9 +103,8 @@ impl Tier {
         spots: &[Spot],
     ) -> io::Result<Vec<Link>> {
         let [many, single] = match purpose {
-            Purpose::Exit => ["on_exit", "on_one_exit"],
             Purpose::Move => ["on_move", "on_one_move"],
-            Purpose::Entry => ["on_entry", "on_one_entry"],
+            Purpose::Call => ["on_call", "on_one_call"],
             Purpose::Count => ["on_count", "on_one_count"],
         };
         match self {

@@ -24,6 +24,9 @@ enum { SITE, ARGUMENT, ARGUMENT_AND_TEXT, MARK };
 #define CONDITIONAL(exit) ((exit) >> 55 & 1)
 #define CONDITION(exit) ((exit) >> 56 & 15)
 #define TAIL_CALL(exit) ((exit) >> 60 & 1)
+#define LEAVES(probe) ((probe) >> 61 & 1)
+/* Of every probe on a function. */
+#define EPOCH(probe) ((probe) >> 62)
 
 /* Cookies of probes on the run-time libraries. */
 enum { CATCH, SWAP_CONTEXT, SET_CONTEXT };
@@ -34,6 +37,14 @@ enum { CATCH, SWAP_CONTEXT, SET_CONTEXT };
 struct pt_regs {
 	unsigned long r15, r14, r13, r12, bp, bx, r11, r10, r9, r8, ax, cx, dx, si, di, orig_ax, ip, cs, flags, sp, ss;
 };
+
+/* Whether a probe's event in this process is to be heeded. */
+static __always_inline bool heeded(__u64 probe)
+{
+	__u32 zero = 0, *now = bpf_map_lookup_elem(&epoch, &zero);
+
+	return ours() && now && EPOCH(probe) == *now;
+}
 
 /*
  * Goroutines have their `g` in r14 (Go's internal ABI), and its stack's upper end is its second word. Stacks move, so
@@ -68,15 +79,13 @@ static __always_inline void mark(__u64 now, __u64 probe, struct place at, const 
 	}
 }
 
-static __always_inline int enter(struct pt_regs *ctx)
+static __always_inline int enter(struct pt_regs *ctx, __u64 now, __u64 probe)
 {
-	__u64 now = bpf_ktime_get_ns(), probe = bpf_get_attach_cookie(ctx), value = 0;
+	__u64 value = 0;
 	__u64 frame = ctx->sp + DISTANCE(probe);
 	__u32 detail = DETAIL(probe), word = WORD(ENTER, ID(probe));
 	struct place at;
 
-	if (!ours())
-		return 0;
 	at = place_of(ctx, probe, frame);
 	if (detail == SITE) {
 		word = WORD(ENTER_FROM, ID(probe));
@@ -117,18 +126,27 @@ static __always_inline bool holds(unsigned long flags, __u32 condition)
 }
 
 /* A place at which a function leaves. */
-static __always_inline int leave_at(struct pt_regs *ctx)
+static __always_inline int leave_at(struct pt_regs *ctx, __u64 now, __u64 exit)
 {
-	__u64 now = bpf_ktime_get_ns(), exit = bpf_get_attach_cookie(ctx);
 	/* Both are read, each by itself: the kernel allows no computed place in a context. */
 	__u64 stack = *(volatile unsigned long *)&ctx->sp, frame = *(volatile unsigned long *)&ctx->bp;
 	struct place at;
 
-	if (!ours() || (CONDITIONAL(exit) && !holds(ctx->flags, CONDITION(exit))))
+	if (CONDITIONAL(exit) && !holds(ctx->flags, CONDITION(exit)))
 		return 0;
 	at = place_of(ctx, exit, (FROM_FRAME_POINTER(exit) ? frame : stack) + DISTANCE(exit));
 	record(now, WORD(TAIL_CALL(exit) ? TAIL_AT : EXIT_AT, ID(exit)), at.sp, at, CPU(exit));
 	return 0;
+}
+
+/* Both ends of a call. */
+static __always_inline int call(struct pt_regs *ctx)
+{
+	__u64 now = bpf_ktime_get_ns(), probe = bpf_get_attach_cookie(ctx);
+
+	if (!heeded(probe))
+		return 0;
+	return LEAVES(probe) ? leave_at(ctx, now, probe) : enter(ctx, now, probe);
 }
 
 /* Functions of the run-time libraries by which a thread comes to another frame without returning to it. */
@@ -159,15 +177,9 @@ int on_session(struct pt_regs *ctx)
 
 /* Linux 6.6: a link for many places. */
 SEC("uprobe.multi")
-int on_entry(struct pt_regs *ctx)
+int on_call(struct pt_regs *ctx)
 {
-	return enter(ctx);
-}
-
-SEC("uprobe.multi")
-int on_exit(struct pt_regs *ctx)
-{
-	return leave_at(ctx);
+	return call(ctx);
 }
 
 SEC("uprobe.multi")
@@ -178,10 +190,10 @@ int on_move(struct pt_regs *ctx)
 
 static __always_inline int count(struct pt_regs *ctx)
 {
-	__u32 number = bpf_get_attach_cookie(ctx);
-	__u64 *value;
+	__u64 probe = bpf_get_attach_cookie(ctx), *value;
+	__u32 number = probe;
 
-	if (!ours())
+	if (!heeded(probe))
 		return 0;
 	value = bpf_map_lookup_elem(&calls, &number);
 	/* Another thread may take this CPU between reading and writing. */
@@ -198,15 +210,9 @@ int on_count(struct pt_regs *ctx)
 
 /* Before: a link for each. */
 SEC("uprobe")
-int on_one_entry(struct pt_regs *ctx)
+int on_one_call(struct pt_regs *ctx)
 {
-	return enter(ctx);
-}
-
-SEC("uprobe")
-int on_one_exit(struct pt_regs *ctx)
-{
-	return leave_at(ctx);
+	return call(ctx);
 }
 
 SEC("uprobe")

@@ -123,6 +123,14 @@ struct {
 	__type(value, __u64);
 } tallies SEC(".maps");
 
+/* Which probes are heeded; see batch.rs. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, __u32);
+} epoch SEC(".maps");
+
 /* Entries by the number that a counting probe's cookie is. */
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
