@@ -20,8 +20,9 @@ from benchmarks.attach_random.trial import Outcome, measure
 from benchmarks.common import Figure, arguments, report
 from benchmarks.page import put, table
 from benchmarks.planted.build import NotBuilt
+from tare.cli.profile_call import SERVER_ENDED
 
-SMALL = 3
+SMALL = 2
 HEADER = ("build", "programs", "equal", "functions named", "watched", "refused", "left out", "`tare` failed")
 
 
@@ -38,7 +39,10 @@ def tables(outcomes: Sequence[Outcome]) -> str:
 
 
 def line(build: str, some: Sequence[Outcome]) -> list[str]:
-    equal, failed = sum(one.is_equal for one in some), sum(one.exit_code != 0 for one in some)
+    equal, failed = (
+        sum(one.is_equal for one in some),
+        sum(one.exit_code not in (0, SERVER_ENDED) for one in some),
+    )
     named, probed = sum(one.named for one in some), sum(one.probed for one in some)
     refused, left_out = sum(sum(one.refused.values()) for one in some), sum(one.left_out for one in some)
     return [build, *(f"{n:,}" for n in (len(some), equal, named, probed, refused, left_out, failed))]

@@ -14,7 +14,7 @@ use crate::maps;
 /// By name, what attach.bpf.c has them as.
 const MOVES: [(&str, u64); 3] = [("__cxa_begin_catch", 0), ("swapcontext", 1), ("setcontext", 2)];
 
-/// A function of the C library alone.
+/// A function that the C library alone exports.
 const C_LIBRARY: &str = "__libc_start_main";
 
 /// What a file has of them.
@@ -73,10 +73,13 @@ fn known(found: &Object) -> Known {
     let Ok(file) = found.contents() else { return known };
     let cache = object::ReadCache::new(file);
     let Ok(elf) = object::File::parse(&cache) else { return known };
+    let exports = |symbol: object::Symbol<'_, '_, _>| {
+        symbol.is_definition() && symbol.name().is_ok_and(|name| name.split('@').next() == Some(C_LIBRARY))
+    };
+    known.is_libc = elf.dynamic_symbols().any(exports);
     for symbol in elf.dynamic_symbols().chain(elf.symbols()) {
         let name = symbol.name().unwrap_or_default();
         let name = name.split('@').next().unwrap_or(name); // without the version that a library gives it
-        known.is_libc |= name == C_LIBRARY && symbol.is_definition();
         let Some((name, cookie)) = MOVES.iter().find(|(move_, _)| *move_ == name) else { continue };
         if !symbol.is_definition() {
             known.called.push(*name);
