@@ -36,6 +36,8 @@ mod parts;
 mod read;
 mod registers;
 mod running;
+#[cfg(feature = "bpf")]
+mod step;
 mod symbols;
 #[cfg(feature = "bpf")]
 mod tables;

@@ -8,11 +8,12 @@ use std::collections::{HashMap, HashSet};
 use std::iter;
 use std::ops::Range;
 
-use iced_x86::{Code, Decoder, DecoderOptions, FlowControl, Instruction, Mnemonic, OpKind, Register};
+use iced_x86::{Decoder, DecoderOptions, FlowControl, Instruction, Register};
 
 use super::around::Around;
 use super::cycles::Components;
 use super::graph::CallGraph;
+use super::step::{goes_on, is_by_pointer, is_known, is_padding, target};
 use super::tables::{self, GoesBy};
 
 /// Code in one piece.
@@ -361,51 +362,6 @@ fn inside(stretches: &[Stretch], address: u64) -> bool {
     stretches.iter().any(|stretch| stretch.addresses().contains(&address))
 }
 
-/// Where a direct jump leads to.
-fn target(instruction: &Instruction) -> Option<u64> {
-    let jumps = matches!(
-        instruction.flow_control(),
-        FlowControl::UnconditionalBranch | FlowControl::ConditionalBranch | FlowControl::XbeginXabortXend
-    );
-    (jumps && instruction.op_count() > 0 && is_near(instruction)).then(|| instruction.near_branch_target())
-}
-
-fn is_near(instruction: &Instruction) -> bool {
-    matches!(instruction.op0_kind(), OpKind::NearBranch16 | OpKind::NearBranch32 | OpKind::NearBranch64)
-}
-
-/// Whether it jumps by a pointer that is not in a place of its own, as those to other libraries' functions are.
-pub(super) fn is_by_pointer(instruction: &Instruction) -> bool {
-    instruction.flow_control() == FlowControl::IndirectBranch && !instruction.is_ip_rel_memory_operand()
-}
-
-/// Whether the next instruction follows it.
-pub(super) fn goes_on(instruction: &Instruction) -> bool {
-    match instruction.flow_control() {
-        FlowControl::Next
-        | FlowControl::Call
-        | FlowControl::IndirectCall
-        | FlowControl::ConditionalBranch
-        | FlowControl::Interrupt
-        | FlowControl::XbeginXabortXend => true,
-        FlowControl::UnconditionalBranch
-        | FlowControl::IndirectBranch
-        | FlowControl::Return
-        | FlowControl::Exception => false,
-    }
-}
-
-/// Whether it is an instruction that programs have; not one that goes to another segment.
-fn is_known(instruction: &Instruction) -> bool {
-    let far = match instruction.flow_control() {
-        FlowControl::Return => instruction.mnemonic() != Mnemonic::Ret,
-        FlowControl::UnconditionalBranch => !is_near(instruction),
-        FlowControl::IndirectBranch => !instruction.is_jmp_near_indirect(),
-        _ => false,
-    };
-    !instruction.is_invalid() && !far
-}
-
 /// The first address in this range that padding does not cover.
 fn not_padding(stretch: &Stretch, range: Range<u64>) -> Option<u64> {
     let bytes =
@@ -413,21 +369,6 @@ fn not_padding(stretch: &Stretch, range: Range<u64>) -> Option<u64> {
     let mut decoder = Decoder::with_ip(64, bytes, range.start, DecoderOptions::NONE);
     let other = decoder.iter().find(|instruction| !is_padding(instruction));
     other.map(|instruction| instruction.ip())
-}
-
-/// What assemblers and linkers fill up with, and what stands where a compiler knows that nothing comes.
-fn is_padding(instruction: &Instruction) -> bool {
-    match instruction.mnemonic() {
-        Mnemonic::Nop | Mnemonic::Int3 | Mnemonic::Ud2 | Mnemonic::Endbr64 => true,
-        Mnemonic::Xchg => instruction.op0_register() == instruction.op1_register(),
-        Mnemonic::Lea => {
-            instruction.code() == Code::Lea_r64_m
-                && instruction.memory_base() == instruction.op0_register()
-                && instruction.memory_index() == Register::None
-                && instruction.memory_displacement64() == 0
-        }
-        _ => false,
-    }
 }
 
 #[cfg(test)]

@@ -6,8 +6,8 @@ use std::collections::{HashMap, HashSet};
 use iced_x86::{ConditionCode, FlowControl, Instruction, Mnemonic, OpKind, Register};
 
 use super::around::Around;
-use super::flow::{goes_on, is_by_pointer};
 use super::registers::pointed;
+use super::step::{goes_on, is_by_pointer};
 
 /// Most instructions between a comparison and the branch that heeds it.
 const NEAR: usize = 4;
