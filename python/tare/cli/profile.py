@@ -36,8 +36,15 @@ Budget = Annotated[
     str,
     typer.Option(
         metavar="SHARE",
-        help="Share of a transaction's time that probes may take: 5% or 0.05. Predicted from the calls counted, then "
-        "measured after each pair of windows; probes that take more are let go.",
+        help="Share of the throughput that probes may take, averaged over the whole profile: 5% or 0.05. Predicted "
+        "from the calls counted, then measured after each group of windows; probes that take more are let go.",
+    ),
+]
+Peak = Annotated[
+    str | None,
+    typer.Option(
+        metavar="SHARE",
+        help="Share of the throughput that probes may take while all are on. Default: four times the budget.",
     ),
 ]
 Duration = Annotated[
@@ -113,6 +120,7 @@ def attach(
     txn: Txn = None,
     top: Top = 10,
     budget: Budget = "5%",
+    peak: Peak = None,
     duration: Duration = "60s",
     rounds: Rounds = 5,
     auto: Auto = None,
@@ -144,6 +152,7 @@ def attach(
     request = asked(
         txn=txn,
         budget=budget,
+        peak=peak,
         duration=duration,
         rounds=rounds,
         auto=auto,
@@ -229,6 +238,7 @@ def refine(
     ] = None,
     top: Top = 10,
     budget: Budget = "5%",
+    peak: Peak = None,
     duration: Duration = "60s",
     rounds: Rounds = 5,
     auto: Annotated[
@@ -255,6 +265,7 @@ def refine(
     request = asked(
         txn=None,
         budget=budget,
+        peak=peak,
         duration=duration,
         rounds=rounds,
         auto=auto and functions is None,

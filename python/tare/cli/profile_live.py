@@ -11,7 +11,7 @@ from rich.text import Text
 
 from tare.cli import live
 from tare.profile import told
-from tare.profile.windows import PROBED
+from tare.profile.windows import BARE, PROBED
 from tare.protocol.profile.found import Estimate, Findings, Overhead
 from tare.protocol.profile.measured import Measure
 from tare.report.numbers import MINUS, fixed, significant
@@ -71,8 +71,9 @@ def line(event: told.Told) -> str:
             hot = f"; too hot for the budget: {_some(event.left_out)}" if event.left_out else ""
             return f"{_pace(event.rate, event.mean_ns)}; {event.functions} of the functions are called in them{hot}"
         case told.Window():
-            watched = f"{event.functions} functions" if event.purpose == PROBED else "no function, to compare"
-            return f"round {event.round}, window {event.number} of {event.of}: watching {watched}"
+            watched = {PROBED: f"watching {event.functions} functions", BARE: "no probe is on, to compare"}
+            doing = watched.get(event.purpose, "watching no function, to compare")
+            return f"round {event.round}, window {event.number} of {event.of}: {doing}"
         case told.Shed():
             return _shed(event)
         case told.RoundDone():

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from tare.errors import TareError
+from tare.lab.profile_about import About
 from tare.lab.profile_tables import Tables
 from tare.lab.profiles import Run
 from tare.profile import watched
 from tare.profile.reading import marker_pairs
 from tare.protocol.profile.analyse import analyse
 from tare.protocol.profile.difference import difference
-from tare.protocol.profile.found import Overhead
+from tare.protocol.profile.found import Loss, Overhead
+from tare.protocol.profile.loss import Activity, loss, markers_loss
 from tare.protocol.profile.measured import Measured
-from tare.protocol.profile.overhead import Turn, overhead, turns
+from tare.protocol.profile.overhead import Turn, ends, overhead, throughput, turns
 from tare.report.profile import comparison
 from tare.report.profile.build import Built, build
 from tare.report.profile.comparison import Comparison
@@ -74,12 +77,28 @@ def _overhead(run: Run, round_: int | None, pairs: Sequence[Turn], tables: Table
     if not rounds or about.pair_ns is None or not any(one.transactions for one in pairs):
         return None
     functions = [one for one in rounds[-1].functions if one not in about.refused]
-    return overhead(
+    found = overhead(
         pairs,
         events=sum(about.calls.get(one, 0.0) for one in functions),
         pair_ns=about.pair_ns,
-        marker_events=marker_pairs(tables.transactions),
+        marker_events=marker_pairs(tables.transactions) * about.marker_pairs,
         cpus=about.machine.online_cpus if about.machine else 0,
+    )
+    return (
+        found if about.peak is None else replace(found, loss=_loss(about, about.peak, tables, found.markers))
+    )
+
+
+def _loss(about: About, peak: float, tables: Tables, predicted_markers: float) -> Loss:
+    activity = {window: Activity(**one.model_dump()) for window, one in about.activity.items()}
+    return loss(
+        tables.windows,
+        throughput(turns(tables.transactions, tables.windows)),
+        markers_loss(ends(tables.transactions), tables.windows, activity),
+        predicted={one.number: about.of_cycle * (one.predicted or 0.0) for one in about.rounds},
+        predicted_markers=about.of_cycle * predicted_markers,
+        counting_s=about.counting_s,
+        allowed_on=peak,
     )
 
 

@@ -16,6 +16,7 @@ def asked(
     *,
     txn: str | None,
     budget: str,
+    peak: str | None = None,
     duration: str,
     rounds: int,
     auto: bool | None,
@@ -28,7 +29,8 @@ def asked(
     refines = not named if auto is None else auto
     return Asked(
         txn=txn,
-        budget=share(budget),
+        budget=share(budget, "--budget"),
+        peak=None if peak is None else share(peak, "--peak"),
         duration_s=long_enough(duration, "--duration"),
         rounds=rounds if refines else 1,
         functions=named,
@@ -37,13 +39,13 @@ def asked(
     )
 
 
-def share(text: str) -> float:
-    """Of `--budget`: 5% or 0.05. Raises UsageError."""
+def share(text: str, option: str) -> float:
+    """Share of the throughput that an option gives: 5% or 0.05. Raises UsageError."""
     found = _BUDGET.fullmatch(text.strip())
     value = (float(found.group(1)) / (100 if found.group(2) else 1)) if found else 0.0
     if not 0 < value <= MOST_BUDGET:
         raise UsageError(
-            f"--budget {text}: no share of a transaction's time", "write it as 5% or 0.05, at most 100%"
+            f"{option} {text}: no share of the throughput", "write it as 5% or 0.05, at most 100%"
         )
     return value
 

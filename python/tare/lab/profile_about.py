@@ -135,6 +135,15 @@ class Watching(_Part):
         return stored
 
 
+class Activity(_Part):
+    """What the kernel counted of the server in a window."""
+
+    seconds: float
+    user_s: float  # CPU time in user mode
+    waits: int  # voluntary context switches
+    busy_s: float  # CPU time of the whole machine
+
+
 class Machine(_Part):
     """`tare.measure.environment.MachineFacts`."""
 
@@ -172,9 +181,16 @@ class About(_Part):
     functions: tuple[Named, ...] = ()
     call_graph_height: int = 0
     server_time: bool = False  # what varies is looked for without waiting for the client
-    budget: float | None = None  # share of a transaction's mean duration
+    budget: float | None = None  # share of the throughput, over the whole profile
+    peak: float | None = None  # the same while all probes are on; None: no window is without any probe
     pair_ns: float | None = None  # cost of an entry and exit
     pair_measured: bool = False  # on this machine, in this run
+    marker_pairs: float = 1.0  # usual pairs that the markers cost in each interval of a transaction
+    of_cycle: float = (
+        1.0  # the time that a transaction has, as a share of that in which the machine makes one
+    )
+    counting_s: float = 0.0  # seconds of throughput that counting calls took, predicted
+    activity: dict[int, Activity] = Field(default_factory=dict)  # by window
     calls: dict[int, float] = Field(
         default_factory=dict
     )  # per transaction, of the functions that were counted

@@ -15,6 +15,7 @@ from tare.dbms import local
 from tare.errors import ServerFailed, TareError, TooFewTransactions, UsageError, WatchedServerEnded
 from tare.lab.profile_about import (
     About,
+    Activity,
     Failure,
     FailureKind,
     Machine,
@@ -29,20 +30,22 @@ from tare.lab.profile_about import Round as Written
 from tare.lab.profiles import Run, create, usual_name
 from tare.measure.environment import machine_facts
 from tare.profile import told, watched
+from tare.profile.activity import counters
 from tare.profile.costs import Price
 from tare.profile.counting import BATCH
 from tare.profile.ending import WORDS, Ending
+from tare.profile.first_look import FirstLook, NoTransactions
 from tare.profile.functions import Functions
 from tare.profile.health import WATCH_S, Death, Health, health_of
 from tare.profile.images import in_our_words
 from tare.profile.pointers import PointerSearch
 from tare.profile.presets import of_dbms
 from tare.profile.reading import Reading, described
-from tare.profile.recording import Recorder, Recording
+from tare.profile.recording import Recording
 from tare.profile.refine import Refinement
 from tare.profile.request import Asked
 from tare.profile.server import Server, children
-from tare.profile.session import Made, NoTransactions, Session
+from tare.profile.session import Made, Session
 from tare.profile.session import Shed as Let
 from tare.profile.transactions import Transactions, transactions
 from tare.protocol.profile.failure import ended_how
@@ -58,6 +61,9 @@ Opened = Callable[[str], "ProfileRecorder"]
 
 CHEAP_BATCH = 4_096
 """Functions counted at the same time where an entry costs nanoseconds."""
+
+WITH_BARE_WINDOWS = ("attach",)
+"""Backends of which even the transactions' markers cost enough to be measured."""
 
 LONGEST_WAIT_S = 30.0
 """For the first transaction of a server that runs already."""
@@ -123,26 +129,49 @@ def profiled(
         tell(told.Watching(recorder.name, recorder.says, subject.transactions.says, asked.duration_s))
         cpus = machine_facts().online_cpus
         reading = Reading(run.recording, subject.transactions, subject.functions, asked, cpus)
-        recording = Recording(recorder, subject.functions, subject.transactions, healthy=health.healthy)
+        recording = Recording(
+            recorder,
+            subject.functions,
+            subject.transactions,
+            healthy=health.healthy,
+            counters=lambda: counters(subject.server),
+        )
+        compares = subject.backend in WITH_BARE_WINDOWS
         refinement = Refinement(
             subject.functions,
             subject.transactions,
             asked.budget,
             begin_with=named,
+            most=asked.most_named if compares else asked.budget,
             pointers=PointerSearch(
                 recording, reading, subject.functions, asked.budget, asked.searching_s, cpus
             ),
         )
+        price = Price.of(subject.backend)
+
+        def hear(event: told.Told) -> None:
+            _heard(event, tell, health, lambda: _written(run, subject, recording, session.made, refinement))
+
+        first_look = FirstLook(
+            recording,
+            reading,
+            subject.transactions,
+            subject.functions,
+            asked,
+            price,
+            hear,
+            cpus=cpus,
+            compares=compares,
+        )
         session = Session(
             recording,
-            subject.transactions,
             asked,
             reading,
+            first_look,
             refinement,
-            lambda event: _heard(
-                event, tell, health, lambda: _written(run, subject, recorder, session.made, refinement)
-            ),
-            price=Price.of(subject.backend),
+            hear,
+            price=price,
+            compares=compares,
             name_of=lambda number: subject.functions[number].name,
             weight_of=recording.weight,
             batch=BATCH if subject.backend == "attach" else CHEAP_BATCH,
@@ -156,7 +185,9 @@ def profiled(
         if not made.rounds:
             _nothing(made, subject, failure)
         _caught_up(made, reading, refinement)
-        run = _written(run, subject, recorder, made, refinement, state=_state(made, failure), failure=failure)
+        run = _written(
+            run, subject, recording, made, refinement, state=_state(made, failure), failure=failure
+        )
         _ended(run, subject, made, refinement, recording.weight)
         return run, made
 
@@ -264,6 +295,7 @@ def _folder(subject: Subject, asked: Asked, kept: Kept) -> Iterator[Run]:
         markers=tuple(sorted(subject.transactions.marking)),
         server_time=asked.server_time,
         budget=asked.budget,
+        peak=asked.most_on if subject.backend in WITH_BARE_WINDOWS else None,
         machine=Machine(**asdict(machine_facts())),
     )
     run = create(about, kept.out, chosen=kept.name is not None)
@@ -324,7 +356,7 @@ def _caught_up(made: Made, reading: Reading, refinement: Refinement) -> None:
 def _written(
     run: Run,
     subject: Subject,
-    recorder: Recorder,
+    recording: Recording,
     made: Made,
     refinement: Refinement,
     *,
@@ -340,11 +372,15 @@ def _written(
         run.about.model_copy(
             update={
                 "state": state,
-                "says": recorder.says,
+                "says": recording.recorder.says,
                 "functions": tuple(Named(**asdict(one)) for one in known),
                 "call_graph_height": refinement.height([one.height or 0 for one in known]),
                 "pair_ns": price.pair_ns if price else None,
                 "pair_measured": bool(price and price.measured),
+                "marker_pairs": recording.marker_weight(),
+                "of_cycle": made.of_cycle,
+                "counting_s": made.counting_s,
+                "activity": {window: Activity(**asdict(one)) for window, one in recording.activity.items()},
                 "calls": made.calls,
                 "rounds": tuple(_round(made, place) for place in range(len(made.rounds))),
                 "ended": made.ended,

@@ -1,7 +1,7 @@
 """Counts of calls in a transaction, so that the cost of timing functions is known before they are timed.
 
-Entries are counted in batches, each for a fraction of a second: what is called a thousand times a transaction slows the
-server while it is counted, and is found out soon.
+Entries are counted in batches, each for a fraction of a second. What is called a thousand times a transaction slows the
+server while it is counted, and a glance shows it: it is let go of after GLANCE_S.
 """
 
 from __future__ import annotations
@@ -10,8 +10,14 @@ from collections.abc import Callable, Iterator, Sequence
 
 from tare.profile import told
 from tare.profile.recording import Recording
+from tare.protocol.profile.loss import share_of
+from tare.protocol.profile.refinement import Costs
 
 BATCH = 48
+GLANCE_S = 0.05
+HOT = 0.02
+"""Share of a CPU that counting a function may take for longer than a glance: it has hundreds of entries by then."""
+
 LEAST_S = 0.25
 MOST_S = 1.0
 LONGEST = 2.0
@@ -44,9 +50,11 @@ class Counts:
         round_: int,
         tell: Callable[[told.Told], None],
         size: int = BATCH,
+        entry_ns: Callable[[int], float] = lambda _: 0.0,
     ) -> int:
         """Counts those not counted before, for so long in all if that is enough for every batch, and for LONGEST times
-        as long at most. Returns how many it left uncounted for lack of time. Raises ServerEnded."""
+        as long at most. `entry_ns`: what counting an entry of a function costs. Returns how many it left uncounted for
+        lack of time. Raises ServerEnded."""
         new = [one for one in dict.fromkeys(functions) if one not in self]
         parts = list(batches(new, size))
         each = min(MOST_S, max(LEAST_S, seconds / max(1, len(parts))))
@@ -56,12 +64,35 @@ class Counts:
                 return sum(len(one) for one in parts[number - 1 :])
             tell(told.Counting(number, len(parts), len(part)))
             recording.count(part, round_)
-            lasted = recording.last(each)
-            entries = recording.calls()
-            for one in part:
-                if one not in recording.refused:
-                    self._entries[one] = (recording.last_window, entries.get(one, 0), lasted)
+            lasted = recording.last(GLANCE_S)
+            entries = self._keep(recording, part, lasted)
+            hot = {one for one in part if entries.get(one, 0) * entry_ns(one) > HOT * 1e9 * lasted}
+            if hot:
+                part = [one for one in part if one not in hot]
+                if not part:
+                    continue
+                recording.count(part, round_)
+                lasted = 0.0
+            self._keep(recording, part, lasted + recording.last(each - GLANCE_S))
         return 0
+
+    def _keep(self, recording: Recording, functions: Sequence[int], seconds: float) -> dict[int, int]:
+        """Entries in the last window so far, in the place of what was known of these functions."""
+        entries = recording.calls()
+        for one in functions:
+            if one not in recording.refused:
+                self._entries[one] = (recording.last_window, entries.get(one, 0), seconds)
+        return entries
+
+    def lost_s(self, costs: Costs, of_cycle: float) -> float:
+        """Seconds of throughput that counting took, predicted: an entry costs half of an entry and exit. `of_cycle`: as
+        `Pace.of_cycle`."""
+        added: dict[int, float] = {}  # by window
+        lasted: dict[int, float] = {}
+        for function, (window, _, seconds) in self._entries.items():
+            added[window] = added.get(window, 0.0) + of_cycle * costs.of(function) / 2
+            lasted[window] = seconds
+        return sum(share_of(added[window]) * seconds for window, seconds in lasted.items())
 
     def per_transaction(self, transactions_in: Callable[[int], int], rate: float) -> dict[int, float]:
         """`transactions_in`: a window; `rate`: transactions a second over all windows."""

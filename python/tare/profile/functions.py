@@ -194,6 +194,18 @@ class Functions:
         ]
         return [*(self._known[other] for other in self._across.get(number, ())), *own]
 
+    def callers(self, number: int) -> list[Known]:
+        """Named functions of the same file that call it directly, by address."""
+        one = self._known[number]
+        image = self._images[one.object]
+        return [
+            self._number(image, other)
+            for other in image.functions()
+            if other.name
+            and other.address != one.address
+            and any(address == one.address for address, _ in image.callees(other.address))
+        ]
+
     def called_by_pointer(self) -> list[Known]:
         """Functions that may be called by pointer, the most plausible first: named ones that come back and whose
         address the program holds or, in a library, that it exports; those that nobody calls by name come first.

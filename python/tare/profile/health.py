@@ -155,21 +155,12 @@ class Health:
     def _slices(self) -> dict[int, int]:
         """By thread, how often it was given a CPU."""
         found: dict[int, int] = {}
-        for pid in self._processes():
+        for pid in self._server.processes():
             with suppress(OSError):
                 for task in Path(f"/proc/{pid}/task").iterdir():
                     with suppress(OSError, IndexError, ValueError):
                         found[int(task.name)] = int((task / "schedstat").read_text().split()[2])
         return found
-
-    def _processes(self) -> Iterator[int]:
-        ours = self._server.pid
-        yield ours
-        if self._server.follow_children:
-            with suppress(OSError):
-                for task in Path(f"/proc/{ours}/task").iterdir():
-                    with suppress(OSError):
-                        yield from map(int, (task / "children").read_text().split())
 
 
 def _death(last: Exit, ends: Collection[Exit], *, whole: bool) -> Death:

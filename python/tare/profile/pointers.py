@@ -13,6 +13,7 @@ from typing import Protocol
 
 from tare.profile.functions import Functions
 from tare.profile.recording import Recording
+from tare.protocol.profile.loss import Activity
 from tare.protocol.profile.refinement import Costs
 
 COUNTED = 1_024
@@ -55,7 +56,7 @@ class Reader(Protocol):
     """Part of `tare.profile.reading.Reading`."""
 
     def look(self) -> None: ...
-    def pace(self, since: int = 0) -> Pace: ...
+    def pace(self, activity: Mapping[int, Activity], since: int = 0) -> Pace: ...
     def calls_seen(self) -> list[tuple[int | None, int, int]]: ...
 
 
@@ -109,7 +110,11 @@ class PointerSearch:
     def search(self, candidates: Sequence[int], above: Sequence[int], costs: Costs) -> Search:
         """`above`: watched functions beneath which callees are sought; they stay watched. Raises ServerEnded."""
         found = Search(len(candidates))
-        pace, round_, begun = self._reader.pace(), self._recording.last_round, self._recording.clock()
+        pace, round_, begun = (
+            self._reader.pace(self._recording.activity),
+            self._recording.last_round,
+            self._recording.clock(),
+        )
         mean_s = pace.mean_ns / 1e9
         self._count(candidates, found, costs, mean_s, round_, begun + COUNTING * self._seconds)
         transactions_ns = pace.rate * pace.own_ns  # a second

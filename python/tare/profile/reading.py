@@ -15,12 +15,13 @@ import pyarrow.compute as pc
 from tare.errors import TareError
 from tare.profile.excerpt import Windows, excerpt
 from tare.profile.functions import Functions
+from tare.profile.reader import Pace
 from tare.profile.request import Asked
-from tare.profile.session import Pace
 from tare.profile.transactions import Transactions
 from tare.profile.windows import AFTER, MARKERS, PROBED
 from tare.protocol.profile.analyse import analyse
-from tare.protocol.profile.found import Findings, Overhead
+from tare.protocol.profile.found import Findings, MarkersLoss, Overhead
+from tare.protocol.profile.loss import Activity, markers_loss
 from tare.protocol.profile.measured import VALID, Function, Ints, Measured, Window, from_tables
 from tare.protocol.profile.overhead import Turn, ended_in, ends, overhead, turns
 
@@ -149,7 +150,7 @@ class Reading:
         ]
 
     # Pace ------------------------------------------------------------------------
-    def pace(self, since: int = 0) -> Pace:
+    def pace(self, activity: Mapping[int, Activity], since: int = 0) -> Pace:
         chosen = [one for one in self._windows if one.purpose == MARKERS and one.number >= since]
         durations = self._durations([one.number for one in chosen])
         return Pace(
@@ -157,6 +158,8 @@ class Reading:
             seconds=sum(one.end_ns - one.begin_ns for one in chosen) / 1e9,
             mean_ns=float(durations.mean()) if len(durations) else 0.0,
             cpus=self._cpus,
+            busy=_busy([activity[one.number] for one in chosen if one.number in activity]),
+            intervals=marker_pairs(self._transactions) if len(durations) else 1.0,
         )
 
     def transactions_in(self, window: int) -> int:
@@ -189,6 +192,9 @@ class Reading:
         markers = marker_pairs(self._transactions)
         return overhead(taken, events=pairs, pair_ns=pair_ns, marker_events=markers, cpus=self._cpus)
 
+    def markers_loss(self, activity: Mapping[int, Activity]) -> MarkersLoss | None:
+        return markers_loss(self._over, self._windows, activity)
+
     def _measured(self, round_: int) -> Measured:
         chosen = [one for one in self._windows if one.round == round_ and one.purpose == PROBED]
         return from_tables(
@@ -202,6 +208,12 @@ class Reading:
             lost=self._lost,
             call_graph_height=self._functions.call_graph_height(self._of.tops),
         )
+
+
+def _busy(of: Sequence[Activity]) -> float:
+    """CPUs of the machine that were busy, in the mean."""
+    seconds = sum(one.seconds for one in of)
+    return sum(one.busy_s for one in of) / seconds if seconds else 0.0
 
 
 def marker_pairs(transactions: pa.Table) -> float:

@@ -7,10 +7,12 @@ from collections.abc import Callable, Sequence
 from typing import Protocol
 
 from tare.errors import TareError
+from tare.profile.activity import Counters
 from tare.profile.costs import STEP
 from tare.profile.functions import Functions, Target
 from tare.profile.transactions import Probe, Transactions
-from tare.profile.windows import AFTER, COUNTING, MARKERS, PROBED, RESTING
+from tare.profile.windows import AFTER, BARE, COUNTING, MARKERS, PROBED, RESTING
+from tare.protocol.profile.loss import Activity
 
 _LOOK_S = 0.1
 """Between two looks whether the server still runs."""
@@ -56,11 +58,15 @@ class Recording:
         clock: Callable[[], float] = time.monotonic,
         pause: Callable[[float], None] = time.sleep,
         healthy: Callable[[], bool] = lambda: True,
+        counters: Callable[[], Counters] = lambda: Counters({}, {}),
     ) -> None:
-        """`healthy`: whether no process of the server died of a signal, as far as is known."""
+        """`healthy`: whether no process of the server died of a signal, as far as is known. `counters`: the kernel's,
+        of the server."""
         self.recorder = recorder
         self.clock = clock
         self._healthy = healthy
+        self._counters = counters
+        self.activity: dict[int, Activity] = {}  # by window
         self._pause = pause
         self._functions = functions
         self._transactions = transactions
@@ -84,6 +90,10 @@ class Recording:
         """One with the transactions' markers alone."""
         self._set((), MARKERS, round_, "timing", entry_only=False)
 
+    def bare(self, round_: int) -> None:
+        """One with no probe at all."""
+        self._set((), BARE, round_, "timing", entry_only=False)
+
     def rest(self, round_: int) -> None:
         """One that no figure is made of: we work on the same machine meanwhile."""
         self._set((), RESTING, round_, "timing", entry_only=False)
@@ -100,6 +110,12 @@ class Recording:
         """One in which their entries are counted."""
         self._set(watched, COUNTING, round_, "counting", entry_only=True)
 
+    def count_markers(self, round_: int) -> None:
+        """One in which the entries of the transactions' markers are counted, and nothing is timed."""
+        self._set(
+            sorted(self._transactions.marking), COUNTING, round_, "counting", entry_only=True, markers=False
+        )
+
     def calls(self) -> dict[int, int]:
         return self.recorder.calls()
 
@@ -111,23 +127,39 @@ class Recording:
             self._weights |= {one: 1 + STEP * ends for one, ends in self.recorder.stepped(targets)}
         return self._weights.get(number, 1.0)
 
+    def marker_weight(self) -> float:
+        """Usual pairs that the markers of an interval cost: those of the dearest."""
+        return max(map(self.weight, self._transactions.marking), default=1.0)
+
     def last(self, seconds: float) -> float:
         """Waits so long, and says how long it was. Raises ServerEnded."""
-        begun = self.clock()
+        begun, before = self.clock(), self._counters()
         while (left := seconds - (self.clock() - begun)) > 0:
             if not (self.recorder.alive() and self._healthy()):
                 raise ServerEnded
             self._pause(min(_LOOK_S, left))
-        return self.clock() - begun
+        lasted = self.clock() - begun
+        self.activity[self.last_window] = self._counters().since(before, lasted)
+        return lasted
 
-    def _set(self, watched: Sequence[int], purpose: str, round_: int, mode: str, *, entry_only: bool) -> None:
+    def _set(
+        self,
+        watched: Sequence[int],
+        purpose: str,
+        round_: int,
+        mode: str,
+        *,
+        entry_only: bool,
+        markers: bool = True,
+    ) -> None:
         from tare._probe import ProbeError
 
         if purpose != AFTER and not (self.recorder.alive() and self._healthy()):
             raise ServerEnded
-        marking = self._transactions.marking
+        marked = self._transactions.markers if markers and purpose != BARE else ()
+        marking = {probe[0] for probe in marked}
         able = [number for number in watched if number not in marking and number not in self.refused]
-        probes = [*self._transactions.markers, *((number, "site", False, entry_only) for number in able)]
+        probes = [*marked, *((number, "site", False, entry_only) for number in able)]
         targets = [self._functions[number].target() for number in (*sorted(marking), *able)]
         begun = self.clock()
         try:
@@ -140,5 +172,7 @@ class Recording:
         if purpose == PROBED:
             self.ways = self.recorder.watching()
         self._windows += 1
-        self.timed = tuple(one for one in able if one not in self.refused)
+        self.timed = tuple(
+            one for one in able if one not in self.refused | dict.fromkeys(self._transactions.marking)
+        )
         self.last_round = round_

@@ -52,7 +52,8 @@ class Step:
 class Refinement:
     """Of one profile: remembers what was looked at.
 
-    `begin_with`: functions of the first round, instead of those known to be worth a look. `pointers`: searches for
+    `begin_with`: functions of the first round, instead of those known to be worth a look; `most`: budget of that round,
+    since the user asked for them; None: the usual one. `pointers`: searches for
     callees by pointer; without it they are learnt where they happen to be seen."""
 
     def __init__(
@@ -62,12 +63,14 @@ class Refinement:
         budget: float,
         *,
         begin_with: Sequence[int] = (),
+        most: float | None = None,
         pointers: PointerSearch | None = None,
     ) -> None:
         self._functions = functions
         self._of = transactions
         self._budget = budget
         self._begin_with = tuple(begin_with)
+        self._most = budget if most is None else most
         self._pointers = pointers
         self._sought: Search | None = None  # the last search, where it left a source undivided
         self._plugins: frozenset[str] = frozenset()  # that were loaded when the last step was chosen
@@ -80,11 +83,12 @@ class Refinement:
         goes: where it is for one call, that is to be the log's flush."""
         if self._begin_with:
             asked_for = [one for one in self._begin_with if self._functions[one].returns]
-            return self._among([asked_for], count, "functions that were asked for")
+            return self._among([asked_for], count, "functions that were asked for", self._most)
         return self._among(
             [self._of.waits, self._of.seeds, self._top()],
             count,
             "known waits and phases, and what the transaction's root calls",
+            self._budget,
         )
 
     def next(self, findings: Findings, watched: Sequence[int], count: Count) -> Step:
@@ -225,14 +229,14 @@ class Refinement:
             callee.id for one in self._of.tops for callee in self._functions.children(one)
         ]
 
-    def _among(self, groups: Sequence[Sequence[int]], count: Count, reason: str) -> Step:
+    def _among(self, groups: Sequence[Sequence[int]], count: Count, reason: str, budget: float) -> Step:
         """Each group has what the ones before it leave of the budget."""
         costs = count([one for group in groups for one in group if one not in self._looked_at])
         watch: tuple[int, ...] = ()
         too_hot: dict[int, None] = {}
         for group in groups:
             graph = self._graph({TRANSACTION: [one for one in group if one not in too_hot]})
-            left = self._budget - costs.predicted(watch)
+            left = budget - costs.predicted(watch)
             found = plan({TRANSACTION: 1.0}, graph, (), self._looked_at, costs, left, first=self._of.waits)
             self._looked_at |= set(found.added)
             watch += found.added

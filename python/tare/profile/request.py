@@ -8,19 +8,38 @@ DEFAULT_ROUNDS = 5
 DEFAULT_BUDGET = 0.05
 DEFAULT_DURATION_S = 60.0
 
+PEAK = 4.0
+"""Times the budget that probes may take while all are on, unless told."""
+
 
 @dataclass(frozen=True, slots=True)
 class Asked:
     """All but whom to watch."""
 
     txn: str | None = None  # None: the DBMS's usual one
-    budget: float = DEFAULT_BUDGET  # share of a transaction's mean duration that probes may take
+    budget: float = DEFAULT_BUDGET  # share of the throughput that probes may take, over the whole profile
+    peak: float | None = None  # the same while all probes are on; None: PEAK times the budget
     duration_s: float = DEFAULT_DURATION_S  # of all rounds, counting and analysis included
     rounds: int = DEFAULT_ROUNDS  # at most; 1: no refinement
     functions: tuple[str, ...] = ()  # to watch in the first round; empty: the preset's
     only: bool = False  # these functions and no others
     server_time: bool = False  # T is without waiting for the client
     seed: int = 0  # of the windows' order
+
+    @property
+    def most_on(self) -> float:
+        """Share of the throughput that probes may take while all are on."""
+        return min(1.0, PEAK * self.budget) if self.peak is None else self.peak
+
+    @property
+    def most_markers(self) -> float:
+        """What the transactions' markers alone may take of it, so that room is left for functions."""
+        return max(self.most_on - self.budget, self.most_on / 2)
+
+    @property
+    def most_named(self) -> float:
+        """What functions that the user named may take while all probes are on: windows without any make up for it."""
+        return max(self.budget, self.most_on - self.budget)
 
     def counting_s(self, first: bool) -> float:
         """Of all batches together. Most candidates come to the first round."""

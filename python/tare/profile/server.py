@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -53,6 +54,16 @@ class Server:
     @property
     def alive(self) -> bool:
         return local.is_alive(self.pid, self.born)
+
+    def processes(self) -> list[int]:
+        """Its own process, and its children where they are watched too."""
+        found = [self.pid]
+        if self.follow_children:
+            with suppress(OSError):
+                for task in Path(f"/proc/{self.pid}/task").iterdir():
+                    with suppress(OSError):
+                        found += map(int, (task / "children").read_text().split())
+        return found
 
 
 def server(

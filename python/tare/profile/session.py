@@ -20,26 +20,24 @@ from random import Random
 from time import monotonic
 from typing import Protocol
 
-from tare.errors import TareError, TooFewTransactions
+from tare.errors import TooFewTransactions
 from tare.profile import told
 from tare.profile.costs import MOST_CHANGE, Price
 from tare.profile.counting import BATCH, FEW, Counts
 from tare.profile.ending import WORDS, Ending
+from tare.profile.first_look import LOOKING, FirstLook, Look
+from tare.profile.reader import Pace, Reader
 from tare.profile.recording import Recording, ServerEnded
 from tare.profile.refine import Count, Step
 from tare.profile.request import Asked
-from tare.profile.transactions import Transactions
-from tare.profile.windows import AFTER_S, LEAST_PAIRS, PROBED, Turn, turns
-from tare.protocol.profile.found import Findings, Overhead
-from tare.protocol.profile.overhead import Excess, excess, own_ns
+from tare.profile.windows import AFTER_S, BARE, LEAST_PAIRS, PROBED, Duty, Turn, turns
+from tare.protocol.profile.found import Findings, MarkersLoss, Overhead
+from tare.protocol.profile.loss import share_of
+from tare.protocol.profile.overhead import Excess, excess
 from tare.protocol.profile.overhead import Turn as Measured
 from tare.protocol.profile.refinement import Costs
 
 FIRST_ROUND = 1
-LOOKING = 0
-"""The round number of windows before the first: looking for transactions, and counting."""
-
-
 FEWEST = 50
 """Transactions of a round, from which the next one is chosen."""
 
@@ -54,10 +52,6 @@ OTHER_LOAD = 3.0
 
 MOST_ANEW = 2
 """Times that refinement begins again: a load that swings is what there is."""
-
-
-class NoTransactions(TareError):
-    """None came while they were waited for."""
 
 
 class OverBudget(Exception):
@@ -78,55 +72,6 @@ class OtherLoad(Exception):
     def __init__(self, since: int) -> None:
         super().__init__(since)
         self.since = since  # a window
-
-
-@dataclass(frozen=True, slots=True)
-class Pace:
-    """Number and duration of the transactions in some windows."""
-
-    transactions: int  # that ended there; 0: none is whole
-    seconds: float
-    mean_ns: float
-    cpus: int = 0  # that they share; 0: plenty
-
-    @property
-    def rate(self) -> float:
-        return self.transactions / self.seconds if self.seconds > 0 else 0.0
-
-    @property
-    def own_ns(self) -> float:
-        """What a budget is a share of."""
-        return own_ns(self.mean_ns, self.rate, self.cpus)
-
-
-class Reader(Protocol):
-    """What has been recorded so far, put together and analysed."""
-
-    @property
-    def megabytes(self) -> float:
-        """Size of the recording."""
-
-    def look(self) -> None:
-        """Reads the whole recording again."""
-
-    def glance(self, since: int) -> Sequence[Measured]:
-        """Windows from this one on that take turns, without what was recorded before."""
-
-    def open_threads(self) -> frozenset[int]:
-        """Threads whose transaction was not seen to end; of the last `look`."""
-
-    def pace(self, since: int = 0) -> Pace:
-        """Of windows with the markers alone, from this one on."""
-
-    def transactions_in(self, window: int) -> int: ...
-
-    def ended_since(self, window: int) -> int:
-        """Transactions that ended in this window or later, without what was recorded before."""
-
-    def findings(self, round_: int) -> Findings: ...
-
-    def overhead(self, round_: int, pairs: float, pair_ns: float) -> Overhead | None:
-        """`pairs`: entries and exits in a transaction, of the functions that were watched."""
 
 
 class Choose(Protocol):
@@ -189,6 +134,8 @@ class Made:
     )  # functions of the last round, by how they were watched
     price: Price | None = None
     own_ns: float = 0.0  # of a transaction without probes
+    of_cycle: float = 1.0  # `own_ns`, as a share of the time in which the machine makes one
+    counting_s: float = 0.0  # seconds of throughput that counting calls took, predicted
     notes: list[str] = field(default_factory=list)
     stopped_by: KeyboardInterrupt | None = None
     ending: Ending | None = None
@@ -202,24 +149,26 @@ class Made:
 
 
 class Session:
-    """`batch`: of functions whose entries are counted at the same time."""
+    """`batch`: of functions whose entries are counted at the same time; `compares`: whether windows without any probe
+    are made."""
 
     def __init__(
         self,
         recording: Recording,
-        transactions: Transactions,
         asked: Asked,
         reader: Reader,
+        first_look: FirstLook,
         choose: Choose,
         tell: Callable[[told.Told], None],
         *,
         price: Price,
         name_of: Callable[[int], str],
         weight_of: Callable[[int], float] = lambda _: 1.0,
+        compares: bool = False,
         batch: int = BATCH,
     ) -> None:
         self._recording = recording
-        self._transactions = transactions
+        self._first_look = first_look
         self._asked = asked
         self._reader = reader
         self._choose = choose
@@ -230,12 +179,14 @@ class Session:
         )
         self._name_of = name_of
         self._weight_of = weight_of
+        self._compares = compares
         self._batch = batch
         self._counts = Counts()
         self._calls: dict[int, float] = {}
         self._draw = Random(asked.seed)
         self._own_ns = 0.0
         self._counted_at = Pace(0, 0.0, 0.0)
+        self._markers: MarkersLoss | None = None
         self._counted_before: float | None = None  # transactions a second before any function was watched
         self._anews = 0
         self._since = 0  # the window from which on the load is what it is
@@ -251,10 +202,10 @@ class Session:
 
     def run(self, *, wait_s: float) -> Made:
         """`wait_s`: for the first transaction. Ctrl-C and the server's end leave what was recorded until then; the
-        recorder is stopped in any case. Raises NoTransactions."""
+        recorder is stopped in any case. Raises as `FirstLook.take` does."""
         made = self.made
         try:
-            self._settle(wait_s)
+            self._settle(self._first_look.take(wait_s))
             self._begun = self._recording.clock()  # the requested time is the load's, not its absence's
             self._rounds()
         except TooFewTransactions as few:
@@ -301,39 +252,34 @@ class Session:
         made.calls, made.refused = self._calls, dict(self._recording.refused)
         made.ways = dict(self._recording.ways)
         made.price, made.own_ns = self._price, self._own_ns
+        if self._own_ns > 0:
+            made.of_cycle = self._pace().of_cycle
+            made.counting_s = self._counts.lost_s(self._costs(), made.of_cycle)
         if made.rounds:
             last = set(made.rounds[-1].watched)
             made.alike = tuple(one.number for one in made.rounds[self._era :] if set(one.watched) == last)
 
     # Before the first round -----------------------------------------------------
-    def _settle(self, wait_s: float) -> None:
-        """Until transactions come, and then long enough to know how many and how long they are."""
-        begun = self._recording.clock()
-        while True:
-            self._recording.mark(LOOKING)
-            window = self._recording.last_window
-            self._recording.last(self._asked.settling_s)
-            self._look(LOOKING)
-            pace = self._reader.pace(window)
-            if pace.transactions:
-                self._own_ns, self._since, self._counted_at = pace.own_ns, window, pace
-                self._counted_before = pace.rate
-                return
-            waited = self._recording.clock() - begun
-            if waited >= wait_s:
-                raise NoTransactions(
-                    f"no transaction ended in {waited:.0f} s ({self._transactions.says})",
-                    "put a load on the server meanwhile, such as tare bench oltp run; "
-                    "or name another transaction: --txn function:NAME",
-                )
-            self._tell(told.Waiting(waited))
+    def _settle(self, look: Look) -> None:
+        """What the first look shows holds until a window shows otherwise."""
+        self._own_ns, self._since, self._counted_at = look.pace.own_ns, look.since, look.pace
+        self._counted_before = look.pace.rate
+        self._markers = look.markers
 
     def _count(self, functions: Sequence[int]) -> Costs:
         """With the calls of these functions counted."""
         if any(one not in self._counts for one in functions):
             round_ = self.made.rounds[-1].number if self.made.rounds else LOOKING
             seconds = self._asked.counting_s(first=not self.made.rounds)
-            left = self._counts.take(self._recording, functions, seconds, round_, self._tell, self._batch)
+            left = self._counts.take(
+                self._recording,
+                functions,
+                seconds,
+                round_,
+                self._tell,
+                self._batch,
+                lambda one: self._price.pair_ns * self._weight_of(one) / 2,
+            )
             if left:
                 self.made.notes.append(
                     f"{left} functions were not counted for lack of time, and so not watched: profile for longer"
@@ -344,7 +290,7 @@ class Session:
         return self._costs()
 
     def _pace(self) -> Pace:
-        return self._reader.pace(self._since)
+        return self._reader.pace(self._recording.activity, self._since)
 
     def _costs(self) -> Costs:
         return Costs(self._calls, self._price.pair_ns * self._held_up, self._own_ns, self._weight_of)
@@ -445,10 +391,11 @@ class Session:
 
         Raises ServerEnded, TooFewTransactions, and OtherLoad where another round may come."""
         first = self._recording.last_window + 1
-        order = turns(max(1.0, seconds), self._draw)
-        self._take_turns(number, watch, order, seconds, awaits_news=awaits_news)
+        duty = self._duty(watch)
+        order = turns(max(1.0, seconds), self._draw, duty, last=last)
+        self._take_turns(number, watch, order, seconds, duty, awaits_news=awaits_news)
         self._look(number)
-        if not last and self._is_another(self._reader.pace(first)):
+        if not last and self._is_another(self._reader.pace(self._recording.activity, first)):
             raise OtherLoad(first)
         findings = self._reader.findings(number)
         self.made.findings = findings
@@ -467,35 +414,39 @@ class Session:
         watch: Sequence[int],
         order: Sequence[Turn],
         seconds: float,
+        duty: Duty | None,
         *,
         awaits_news: bool,
     ) -> None:
-        """Goes through windows, pair after pair, and looks at what the pairs so far cost. No further pair begins when
-        the time is over. Raises OverBudget, Stalled, ServerEnded."""
+        """Goes through windows, group after group, and looks at what the groups so far cost. No further group begins
+        when the time is over. Raises OverBudget, Stalled, ServerEnded."""
         recording = self._recording
         until = recording.clock() + max(seconds, 1.0)
         if self._seen_in != number:
             self._seen, self._seen_in = [], number
         since = recording.last_window + 1
         glanced = recording.clock()
+        kinds = len({turn.purpose for turn in order})
         for place, turn in enumerate(order, 1):
             self._tell(
                 told.Window(number, place, len(order), turn.purpose, turn.seconds, len(watch), self._left())
             )
             if turn.purpose == PROBED:
                 recording.probe(watch, number)
+            elif turn.purpose == BARE:
+                recording.bare(number)
             else:
                 recording.mark(number)
             recording.last(turn.seconds)
-            pairs, half = divmod(place, 2)
-            if half or pairs < LEAST_PAIRS:
+            groups, rest = divmod(place, kinds)
+            if rest or groups < LEAST_PAIRS:
                 continue
             over = place == len(order) or recording.clock() >= until
             over = over or (awaits_news and self._choose.has_news())
             if over or recording.clock() - glanced >= self._glance_s / GLANCING:
                 self._seen += self._glance(number, since)
                 since, glanced = recording.last_window + 1, recording.clock()
-                self._judge(self._seen, watch)
+                self._judge(self._seen, watch, duty)
             if over:
                 return
 
@@ -507,14 +458,38 @@ class Session:
         self._glance_s = monotonic() - begun
         return found
 
-    def _judge(self, seen: Sequence[Measured], watch: Sequence[int]) -> None:
+    def _duty(self, watch: Sequence[int]) -> Duty | None:
+        if not self._compares:
+            return None
+        markers = self._markers_share()
+        functions = share_of(self._costs().predicted(watch) * self._pace().of_cycle)
+        counting = self._counts.lost_s(self._costs(), self._pace().of_cycle) / self._asked.duration_s
+        budget = max(self._asked.budget / 2, self._asked.budget - counting)
+        return Duty(functions + markers, markers, budget)
+
+    def _markers_share(self) -> float:
+        """Share of the throughput that the markers alone take, as measured; else as predicted."""
+        if self._markers is not None:
+            return max(0.0, self._markers.figure.value)
+        pace = self._pace()
+        return share_of(
+            pace.intervals * self._recording.marker_weight() * self._price.pair_ns / pace.cycle_ns
+        )
+
+    def _allowed(self, duty: Duty | None) -> float:
+        """Share of the throughput that probes may take while all are on, without the markers."""
+        if duty is None:
+            return self._asked.budget
+        return max(0.0, min(duty.allowed_on, self._asked.most_on - duty.markers))
+
+    def _judge(self, seen: Sequence[Measured], watch: Sequence[int], duty: Duty | None) -> None:
         probed = [one for one in seen if one.probed and one.transactions]
         if probed:
             self._during = probed[-1].rate
         expected = self._counted_at.rate * sum(one.seconds for one in seen[-2:])
         if expected >= FEW and not any(one.transactions for one in seen[-2:]):
             raise Stalled
-        if watch and (found := excess(seen, self._asked.budget)) is not None:
+        if watch and (found := excess(seen, self._allowed(duty))) is not None:
             raise OverBudget(found)
 
     def _is_another(self, now: Pace) -> bool:
@@ -553,6 +528,8 @@ class Session:
     def _learn(self, overhead: Overhead | None, pairs: float) -> None:
         """What time transactions have without probes, and what a probe really costs here."""
         self._own_ns = self._pace().own_ns or self._own_ns
+        if self._compares:
+            self._markers = self._reader.markers_loss(self._recording.activity) or self._markers
         if overhead is not None and overhead.latency is not None:
             latency = overhead.latency
             self._price = self._price.learnt(latency.low, latency.high, pairs, self._own_ns)

@@ -9,15 +9,17 @@ from dataclasses import dataclass, field
 from tare.errors import TooFewTransactions
 from tare.profile.ending import Ending
 from tare.profile.functions import Known, Target
+from tare.profile.reader import Pace
 from tare.profile.recording import Recording
 from tare.profile.refine import Count, Step
-from tare.profile.session import Pace
 from tare.profile.transactions import Probe, Transactions
-from tare.protocol.profile.found import Estimate, Findings, Overhead
+from tare.protocol.profile.found import Estimate, Findings, MarkersLoss, Overhead
+from tare.protocol.profile.loss import Activity
 from tare.protocol.profile.overhead import Turn
 from tare.protocol.profile.refinement import Costs
 
 MARKER = 1
+MARKERS: tuple[Probe, ...] = ((MARKER, "site", True, False),)
 MEAN_NS = 10e6
 RATE = 100.0
 
@@ -69,7 +71,11 @@ class NoRecorder:
         round: int,
     ) -> list[tuple[int, str]]:
         assert {probe[0] for probe in probes} <= {target[0] for target in targets}
-        assert probes[0][0] == MARKER, "markers are on in every window"
+        counts_markers = purpose == "counting" and probes == [(MARKER, "site", False, True)]
+        if purpose == "bare":
+            assert not probes
+        elif not counts_markers:
+            assert probes[0] == MARKERS[0], "markers are on in every other window"
         watched = tuple(probe[0] for probe in probes if probe[0] != MARKER)
         assert all(probe[3] == (mode == "counting") for probe in probes if probe[0] != MARKER)
         self._clock.now += self.set_s
@@ -83,7 +89,8 @@ class NoRecorder:
     def calls(self) -> dict[int, int]:
         last = self.sets[-1]
         transactions = RATE * (self._clock.now - last.at)
-        return {one: round(self._calls.get(one, 0.0) * transactions) for one in last.watched}
+        watched = last.watched or (MARKER,)  # no others: the markers are counted
+        return {one: round(self._calls.get(one, float(one == MARKER)) * transactions) for one in watched}
 
     def watching(self) -> dict[str, int]:
         watched = [one for one in self.sets[-1].watched if one not in self._refused]
@@ -97,7 +104,10 @@ class NoRecorder:
 
 
 class NoFunctions:
-    """Any number is a function."""
+    """Any number is a function, and each is called by the two before it."""
+
+    def callers(self, number: int) -> list[Known]:
+        return [self[number + 7], self[number + 8]]
 
     def __getitem__(self, number: int) -> Known:
         return Known(number, f"f{number}", "/program", 0x1000 * number, 64, False, True)
@@ -123,6 +133,8 @@ class NoReader:
     slowed: Callable[[tuple[int, ...]], float] = lambda watched: 1.0
     stalls_at: float = float("inf")  # after it, no transaction ends
     megabytes: float = 1.0
+    markers: MarkersLoss | None = None
+    mean_ns: float = MEAN_NS
 
     def look(self) -> None:
         assert self.recorder.sets[-1].purpose == "resting", "we work only when no figure is made"
@@ -147,19 +159,24 @@ class NoReader:
         assert one.purpose == "after"
         return 0 if one.at >= self.stalls_at else round(RATE * (self.clock.now - one.at))
 
-    def pace(self, since: int = 0) -> Pace:
+    def pace(self, activity: Mapping[int, Activity], since: int = 0) -> Pace:
         if self.clock.now < self.none_until:
             return Pace(0, 1.0, 0.0)
         if self.swings:
             self.paces += 1
             return Pace(round(RATE * 10 ** (self.paces % 2)), 1.0, MEAN_NS)
         ramps = self.ramps_until is not None and self.recorder.sets[since].at < self.ramps_until
-        return Pace(round(RATE / 10 if ramps else RATE), 1.0, MEAN_NS)
+        return Pace(round(RATE / 10 if ramps else RATE), 1.0, self.mean_ns)
 
     def transactions_in(self, window: int) -> int:
         sets = self.recorder.sets
         end = sets[window + 1].at if window + 1 < len(sets) else self.clock.now
         return round(RATE * (end - sets[window].at))
+
+    def markers_loss(self, activity: Mapping[int, Activity]) -> MarkersLoss | None:
+        bare = {number for number, one in enumerate(self.recorder.sets) if one.purpose == "bare"}
+        assert bare <= set(activity), "the kernel's counters are read in each window"
+        return self.markers
 
     def findings(self, round_: int) -> Findings:
         if self.clock.now < self.few_until:
@@ -235,7 +252,7 @@ def transactions() -> Transactions:
         txn="function:f1",
         says="each call of f1",
         rules={"rule": "function", "root": MARKER},
-        markers=((MARKER, "site", True, False),),
+        markers=MARKERS,
         tops=(MARKER,),
         seeds=(),
     )

@@ -54,13 +54,13 @@ def test_an_empty_name_is_refused(text: str) -> None:
 
 @pytest.mark.parametrize(("text", "value"), [("5%", 0.05), ("0.05", 0.05), ("2.5 %", 0.025), ("100%", 1.0)])
 def test_a_budget_is_a_share(text: str, value: float) -> None:
-    assert share(text) == pytest.approx(value)
+    assert share(text, "--budget") == pytest.approx(value)
 
 
 @pytest.mark.parametrize("text", ["", "0", "-5%", "101%", "5", "much", "nan"])
 def test_what_is_no_share_is_refused(text: str) -> None:
     with pytest.raises(UsageError, match="--budget"):
-        share(text)
+        share(text, "--budget")
 
 
 # Functions of one name --------------------------------------------------------------------

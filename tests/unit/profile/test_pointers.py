@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from tare.profile.pointers import COUNTED, GLANCE_S, PointerSearch, Search
-from tare.profile.session import Pace
+from tare.profile.reader import Pace
+from tare.protocol.profile.loss import Activity
 from tare.protocol.profile.refinement import Costs
 from tests.unit.profile.doubles import MEAN_NS, Clock, NoFunctions, NoRecorder, recording
 
@@ -20,7 +21,7 @@ class Reader:
 
     def look(self) -> None: ...
 
-    def pace(self, since: int = 0) -> Pace:
+    def pace(self, activity: Mapping[int, Activity], since: int = 0) -> Pace:
         return Pace(100, 1.0, MEAN_NS)
 
     def calls_seen(self) -> list[tuple[int | None, int, int]]:

@@ -8,17 +8,20 @@ from dataclasses import dataclass
 
 import pytest
 
+from tare.errors import UsageError
 from tare.profile import told
 from tare.profile.costs import Price
 from tare.profile.ending import Ending
+from tare.profile.first_look import FirstLook, NoTransactions
 from tare.profile.refine import Step
 from tare.profile.request import Asked
-from tare.profile.session import Made, NoTransactions, Session
-from tare.protocol.profile.found import Estimate
+from tare.profile.session import Made, Session
+from tare.protocol.profile.found import Counter, Estimate, MarkersLoss
 from tests.unit.profile.doubles import (
     MEAN_NS,
     RATE,
     Clock,
+    NoFunctions,
     NoReader,
     NoRecorder,
     Script,
@@ -65,6 +68,9 @@ def play(
     stalls_at: float = float("inf"),
     set_s: float = 0.0,
     interrupt: Callable[[told.Told], bool] = lambda event: False,
+    compares: bool = False,
+    markers: MarkersLoss | None = None,
+    mean_ns: float = MEAN_NS,
 ) -> Played:
     clock = Clock()
     recorder = NoRecorder(clock, dict.fromkeys(range(2, 50), 1.0) | dict(calls or {}), refused or {})
@@ -78,24 +84,40 @@ def play(
         if interrupt(event):
             raise KeyboardInterrupt
 
-    session = Session(
-        recording(recorder, clock),
+    windows, request = recording(recorder, clock), asked or Asked(duration_s=60.0)
+    reader = NoReader(
+        recorder,
+        clock,
+        latency,
+        none_until=none_until,
+        ramps_until=ramps_until,
+        swings=swings,
+        few_until=few_until,
+        slowed=slowed,
+        stalls_at=stalls_at,
+        markers=markers,
+        mean_ns=mean_ns,
+    )
+    first_look = FirstLook(
+        windows,
+        reader,
         transactions(),
-        asked or Asked(duration_s=60.0),
-        NoReader(
-            recorder,
-            clock,
-            latency,
-            none_until=none_until,
-            ramps_until=ramps_until,
-            swings=swings,
-            few_until=few_until,
-            slowed=slowed,
-            stalls_at=stalls_at,
-        ),
+        NoFunctions(),  # type: ignore[arg-type]
+        request,
+        Price(PAIR_NS),
+        hear,
+        cpus=2,
+        compares=compares,
+    )
+    session = Session(
+        windows,
+        request,
+        reader,
+        first_look,
         script,
         hear,
         price=Price(PAIR_NS),
+        compares=compares,
         name_of=lambda number: f"f{number}",
         batch=4,
     )
@@ -113,14 +135,6 @@ def test_it_looks_then_counts_then_probes() -> None:
     assert purposes[:2] == ["markers", "counting"]
     assert set(purposes[2:-1]) == {"probed", "markers"}
     assert purposes[-1] == "after"
-
-
-def test_windows_with_and_without_probes_take_turns_and_each_pair_is_turned_about() -> None:
-    windows = [one.purpose for one in play().sets if one.round == 1 and one.purpose in ("probed", "markers")]
-    pairs = list(zip(windows[::2], windows[1::2], strict=True))
-    assert all(set(pair) == {"probed", "markers"} for pair in pairs)
-    half = len(pairs) // 2  # the rest are of the time that was left over, which draws its order anew
-    assert all(pair != following for pair, following in itertools.pairwise(pairs[:half]))
 
 
 def test_the_order_of_the_first_pair_is_drawn_from_the_seed() -> None:
@@ -153,6 +167,15 @@ def test_calls_are_counted_in_batches_and_each_function_once() -> None:
     counted = [one.watched for one in played.of("counting")]
     assert [len(one) for one in counted] == [4, 4, 2, 2]
     assert sorted(number for one in counted for number in one) == list(range(2, 14))
+
+
+def test_a_function_that_is_called_very_often_is_counted_for_a_glance() -> None:
+    """RATE transactions a second with 10,000 calls each, of half of 5 us: 250% of a CPU."""
+    played = play(step(2, 3, 4), calls={3: 10_000.0})
+    counted = played.of("counting")
+    assert [one.watched for one in counted] == [(2, 3, 4), (2, 4)]
+    assert counted[1].at - counted[0].at < 0.2
+    assert played.script.costs[0].calls == pytest.approx({2: 1.0, 3: 10_000.0, 4: 1.0}, rel=0.05)
 
 
 def test_the_strategy_is_told_calls_per_transaction_the_price_and_the_mean() -> None:
@@ -255,6 +278,62 @@ def test_under_another_load_calls_are_counted_anew_and_refinement_begins_again()
 def test_a_load_that_swings_is_taken_as_it_is_after_the_second_time() -> None:
     played = play(*(step(2, number) for number in range(3, 9)), asked=Asked(rounds=6), swings=True)
     assert played.script.forgot == 2
+
+
+# Windows without any probe -----------------------------------------------------------------
+LITTLE = MarkersLoss(Estimate(0.02, 0.01, 0.03), Counter.WAITS, 4)
+
+
+def test_markers_are_counted_before_they_are_timed_and_then_compared_with_no_probe() -> None:
+    purposes = [one.purpose for one in play(compares=True, markers=LITTLE).sets if one.round == 0]
+    assert purposes[0] == "counting"
+    assert purposes[1:9] == ["bare", "markers", "markers", "bare"] * 2
+    assert purposes[9] == "resting"
+
+
+def test_each_group_of_a_round_holds_all_three_kinds_of_windows() -> None:
+    played = play(compares=True, markers=LITTLE)
+    windows = [
+        one.purpose for one in played.sets if one.round == 1 and one.purpose in ("bare", "probed", "markers")
+    ]
+    groups = [windows[place : place + 3] for place in range(0, len(windows), 3)]
+    assert all(set(group) == {"bare", "probed", "markers"} for group in groups)
+
+
+def test_markers_that_come_too_often_are_timed_for_moments_and_refused() -> None:
+    """A hundred entries of 5 us a second would be nothing; transactions of 10 us make 100,000 of them."""
+    much = MarkersLoss(Estimate(0.6, 0.5, 0.7), Counter.USER_TIME, 4)
+    with pytest.raises(
+        UsageError, match=r"takes 60% of the throughput \(50% to 70%\); at most 15%"
+    ) as refused:
+        play(compares=True, markers=much, mean_ns=10_000.0)
+    assert "f8, f9" in refused.value.next_step
+    assert "--peak" in refused.value.next_step
+
+
+def test_markers_are_not_refused_on_an_interval_alone_that_says_nothing() -> None:
+    wide = MarkersLoss(Estimate(0.3, -0.2, 0.6), Counter.WAITS, 4)
+    assert play(compares=True, markers=wide).made.rounds
+
+
+def test_where_the_kernel_counts_nothing_the_prediction_decides() -> None:
+    with pytest.raises(UsageError, match=r"about 33% of the throughput, by arithmetic"):
+        play(compares=True, mean_ns=10_000.0)
+    assert play(compares=True, mean_ns=100_000.0).made.rounds
+
+
+def test_dear_probes_are_on_for_a_part_of_the_time() -> None:
+    """Markers that take 10%, and functions that take as much: of 5% on average a quarter of the time is left."""
+    dear = MarkersLoss(Estimate(0.10, 0.09, 0.11), Counter.WAITS, 4)
+    played = play(step(2), calls={2: 100.0}, compares=True, markers=dear)
+    seconds = dict.fromkeys(("bare", "probed", "markers"), 0.0)
+    for one, following in itertools.pairwise(played.sets):
+        if one.round == 1 and one.purpose in seconds:
+            seconds[one.purpose] += following.at - one.at
+    whole = sum(seconds.values())
+    average = (0.15 * seconds["probed"] + 0.10 * seconds["markers"]) / whole
+    assert average == pytest.approx(0.05, abs=1e-3)
+    assert seconds["probed"] / whole > 0.15
 
 
 # The budget ------------------------------------------------------------------------------

@@ -115,6 +115,40 @@ class Kind:
     off_cpu_ns: float | None  # mean of the rest
 
 
+class Counter(StrEnum):
+    """What the kernel counts of a server, in place of its transactions, while no probe is on."""
+
+    WAITS = "waits"  # voluntary context switches
+    USER_TIME = "user time"
+
+
+@dataclass(frozen=True, slots=True)
+class MarkersLoss:
+    """Loss of throughput by the transactions' markers alone: windows with them against windows without any probe."""
+
+    figure: Estimate
+    by: Counter
+    pairs: int  # of windows
+
+
+@dataclass(frozen=True, slots=True)
+class Loss:
+    """Throughput that a server lost to the whole profile, as shares of what it does without any probe."""
+
+    on: Estimate | None  # while all probes are on, markers included; None: not measured
+    average: Estimate | None  # over the whole profile, windows without probes included
+    predicted_on: float
+    predicted_average: float
+    markers: (
+        MarkersLoss | None
+    )  # None: not measured; what was predicted of them is then in `on` and `average`
+    predicted_markers: float
+    probed_share: float  # of the profile's time, in windows with all probes on
+    markers_share: float  # in windows with the markers alone
+    counting: float  # the part of `average` that is due to counting calls, predicted
+    allowed_on: float  # while all probes are on; the budget is for `average`
+
+
 @dataclass(frozen=True, slots=True)
 class Overhead:
     """What profiling itself caused: windows with all probes against windows with the markers only, taking turns."""
@@ -129,6 +163,7 @@ class Overhead:
     growth: float | None = (
         None  # times as long a transaction took at the end: too unsteady for figures; None: steady
     )
+    loss: Loss | None = None  # None: not known, in profiles of earlier versions
 
 
 class Invalidity(StrEnum):

@@ -59,9 +59,8 @@ class Path:
     recursion: int = 1  # calls of the function within each other, at most (`recursion.folded`)
 
 
-PROBED = "probed"
-MARKERS = "markers"
-"""Purposes of windows, as they begin."""
+PROBED, MARKERS, BARE, COUNTING = "probed", "markers", "bare", "counting"
+"""Purposes of windows: all probes are on, the transactions' markers alone, none, or those that count calls."""
 
 
 class Measure(StrEnum):

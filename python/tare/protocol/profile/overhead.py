@@ -1,13 +1,9 @@
 """Overhead of profiling: windows with all probes against windows with the transactions' markers only, taking turns.
 
-Windows that follow each other make a pair, so that what drifts meets both alike. The values are the logarithms of each
-pair's ratios of mean durations and of transactions a second. From six pairs on, signed ranks give their centre and its
-interval (`tare.protocol.signed_ranks`), since a server that stands still for a moment makes one window many times as
-slow. With two to five pairs the interval is Student's t with a moderated variance (G. K. Smyth, 2004): the sample's
-variance is averaged with a prior one, a standard deviation of PRIOR_SD worth PRIOR_FREEDOM degrees of freedom. Of mean
-durations it is that of the windows without probes, where these scatter more: under an open loop transactions that wait
-for each other's locks take 4 ms in one second and 80 in another, and two pairs that agree say little. Both hold if
-pairs differ by chance only.
+The values are ratios of mean durations and of transactions a second (`paired`). Of mean durations the prior standard
+deviation is that of the windows without probes, where these scatter more than PRIOR_SD: under an open loop transactions
+that wait for each other's locks take 4 ms in one second and 80 in another, and two pairs that agree say little. Both
+hold if pairs differ by chance only.
 
 `excess` applies the same intervals after each pair of a round, from the second on. In 1,000 simulated rounds of twelve
 pairs whose probes cost nothing it stopped none where pairs scattered by 3%, 0.2% at 10% and 2.7% at 20%; where probes
@@ -25,7 +21,7 @@ no figure is given (`growth`).
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -33,17 +29,7 @@ import pyarrow as pa
 
 from tare.protocol.profile.found import Estimate, Overhead
 from tare.protocol.profile.measured import MARKERS, PROBED, Ints, Measure, Window
-from tare.protocol.signed_ranks import centre, interval
-from tare.protocol.statistics import CONFIDENCE
-
-FEWEST_PAIRS = 2
-
-PRIOR_SD = 0.15
-"""Standard deviation of a pair's logarithmic ratio that is assumed before any pair is seen: windows of about a second
-of a loaded server on two CPUs."""
-
-PRIOR_FREEDOM = 4
-"""Degrees of freedom that PRIOR_SD is worth."""
+from tare.protocol.profile.paired import PRIOR_SD, lost, neighbours, ratio_of
 
 GROWTH = 2.0
 """Times as long at a round's end as at its beginning, from which on a transaction's duration is not steady."""
@@ -136,7 +122,7 @@ def overhead(
 ) -> Overhead:
     """`events`, `marker_events`: entry and exit pairs per transaction, of all probes and of the markers alone;
     `cpus`: of the machine, 0 for plenty."""
-    pairs = list(_pairs(taken))
+    pairs = _pairs(taken)
     grown = growth(taken)
     latency, throughput = (None, None) if grown is not None else (_latency(pairs), _throughput(pairs))
     plain = [one for one in taken if not one.probed and one.transactions] or [
@@ -157,11 +143,16 @@ def overhead(
     )
 
 
+def throughput(taken: Sequence[Turn]) -> Estimate | None:
+    """Share of the throughput that probes take, without the markers; None: too few pairs."""
+    return _throughput(_pairs(taken))
+
+
 def excess(taken: Sequence[Turn], budget: float) -> Excess | None:
     """Overhead whose interval lies above the budget as a whole; None: it does not, or there are too few pairs.
 
     Of an unsteady load only the throughput is looked at: a server with a growing queue does as much as it can."""
-    pairs = list(_pairs(taken))
+    pairs = _pairs(taken)
     latency = _latency(pairs) if growth(taken) is None else None
     above = [
         Excess(measure, figure, len(pairs))
@@ -195,42 +186,18 @@ def growth(taken: Sequence[Turn]) -> float | None:
 def _latency(pairs: Sequence[tuple[Turn, Turn]]) -> Estimate | None:
     """Ratio of mean durations, less 1."""
     scatter = float(np.log([plain.mean_ns for _, plain in pairs]).std(ddof=1)) if len(pairs) > 1 else 0.0
-    ratio = _ratio([probed.mean_ns / plain.mean_ns for probed, plain in pairs], max(PRIOR_SD, scatter))
+    ratio = ratio_of([probed.mean_ns / plain.mean_ns for probed, plain in pairs], max(PRIOR_SD, scatter))
     return None if ratio is None else Estimate(ratio.value - 1, ratio.low - 1, ratio.high - 1)
 
 
 def _throughput(pairs: Sequence[tuple[Turn, Turn]]) -> Estimate | None:
     """1 less the ratio of transactions a second."""
-    ratio = _ratio([probed.rate / plain.rate for probed, plain in pairs])
-    return None if ratio is None else Estimate(1 - ratio.value, 1 - ratio.high, 1 - ratio.low)
+    return lost(ratio_of([probed.rate / plain.rate for probed, plain in pairs]))
 
 
-def _pairs(taken: Sequence[Turn]) -> Iterator[tuple[Turn, Turn]]:
-    """Neighbours of different kinds, each in one pair at most: the probed one first."""
-    waiting: Turn | None = None
-    for one in taken:
-        if not one.transactions or one.seconds <= 0:
-            waiting = None
-        elif waiting is None or waiting.probed == one.probed:
-            waiting = one
-        else:
-            yield (one, waiting) if one.probed else (waiting, one)
-            waiting = None
-
-
-def _ratio(ratios: Sequence[float], prior_sd: float = PRIOR_SD) -> Estimate | None:
-    """None: too few pairs for an interval."""
-    if len(ratios) < FEWEST_PAIRS:
-        return None
-    logs = np.log(ratios)
-    if (found := interval(logs)) is not None:
-        value, low, high = centre(logs), found.low, found.high
-    else:
-        from scipy.special import stdtrit
-
-        freedom = PRIOR_FREEDOM + len(logs) - 1
-        squares = PRIOR_FREEDOM * prior_sd**2 + (len(logs) - 1) * float(logs.var(ddof=1))
-        half = stdtrit(freedom, (1 + CONFIDENCE) / 2) * math.sqrt(squares / freedom / len(logs))
-        value = float(logs.mean())
-        low, high = value - half, value + half
-    return Estimate(math.exp(value), math.exp(low), math.exp(min(high, 700.0)))
+def _pairs(taken: Sequence[Turn]) -> list[tuple[Turn, Turn]]:
+    """The probed one first."""
+    timed = [one for one in taken if one.seconds > 0]
+    return [
+        pair for pair in neighbours(timed, lambda one: one.probed) if all(one.transactions for one in pair)
+    ]

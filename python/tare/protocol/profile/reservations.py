@@ -3,13 +3,22 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
 from tare.protocol.profile.found import Doubt, Estimate, Invalidity, Overhead, Reservation
 from tare.protocol.profile.measured import Measured
-from tare.protocol.profile.validity import CUT, MOST_LEFT_OUT, Verdict, left_out_share, says_nothing, verdict
+from tare.protocol.profile.paired import SIGNED_RANKS
+from tare.protocol.profile.validity import (
+    CUT,
+    MOST_LEFT_OUT,
+    Judged,
+    Verdict,
+    judged,
+    left_out_share,
+    verdict,
+)
 
 MOST_CUT = 0.05
 """Share of the transactions that our own windows may cut: long ones more often than short ones."""
@@ -101,7 +110,7 @@ def _slowed(overhead: Overhead | None, budget: float | None) -> Iterator[tuple[I
     if overhead is None or budget is None or overhead.events <= 0:
         return
     of = verdict(overhead, budget)
-    figures = (("longer transactions", overhead.latency), ("throughput", overhead.throughput))
+    figures = judged(overhead, budget)
     if of is Verdict.UNSTEADY and overhead.growth is not None:
         yield (
             Invalidity.NOT_STEADY,
@@ -112,32 +121,34 @@ def _slowed(overhead: Overhead | None, budget: float | None) -> Iterator[tuple[I
     if of is Verdict.TOO_FEW:
         yield (
             Invalidity.NOT_MEASURABLE,
-            "the overhead of profiling was not measured: there were too few windows; profile for longer",
+            f"too few pairs of windows to measure the overhead of profiling: {overhead.windows}, and {SIGNED_RANKS} "
+            "are needed; profile for longer",
         )
-    measured = [(what, one) for what, one in figures if one is not None]
-    if above := [f"{one.value:.1%} in {what}" for what, one in measured if one.low > budget]:
-        yield Invalidity.OVER_BUDGET, _cost(" and ".join(above), budget, "")
-    wide = [f"{_interval(one)} in {what}" for what, one in measured if says_nothing(one, budget)]
+    if above := [one for one in figures if one.is_above]:
+        yield Invalidity.OVER_BUDGET, _cost(above, "")
+    wide = [f"{_interval(one.figure)} in {one.what}" for one in figures if one.says_nothing]
     if of is Verdict.TOO_WIDE:
         yield (
             Invalidity.NOT_MEASURABLE,
             f"the overhead is not measurable under this load (interval {', '.join(wide)}), so the budget of "
             f"{budget:.1%} is not confirmed; profile for longer, or under a steadier load",
         )
-    for what, one in measured:
-        if not above and one.value > budget and not says_nothing(one, budget):
-            sure = f", though its interval ({_interval(one)}) holds less"
-            yield Doubt.SLOWED, _cost(f"{one.value:.1%} in {what}", budget, sure)
+    for one in figures:
+        if not above and one.figure.value > one.allowed and not one.says_nothing:
+            yield Doubt.SLOWED, _cost([one], f", though its interval ({_interval(one.figure)}) holds less")
 
 
 def _interval(figure: Estimate) -> str:
     return f"{figure.low:.1%} … {figure.high:.1%}".replace("-", "\u2212")
 
 
-def _cost(what: str, budget: float, sure: str) -> str:
+def _cost(figures: Sequence[Judged], sure: str) -> str:
+    what = " and ".join(
+        f"{one.figure.value:.1%} in {one.what}, where {one.allowed:.1%} is allowed" for one in figures
+    )
     return (
-        f"profiling cost {what}, above the budget of {budget:.1%}{sure}: the profile may not be that of the server at "
-        "full speed; watch fewer functions, or use a cheaper backend"
+        f"profiling cost {what}{sure}: the profile may not be that of the server at full speed; watch fewer functions, "
+        "or use a cheaper backend"
     )
 
 

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from enum import StrEnum
 
 from tare.protocol.profile.found import Estimate, Invalidity, Overhead
+from tare.protocol.profile.paired import SIGNED_RANKS
 
 MOST_LEFT_OUT = 0.01
 """Share of the transactions, from which on those that are left may not stand for all."""
@@ -20,7 +22,7 @@ class Verdict(StrEnum):
     MEASURED = "measured"  # its interval says something, and does not lie above the budget
     ABOVE = "above"  # with its whole interval
     TOO_WIDE = "too wide"  # an interval wider than the budget that lies on both sides of it
-    TOO_FEW = "too few"  # windows, for any interval
+    TOO_FEW = "too few"  # pairs of windows, for any interval or for one that says something
     UNSTEADY = "unsteady"  # durations grew from window to window
 
 
@@ -28,19 +30,66 @@ def verdict(overhead: Overhead, budget: float | None) -> Verdict:
     """`budget`: None: there is none, and any interval will do."""
     if overhead.growth is not None:
         return Verdict.UNSTEADY
-    figures = [one for one in (overhead.latency, overhead.throughput) if one is not None]
-    if not figures:
+    if overhead.latency is None and overhead.throughput is None:
         return Verdict.TOO_FEW
     if budget is None:
         return Verdict.MEASURED
-    if any(one.low > budget for one in figures):
+    figures = judged(overhead, budget)
+    if any(one.is_above for one in figures):
         return Verdict.ABOVE
-    return Verdict.TOO_WIDE if any(says_nothing(one, budget) for one in figures) else Verdict.MEASURED
+    if not any(one.says_nothing for one in figures):
+        return Verdict.MEASURED
+    return Verdict.TOO_FEW if overhead.windows < SIGNED_RANKS else Verdict.TOO_WIDE
 
 
-def says_nothing(figure: Estimate, budget: float) -> bool:
-    """Whether an interval is wider than the budget and lies on both sides of it."""
-    return figure.high - figure.low > budget and figure.low <= budget < figure.high
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """A measured overhead and what is allowed of it."""
+
+    what: str
+    figure: Estimate
+    allowed: float
+
+    @property
+    def is_above(self) -> bool:
+        """Whether the whole interval lies above."""
+        return self.figure.low > self.allowed
+
+    @property
+    def says_nothing(self) -> bool:
+        """Whether the interval is wider than what is allowed and lies on both sides of it."""
+        return (
+            self.figure.high - self.figure.low > self.allowed
+            and self.figure.low <= self.allowed < self.figure.high
+        )
+
+
+def judged(overhead: Overhead, budget: float) -> list[Judged]:
+    """Figures that were measured, each with its limit. The budget is for the whole profile; in profiles whose windows
+    do not show the loss over all of it (`Overhead.loss`), it is for the time while all probes are on."""
+    loss = overhead.loss
+    if loss is None:
+        found = [
+            ("longer transactions", overhead.latency, budget),
+            ("throughput", overhead.throughput, budget),
+        ]
+    else:
+        on = "while all probes were on"
+        found = [
+            ("throughput over the whole profile", loss.average, budget),
+            (f"throughput {on}", loss.on, loss.allowed_on),
+            (
+                "longer transactions over the whole profile",
+                _part(overhead.latency, loss.probed_share),
+                budget,
+            ),
+            (f"longer transactions {on}", overhead.latency, loss.allowed_on),
+        ]
+    return [Judged(what, figure, allowed) for what, figure, allowed in found if figure is not None]
+
+
+def _part(figure: Estimate | None, share: float) -> Estimate | None:
+    return None if figure is None else Estimate(figure.value * share, figure.low * share, figure.high * share)
 
 
 _OF_VERDICTS = {

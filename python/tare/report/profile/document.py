@@ -134,6 +134,30 @@ class Turn(Document):
     mean_ns: float
 
 
+class Loss(Document):
+    """Throughput that the server lost to the profile, as shares of what it does without any probe."""
+
+    average: Figure | None = Field(description="Over the whole profile; null: not measured.")
+    on: Figure | None = Field(description="While all probes were on.")
+    predicted_average: float
+    predicted_on: float
+    allowed_average: float | None = Field(description="The budget.")
+    allowed_on: float
+    markers: Figure | None = Field(
+        description="By the transactions' markers alone; null: not measured, and what was predicted of them is in `on` "
+        "and `average`."
+    )
+    markers_by: str | None = Field(
+        description='What the kernel counted in place of transactions while no probe was on: "waits" (voluntary '
+        'context switches) or "user time".'
+    )
+    markers_pairs: int = Field(description="Pairs of windows, with the markers alone and without any probe.")
+    predicted_markers: float
+    probed_share: float = Field(description="Share of the profile's time with all probes on.")
+    markers_share: float = Field(description="With the markers alone.")
+    counting: float = Field(description="Part of `average` that is due to counting calls, predicted.")
+
+
 class Overhead(Document):
     """What profiling itself caused, by windows with all probes and with the markers alone, taking turns."""
 
@@ -144,6 +168,7 @@ class Overhead(Document):
     events: float = Field(description="Per transaction.")
     pair_ns: float = Field(description="Cost of an entry and exit.")
     markers: float = Field(description="Predicted of what stays on in the windows without probes.")
+    loss: Loss | None = Field(default=None, description="Null: windows do not show it.")
     growth: float | None = Field(
         description="Times as long as at its beginning a transaction took at the end, where the load was too unsteady "
         "for figures; null: it was steady."

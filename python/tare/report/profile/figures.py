@@ -102,8 +102,30 @@ def overhead(of: found.Overhead | None, budget: float | None) -> document.Overhe
         events=of.events,
         pair_ns=of.pair_ns,
         markers=of.markers,
+        loss=_loss(of.loss, budget),
         growth=number(of.growth),
         verdict=verdict(of, budget),
+    )
+
+
+def _loss(of: found.Loss | None, budget: float | None) -> document.Loss | None:
+    if of is None:
+        return None
+    markers = of.markers
+    return document.Loss(
+        average=figure(of.average),
+        on=figure(of.on),
+        predicted_average=of.predicted_average,
+        predicted_on=of.predicted_on,
+        allowed_average=budget,
+        allowed_on=of.allowed_on,
+        markers=None if markers is None else figure(markers.figure),
+        markers_by=None if markers is None else markers.by,
+        markers_pairs=0 if markers is None else markers.pairs,
+        predicted_markers=of.predicted_markers,
+        probed_share=of.probed_share,
+        markers_share=of.markers_share,
+        counting=of.counting,
     )
 
 

@@ -13,7 +13,7 @@ from tare.protocol.profile.found import Doubt, Findings, Invalidity, Reservation
 from tare.protocol.profile.measured import Measure
 from tare.protocol.profile.validity import Verdict
 from tare.report.profile import words
-from tare.report.profile.document import Factor, Overhead, ProfileReport
+from tare.report.profile.document import Factor, Figure, Loss, Overhead, ProfileReport
 from tare.report.profile.names import Names, worded
 from tare.report.words import counted, joined
 
@@ -52,6 +52,8 @@ def headline(report: ProfileReport, behind: Sequence[str] = ()) -> Iterator[str]
     if report.transactions:
         cost = overhead(report.overhead)
         yield f"{_verdict(report)}; {cost}." if cost else f"{_verdict(report)}."
+        if report.overhead is not None and report.overhead.loss is not None:
+            yield loss(report.overhead, report.overhead.loss)
     else:
         yield "This profile is not valid: it holds no transaction that counts."
     yield from behind
@@ -110,6 +112,8 @@ def overhead(of: Overhead | None) -> str:
     """Without a full stop; empty where its interval says nothing."""
     if of is None:
         return "what the profiling itself took was not measured"
+    if of.loss is not None:
+        return ""  # a sentence of its own
     if of.verdict in (Verdict.TOO_WIDE, Verdict.UNSTEADY):
         return ""
     if of.latency is None:
@@ -118,6 +122,28 @@ def overhead(of: Overhead | None) -> str:
             "windows to measure it"
         )
     return f"{words.plus_minus(of.latency)} overhead by the profiling itself"
+
+
+def loss(of: Overhead, lost: Loss) -> str:
+    """A sentence: measured, predicted and allowed, over the whole profile and while all probes were on."""
+    average = _measured(of, lost.average)
+    on = _measured(of, lost.on)
+    return (
+        f"The profiling took {average} of the throughput over the whole profile "
+        f"({_bounds(lost.predicted_average, lost.allowed_average)}), and {on} while all probes were on "
+        f"({_bounds(lost.predicted_on, lost.allowed_on)})."
+    )
+
+
+def _measured(of: Overhead, figure: Figure | None) -> str:
+    if figure is None or of.verdict in (Verdict.TOO_FEW, Verdict.UNSTEADY):
+        return "a share that was not measured"
+    return words.with_interval(figure)
+
+
+def _bounds(predicted: float, allowed: float | None) -> str:
+    limit = "" if allowed is None else f", allowed {words.percent(allowed)}"
+    return f"predicted {words.percent(predicted)}{limit}"
 
 
 def _times(report: ProfileReport) -> Iterator[str]:

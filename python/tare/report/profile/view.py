@@ -166,6 +166,7 @@ def overhead_rows(report: ProfileReport) -> list[tuple[str, str]]:
     if of is None:
         return []
     return [
+        *_loss_rows(of),
         ("transactions longer by", _measured(of.latency, of, report.of.budget)),
         ("throughput lower by", _measured(of.throughput, of, report.of.budget)),
         (
@@ -176,12 +177,56 @@ def overhead_rows(report: ProfileReport) -> list[tuple[str, str]]:
             "predicted",
             f"{words.percent(of.predicted)}: {words.calls(of.events)} events of {words.ns(of.pair_ns)} a transaction",
         ),
-        (
-            "markers",
-            f"{words.percent(of.markers)}, predicted, in both kinds of window: not in the figures above",
-        ),
+        *([] if of.loss is not None else [_only_predicted(of.markers)]),
         ("budget", words.percent(report.of.budget)),
     ]
+
+
+def _only_predicted(markers: float) -> tuple[str, str]:
+    return (
+        "markers",
+        f"{words.percent(markers)}, predicted, in both kinds of window: not in the figures above",
+    )
+
+
+COUNTED = {"waits": "voluntary context switches", "user time": "time in user mode"}
+"""What the kernel counts of a server while no probe is on, by its word in the document."""
+
+
+def _loss_rows(of: Overhead) -> list[tuple[str, str]]:
+    """Throughput that was lost to the whole profile, and to the markers."""
+    lost = of.loss
+    if lost is None:
+        return []
+    budget = f", {words.percent(lost.allowed_average)} allowed" if lost.allowed_average is not None else ""
+    markers = (
+        f"not measured: {words.percent(lost.predicted_markers)} predicted"
+        if lost.markers is None
+        else f"{words.with_interval(lost.markers)}, {words.percent(lost.predicted_markers)} predicted; by "
+        f"{COUNTED.get(lost.markers_by or '', '')} in {lost.markers_pairs} pairs of windows, with the markers and with "
+        "no probe"
+    )
+    return [
+        (
+            "throughput lost in all",
+            f"{_share(lost.average)}, {words.percent(lost.predicted_average)} predicted{budget}",
+        ),
+        (
+            "probes were on",
+            f"all for {words.percent(lost.probed_share)} of the time, the markers alone for "
+            f"{words.percent(lost.markers_share)}",
+        ),
+        (
+            "while all probes were on",
+            f"{_share(lost.on)}, {words.percent(lost.predicted_on)} predicted, {words.percent(lost.allowed_on)} "
+            "allowed",
+        ),
+        ("by the markers alone", markers),
+    ]
+
+
+def _share(figure: Figure | None) -> str:
+    return "not measured" if figure is None else words.with_interval(figure)
 
 
 def _measured(figure: Figure | None, of: Overhead, budget: float | None) -> str:

@@ -82,12 +82,12 @@ def slowed(low: float, high: float, growth: float | None = None) -> Overhead:
         (
             slowed(0.06, 0.10),
             Invalidity.OVER_BUDGET,
-            "profiling cost 8.0% in longer transactions, above the bud",
+            "profiling cost 8.0% in longer transactions, where 5.0% is allowed",
         ),
         (
             slowed(0.04, 0.08),
             Doubt.SLOWED,
-            "profiling cost 6.0% in longer transactions, above the budget of 5",
+            "profiling cost 6.0% in longer transactions, where 5.0% is allowed",
         ),
         (
             slowed(-0.2, 1.66),

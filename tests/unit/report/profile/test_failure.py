@@ -65,7 +65,7 @@ def test_a_server_that_hangs_is_told_from_one_that_ended() -> None:
 def test_an_overhead_that_means_nothing_is_in_no_first_sentence_and_the_profile_is_not_valid(
     high: float,
 ) -> None:
-    wide = Overhead(2, Estimate(0.46, -0.2, high), Estimate(0.01, -0.01, 0.03), 0.07, 18, 3500, 0.01)
+    wide = Overhead(10, Estimate(0.46, -0.2, high), Estimate(0.01, -0.01, 0.03), 0.07, 18, 3500, 0.01)
     built = sample.report(overhead=wide, reservations=reserved(wide))
     report = built.report
     assert "overhead" not in report.headline[0]

@@ -1,0 +1,160 @@
+"""First look at a server: how many transactions come, how long they take, and what their markers alone cost.
+
+Entries of the markers are counted for COUNTING_S before any is timed, which costs half as much. Where so many come that
+timing them may take more than is allowed, they are timed for moments only. Windows with the markers and without any
+probe take turns: what the kernel counts of the server in both shows what the markers cost.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from tare.errors import TareError, UsageError
+from tare.profile import told
+from tare.profile.costs import Price
+from tare.profile.functions import Functions
+from tare.profile.reader import Pace, Reader
+from tare.profile.recording import Recording
+from tare.profile.request import Asked
+from tare.profile.transactions import Transactions
+from tare.protocol.profile.found import MarkersLoss
+from tare.protocol.profile.loss import share_of
+
+LOOKING = 0
+"""The round number of windows before the first: looking for transactions, and counting."""
+
+COUNTING_S = 0.1
+PAIRS = 4
+"""Windows with the markers, and as many without any probe, of the first look."""
+
+MOMENT_S = 0.05
+"""Length of its windows where the markers may be too hot."""
+
+MOST_CALLERS = 3
+"""Functions that are named instead of one that is too hot."""
+
+
+class NoTransactions(TareError):
+    """None came while they were waited for."""
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """What the first look shows."""
+
+    since: int  # its first window
+    pace: Pace
+    markers: MarkersLoss | None  # None: not measured
+
+
+class FirstLook:
+    """`compares`: whether windows without any probe are made, since markers may cost."""
+
+    def __init__(
+        self,
+        recording: Recording,
+        reader: Reader,
+        transactions: Transactions,
+        functions: Functions,
+        asked: Asked,
+        price: Price,
+        tell: Callable[[told.Told], None],
+        *,
+        cpus: int,
+        compares: bool,
+    ) -> None:
+        self._recording = recording
+        self._reader = reader
+        self._transactions = transactions
+        self._functions = functions
+        self._asked = asked
+        self._price = price
+        self._tell = tell
+        self._cpus = cpus
+        self._compares = compares
+
+    def take(self, wait_s: float) -> Look:
+        """`wait_s`: for the first transaction. Raises NoTransactions, UsageError where the markers are too hot."""
+        recording = self._recording
+        begun = recording.clock()
+        entries = self._count() if self._compares else 0.0
+        length = self._asked.settling_s / (2 * PAIRS)
+        if self._is_perhaps_hot(entries):
+            length = min(length, MOMENT_S)
+        since = recording.last_window + 1
+        while True:
+            if self._compares and since == recording.last_window + 1:
+                self._alternate(length)
+            else:
+                since = recording.last_window + 1
+                recording.mark(LOOKING)
+                recording.last(self._asked.settling_s)
+            recording.rest(LOOKING)
+            self._reader.look()
+            pace = self._reader.pace(recording.activity, since)
+            if pace.transactions:
+                markers = self._reader.markers_loss(recording.activity) if self._compares else None
+                self._refuse_hot(pace, markers, entries)
+                return Look(since, pace, markers)
+            waited = recording.clock() - begun
+            if waited >= wait_s:
+                raise NoTransactions(
+                    f"no transaction ended in {waited:.0f} s ({self._transactions.says})",
+                    "put a load on the server meanwhile, such as tare bench oltp run; "
+                    "or name another transaction: --txn function:NAME",
+                )
+            self._tell(told.Waiting(waited))
+
+    def _alternate(self, length: float) -> None:
+        for pair in range(PAIRS):
+            for marked in (True, False) if pair % 2 else (False, True):
+                (self._recording.mark if marked else self._recording.bare)(LOOKING)
+                self._recording.last(length)
+
+    def _count(self) -> float:
+        """Entries of the markers a second."""
+        self._recording.count_markers(LOOKING)
+        lasted = self._recording.last(COUNTING_S)
+        return sum(self._recording.calls().values()) / lasted
+
+    def _is_perhaps_hot(self, entries: float) -> bool:
+        """Whether so many entries and exits would take more of all CPUs than the markers may of the throughput."""
+        return entries * self._marker_ns > 1e9 * self._cpus * self._asked.most_markers
+
+    @property
+    def _marker_ns(self) -> float:
+        """Cost of the markers of one interval."""
+        return self._price.pair_ns * self._recording.marker_weight()
+
+    def _refuse_hot(self, pace: Pace, markers: MarkersLoss | None, entries: float) -> None:
+        """Raises UsageError where the markers alone take more than is allowed, by arithmetic and by what was
+        measured."""
+        if not self._compares:
+            return
+        most = self._asked.most_markers
+        predicted = share_of(pace.intervals * self._marker_ns / pace.cycle_ns)
+        if markers is None:
+            if predicted <= most:
+                return
+            shown = f"about {predicted:.0%} of the throughput, by arithmetic"
+        else:
+            figure = markers.figure
+            if figure.low <= most and min(predicted, figure.value) <= most:
+                return
+            shown = f"{figure.value:.0%} of the throughput ({max(0.0, figure.low):.0%} to {figure.high:.0%})"
+        names = ", ".join(self._functions[one].name for one in sorted(self._transactions.marking))
+        raise UsageError(
+            f"to time what marks a transaction ({names}, entered {entries:,.0f} times a second) takes {shown}; at most "
+            f"{most:.0%} is allowed while it is timed",
+            self._instead(),
+        )
+
+    def _instead(self) -> str:
+        """A transaction that comes less often, and the option that allows more."""
+        found: list[str] = []
+        if self._transactions.txn.startswith("function:"):
+            (root,) = self._transactions.marking
+            found = [one.name for one in self._functions.callers(root)][:MOST_CALLERS]
+        called = f", such as a function that calls it ({', '.join(found)})" if found else ""
+        return f"name one that comes less often with --txn function:NAME{called}; or allow more with --peak"

@@ -1,0 +1,165 @@
+"""Throughput that a server loses to a profile: while all probes are on, and averaged over the whole profile.
+
+Three kinds of windows take turns: with all probes, with the transactions' markers alone, and with no probe. The first
+two are compared by their transactions (`overhead`). While no probe is on no transaction is seen; what the kernel counts
+of the server all the same stands for them (`Counter`):
+
+- voluntary context switches, where a transaction has LEAST_WAITS of them or more: a client's next word, a lock, the
+  disk. Of a PostgreSQL 18 under `pgbench -S` the markers took 14.6% (±1.1) by pgbench's own count, and 14.1% (±1.0) by
+  these; under `pgbench -N` 7.0% (±1.7) and 6.1% (±1.9).
+- else time in user mode, of programs that compute: 31.3% by the program's own count, 27.7% by this. It reads low by up
+  to a sixth, since a probe also costs what comes after it some cache.
+
+Losses of one set of probes on top of another multiply what is left; over time they add up.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from tare.protocol.profile.found import Counter, Estimate, Loss, MarkersLoss
+from tare.protocol.profile.measured import BARE, MARKERS, PROBED, Ints, Window
+from tare.protocol.profile.overhead import ended_in
+from tare.protocol.profile.paired import lost, neighbours, ratio_of
+
+LEAST_WAITS = 0.5
+"""Voluntary context switches of a transaction, from which on they stand for its throughput."""
+
+LEAST_USER_S = 0.1
+"""Time in user mode of all windows of a kind. The kernel samples it (by default 250 times a second): with less than
+this its error alone is above 15%."""
+
+
+@dataclass(frozen=True, slots=True)
+class Activity:
+    """What the kernel counted of a server in one window."""
+
+    seconds: float
+    user_s: float  # CPU time in user mode, of all its threads
+    waits: int  # voluntary context switches
+    busy_s: float  # CPU time of the whole machine
+
+    def rate(self, of: Counter) -> float:
+        """Per second."""
+        return (self.waits if of is Counter.WAITS else self.user_s) / self.seconds
+
+
+def markers_loss(
+    ends: Ints, windows: Sequence[Window], activity: Mapping[int, Activity]
+) -> MarkersLoss | None:
+    """`ends`: of transactions, ns, ascending; `activity`: by window. None: nothing that the kernel counts stands for
+    this server's transactions, or there are too few pairs of windows."""
+    seen = [(one, activity[one.number]) for one in windows if one.number in activity]
+    by = _counter(ends, seen)
+    if by is None:
+        return None
+    compared = [
+        (one, act.rate(by)) for one, act in seen if one.purpose in (MARKERS, BARE) and act.seconds > 0
+    ]
+    ratios = [
+        marked / bare
+        for (_, marked), (_, bare) in neighbours(compared, lambda one: one[0].purpose == MARKERS)
+        if marked > 0 and bare > 0
+    ]
+    figure = lost(ratio_of(ratios))
+    return None if figure is None else MarkersLoss(figure, by, len(ratios))
+
+
+def _counter(ends: Ints, seen: Sequence[tuple[Window, Activity]]) -> Counter | None:
+    with_markers = [(one, act) for one, act in seen if one.purpose == MARKERS]
+    transactions = sum(ended_in(ends, one) for one, _ in with_markers)
+    if transactions and sum(act.waits for _, act in with_markers) >= LEAST_WAITS * transactions:
+        return Counter.WAITS
+    bare_s = sum(act.user_s for one, act in seen if one.purpose == BARE)
+    return Counter.USER_TIME if bare_s >= LEAST_USER_S else None
+
+
+def loss(
+    windows: Sequence[Window],
+    throughput: Estimate | None,
+    markers: MarkersLoss | None,
+    *,
+    predicted: Mapping[int, float],
+    predicted_markers: float,
+    counting_s: float,
+    allowed_on: float,
+) -> Loss:
+    """`windows`: all of the profile. `throughput`: lost between windows with the markers alone and those with all
+    probes, over all rounds. `predicted`: by round, time that its probes add to a transaction, as a share of it without
+    any probe; `predicted_markers`: the same of the markers. `counting_s`: seconds of throughput that counting took,
+    predicted."""
+    total = (
+        (max(one.end_ns for one in windows) - min(one.begin_ns for one in windows)) / 1e9 if windows else 0.0
+    )
+    probed, marked = (
+        _seconds([one for one in windows if one.purpose == purpose]) for purpose in (PROBED, MARKERS)
+    )
+    by_markers = share_of(predicted_markers)
+    of_markers = markers.figure if markers is not None else Estimate(by_markers, by_markers, by_markers)
+    on = None if throughput is None else _on_top(throughput, of_markers)
+    counting = counting_s / total if total else 0.0
+    parts = (probed / total, marked / total) if total else (0.0, 0.0)
+    last = max((one.round for one in windows if one.purpose == PROBED), default=0)
+    each = [
+        (one.end_ns - one.begin_ns) / 1e9 * share_of(predicted.get(one.round, 0.0) + predicted_markers)
+        for one in windows
+        if one.purpose == PROBED
+    ]
+    return Loss(
+        on=on,
+        average=None if on is None else _over_time(((on, parts[0]), (of_markers, parts[1])), counting),
+        predicted_on=share_of(predicted.get(last, 0.0) + predicted_markers),
+        predicted_average=(math.fsum(each) / total if total else 0.0) + parts[1] * by_markers + counting,
+        markers=markers,
+        predicted_markers=by_markers,
+        probed_share=parts[0],
+        markers_share=parts[1],
+        counting=counting,
+        allowed_on=allowed_on,
+    )
+
+
+SATURATED = 0.9
+"""Share of the CPUs that are busy, from which on what probes take is taken from the transactions."""
+
+
+def cycle_ns(mean_ns: float, rate: float, busy: float, cpus: int) -> float:
+    """Time in which a machine makes one transaction, which its probes lengthen: a share of this is lost of the
+    throughput. `rate`: transactions a second; `busy`: CPUs of the machine that are busy, of `cpus` (0: plenty).
+
+    Where the CPUs have nothing to spare it is what a transaction has of them, its client's part and its waits for a CPU
+    included. Else it is its duration, or the CPU time that it takes in all where that is more."""
+    if rate <= 0:
+        return mean_ns
+    if cpus and busy >= SATURATED * cpus:
+        return 1e9 * cpus / rate
+    return max(mean_ns, 1e9 * busy / rate)
+
+
+def share_of(added: float) -> float:
+    """Share of the throughput that is lost where a transaction takes `added` of its time longer."""
+    return added / (1 + added)
+
+
+def _seconds(windows: Sequence[Window]) -> float:
+    return math.fsum(one.end_ns - one.begin_ns for one in windows) / 1e9
+
+
+def _on_top(first: Estimate, second: Estimate) -> Estimate:
+    """Share that is lost to both. Their errors are taken for independent."""
+    left = [-math.log1p(-min(one, 0.999999)) for one in (first.value, first.low, first.high)]
+    right = [-math.log1p(-min(one, 0.999999)) for one in (second.value, second.low, second.high)]
+    value = left[0] + right[0]
+    below = math.hypot(left[0] - left[1], right[0] - right[1])
+    above = math.hypot(left[2] - left[0], right[2] - right[0])
+    return Estimate(*(-math.expm1(-one) for one in (value, value - below, value + above)))
+
+
+def _over_time(parts: Sequence[tuple[Estimate, float]], more: float) -> Estimate:
+    """Sum of losses, each in its share of the time, and of `more`."""
+    value = more + math.fsum(one.value * share for one, share in parts)
+    below = math.hypot(*((one.value - one.low) * share for one, share in parts))
+    above = math.hypot(*((one.high - one.value) * share for one, share in parts))
+    return Estimate(value, value - below, value + above)

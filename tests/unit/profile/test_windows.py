@@ -1,0 +1,63 @@
+"""How the windows of a round share its time."""
+
+from __future__ import annotations
+
+import itertools
+from collections import Counter
+from random import Random
+
+import pytest
+
+from tare.profile.windows import BARE, MARKERS, PROBED, Duty, Turn, turns
+from tare.protocol.profile.paired import SIGNED_RANKS
+
+KINDS = {PROBED, MARKERS, BARE}
+CHEAP = Duty(on=0.02, markers=0.005, budget=0.05)
+
+
+def in_all(windows: list[Turn], purpose: str) -> float:
+    return sum(one.seconds for one in windows if one.purpose == purpose)
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_each_group_is_turned_the_other_way_than_the_one_before(seed: int) -> None:
+    purposes = [one.purpose for one in turns(30.0, Random(seed), CHEAP)]
+    groups = [tuple(purposes[place : place + 3]) for place in range(0, len(purposes), 3)]
+    assert all(set(group) == KINDS for group in groups)
+    assert all(group == following[::-1] for group, following in itertools.pairwise(groups))
+
+
+def test_windows_whose_transactions_are_compared_are_of_one_length() -> None:
+    assert len({one.seconds for one in turns(30.0, Random(0), CHEAP) if one.purpose != BARE}) == 1
+
+
+@pytest.mark.parametrize("seconds", [1.0, 3.0, 7.0, 30.0, 600.0])
+def test_a_round_lasts_as_long_as_it_should(seconds: float) -> None:
+    assert sum(one.seconds for one in turns(seconds, Random(0), CHEAP)) == pytest.approx(seconds)
+
+
+@pytest.mark.parametrize(
+    ("on", "markers", "budget"), [(0.2, 0.0, 0.05), (0.2, 0.15, 0.05), (0.05, 0.01, 0.05), (0.6, 0.3, 0.2)]
+)
+def test_the_loss_averaged_over_a_round_is_within_the_budget(
+    on: float, markers: float, budget: float
+) -> None:
+    duty = Duty(on, markers, budget)
+    windows = turns(60.0, Random(0), duty)
+    lost = on * in_all(windows, PROBED) + markers * in_all(windows, MARKERS)
+    assert lost / 60.0 <= budget + 1e-9
+    assert duty.allowed_on >= on - markers - 1e-9
+
+
+def test_the_last_round_has_as_many_pairs_as_an_interval_needs() -> None:
+    """An interval of two to five pairs rests on a prior, which alone makes it wider than 20 points."""
+    assert Counter(one.purpose for one in turns(8.0, Random(0), CHEAP))[PROBED] == SIGNED_RANKS
+    assert Counter(one.purpose for one in turns(8.0, Random(0), CHEAP, last=False))[PROBED] == 3
+
+
+def test_without_time_for_so_many_pairs_there_are_two() -> None:
+    assert Counter(one.purpose for one in turns(1.0, Random(0), CHEAP))[PROBED] == 2
+
+
+def test_a_backend_whose_markers_cost_nothing_has_no_window_without_a_probe() -> None:
+    assert {one.purpose for one in turns(30.0, Random(0))} == {PROBED, MARKERS}
