@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from benchmarks.profile_servers.harm import breakpoints
 
 from tare.cli.profile_call import SERVER_ENDED
 from tare.dbms.servers import RunningServer
@@ -194,14 +195,14 @@ def test_a_backend_that_dies_of_a_signal_is_named_with_it(tmp_path: Path) -> Non
 
 
 @contextmanager
-def program(source: str, tmp_path: Path) -> Iterator[subprocess.Popen[bytes]]:
-    """A program of this folder, compiled and running within the block."""
+def program(source: str, tmp_path: Path, *words: str) -> Iterator[subprocess.Popen[bytes]]:
+    """A program of this folder, compiled and running within the block, with these arguments."""
     compiler = shutil.which("cc")
     if compiler is None:
         pytest.skip("there is no C compiler")
     file = tmp_path / Path(source).stem
     subprocess.run([compiler, "-O1", "-pthread", "-o", file, PROGRAMS / source], check=True, timeout=60)
-    running = subprocess.Popen([file])
+    running = subprocess.Popen([file, *words])
     try:
         time.sleep(0.5)
         yield running
@@ -260,6 +261,21 @@ def test_a_program_that_hangs_or_dies_under_probes_is_the_headline(ends: str, tm
         assert found["failure"]["function"] in ("transaction", ""), (
             "abort() is called by the transaction itself"
         )
+
+
+def test_a_root_that_is_called_millions_of_times_a_second_is_refused_before_it_is_timed(
+    tmp_path: Path,
+) -> None:
+    """All its time would go into the probes. What calls it a thousand times is named instead."""
+    with program("hot_root.c", tmp_path, str(tmp_path / "count")) as server:
+        words = ("--pid", str(server.pid), "--txn", "function:root", "--out", str(tmp_path / "profiles"))
+        said = tare("profile", "attach", *words, timeout=60)
+        assert server.poll() is None
+        assert breakpoints(server.pid) == 0
+    assert said.code == 2, said.err
+    assert re.search(r"to time what marks a transaction \(root, entered [\d,]{7,} times a second\)", said.err)
+    assert "such as a function that calls it (serve)" in said.err
+    assert not list((tmp_path / "profiles").glob("*"))
 
 
 def test_named_functions_are_watched_in_one_round(tmp_path: Path) -> None:

@@ -11,8 +11,9 @@ from tare.cli import destinations
 from tare.cli.profile_live import shown
 from tare.cli.profile_report import built
 from tare.dbms.url import redacted_command
-from tare.errors import WatchedServerEnded
+from tare.errors import NoSuchProfile, TareError, TooFewTransactions, WatchedServerEnded
 from tare.interruption import exit_code_of
+from tare.lab.profile_about import Failure
 from tare.lab.profiles import Run, open_run
 from tare.profile import going_on, running, starting
 from tare.profile.conduct import Kept, Subject, profiled
@@ -91,7 +92,12 @@ class Call:
                 show(event)
 
             run, made = profiled(subject, asked, kept, hear, wait_s=wait_s, begin_with=begin_with)
-        self._report(run)
+        try:
+            self._report(run)
+        except (TooFewTransactions, NoSuchProfile) as none:
+            if run.about.failure is None:
+                raise
+            raise _without_a_report(run, run.about.failure, none) from None
         return self._ended(run, made)
 
     def _report(self, run: Run) -> None:
@@ -112,3 +118,16 @@ class Call:
             print(f"tare: {ended_how(run.about.failure)}", file=sys.stderr)
             return SERVER_ENDED
         return 0 if made.stopped_by is None else exit_code_of(made.stopped_by)
+
+
+def _without_a_report(run: Run, failure: Failure, none: TareError) -> WatchedServerEnded:
+    """What became of the server, where there is nothing else to report."""
+    from tare.report.profile.failure import sentences
+
+    names = {one.id: one.name for one in run.about.functions}
+    said = " ".join(
+        sentences(failure, run.about.rates, lambda number: names.get(number, f"function {number}"))
+    )
+    return WatchedServerEnded(
+        f"{said} {none.what[0].upper()}{none.what[1:]}", f"look at the server's log; kept as {run.folder}"
+    )

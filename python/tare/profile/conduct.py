@@ -181,6 +181,8 @@ def profiled(
             made = session.run(wait_s=min(LONGEST_WAIT_S, asked.duration_s) if wait_s is None else wait_s)
         except NoTransactions as none:
             raise _with_children(none, subject.server) from None
+        if made.rates.after == 0 and workers_unwatched(subject.server):
+            made.rates = replace(made.rates, after=None)
         failure = _after(made, subject, health, reading, tell)
         if not made.rounds:
             _nothing(made, subject, failure)
@@ -309,7 +311,7 @@ def _folder(subject: Subject, asked: Asked, kept: Kept) -> Iterator[Run]:
 
 def _with_children(none: NoTransactions, server: Server) -> NoTransactions:
     """Names the workers that were not watched, in which they may have ended."""
-    workers = () if server.follow_children else local.twins_beneath(server.pid)
+    workers = workers_unwatched(server)
     if not workers:
         return none
     number = children(len(workers))
@@ -317,6 +319,11 @@ def _with_children(none: NoTransactions, server: Server) -> NoTransactions:
         f"{none.what}; {number} of process {server.pid} run the same program and were not watched",
         "watch them too: --children",
     )
+
+
+def workers_unwatched(server: Server) -> Sequence[int]:
+    """Children that run the server's program and may run its transactions too, though nobody watches them."""
+    return () if server.follow_children else local.twins_beneath(server.pid)
 
 
 def did_not_run(exit_code: int) -> ServerFailed:

@@ -28,8 +28,14 @@ COUNTING_S = 0.1
 PAIRS = 4
 """Windows with the markers, and as many without any probe, of the first look."""
 
+WINDOW_S = 0.25
+"""Length of its windows."""
+
 MOMENT_S = 0.05
 """Length of its windows where the markers may be too hot."""
+
+MOST_WRONG = 3.0
+"""Times that a prediction may be too low. What is measured in so few windows is believed no further."""
 
 MOST_CALLERS = 3
 """Functions that are named instead of one that is too hot."""
@@ -79,9 +85,7 @@ class FirstLook:
         recording = self._recording
         begun = recording.clock()
         entries = self._count() if self._compares else 0.0
-        length = self._asked.settling_s / (2 * PAIRS)
-        if self._is_perhaps_hot(entries):
-            length = min(length, MOMENT_S)
+        length = MOMENT_S if self._is_perhaps_hot(entries) else WINDOW_S
         since = recording.last_window + 1
         while True:
             if self._compares and since == recording.last_window + 1:
@@ -140,7 +144,8 @@ class FirstLook:
             shown = f"about {predicted:.0%} of the throughput, by arithmetic"
         else:
             figure = markers.figure
-            if figure.low <= most and min(predicted, figure.value) <= most:
+            by_both = min(predicted, figure.value) > most
+            if not by_both and not (figure.low > most and MOST_WRONG * predicted > most):
                 return
             shown = f"{figure.value:.0%} of the throughput ({max(0.0, figure.low):.0%} to {figure.high:.0%})"
         names = ", ".join(self._functions[one].name for one in sorted(self._transactions.marking))

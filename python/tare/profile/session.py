@@ -392,7 +392,7 @@ class Session:
         Raises ServerEnded, TooFewTransactions, and OtherLoad where another round may come."""
         first = self._recording.last_window + 1
         duty = self._duty(watch)
-        order = turns(max(1.0, seconds), self._draw, duty, last=last)
+        order = turns(max(1.0, seconds), self._draw, duty, change_s=self._recording.change_s, last=last)
         self._take_turns(number, watch, order, seconds, duty, awaits_news=awaits_news)
         self._look(number)
         if not last and self._is_another(self._reader.pace(self._recording.activity, first)):

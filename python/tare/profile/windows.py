@@ -65,16 +65,19 @@ class Duty:
         return self.budget / self.probed_share - 2 * self.markers
 
 
-def turns(seconds: float, draw: Random, duty: Duty | None = None, *, last: bool = True) -> list[Turn]:
+def turns(
+    seconds: float, draw: Random, duty: Duty | None = None, *, change_s: float = 0.0, last: bool = True
+) -> list[Turn]:
     """Windows of a round that lasts so long: whole groups, at least LEAST_PAIRS; in the `last` round of all as many as
     an interval needs that says something, of shorter windows if need be. `duty`: None: there is no window without any
-    probe."""
+    probe; `change_s`: that a change of probes takes, before each window."""
     lengths = {PROBED: WINDOW_S, MARKERS: WINDOW_S} | ({} if duty is None else {BARE: duty.bare_s})
     whole = sum(lengths.values())
     wanted = SIGNED_RANKS if last else LEAST_PAIRS
     able = int(seconds / (whole * SHORTEST_S / WINDOW_S))
     groups = min(MOST_PAIRS, max(LEAST_PAIRS, min(wanted, able), round(seconds / whole)))
-    scale = seconds / (groups * whole)
+    changes = groups * len(lengths) * change_s
+    scale = max(seconds - changes, seconds / 2) / (groups * whole)
     group = [Turn(purpose, length * scale) for purpose, length in lengths.items()]
     forward = draw.random() < 0.5
     found: list[Turn] = []

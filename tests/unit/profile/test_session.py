@@ -316,6 +316,12 @@ def test_markers_are_not_refused_on_an_interval_alone_that_says_nothing() -> Non
     assert play(compares=True, markers=wide).made.rounds
 
 
+def test_a_figure_that_no_price_explains_refuses_nothing() -> None:
+    """5 us of 10 ms, and a load that fell while the markers were on."""
+    fell = MarkersLoss(Estimate(0.3, 0.2, 0.4), Counter.WAITS, 4)
+    assert play(compares=True, markers=fell).made.rounds
+
+
 def test_where_the_kernel_counts_nothing_the_prediction_decides() -> None:
     with pytest.raises(UsageError, match=r"about 33% of the throughput, by arithmetic"):
         play(compares=True, mean_ns=10_000.0)

@@ -55,6 +55,11 @@ def test_the_last_round_has_as_many_pairs_as_an_interval_needs() -> None:
     assert Counter(one.purpose for one in turns(8.0, Random(0), CHEAP, last=False))[PROBED] == 3
 
 
+def test_changes_of_probes_take_their_time_from_the_windows() -> None:
+    windows = turns(12.0, Random(0), CHEAP, change_s=0.1)
+    assert sum(one.seconds + 0.1 for one in windows) == pytest.approx(12.0)
+
+
 def test_without_time_for_so_many_pairs_there_are_two() -> None:
     assert Counter(one.purpose for one in turns(1.0, Random(0), CHEAP))[PROBED] == 2
 

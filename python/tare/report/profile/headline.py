@@ -126,18 +126,20 @@ def overhead(of: Overhead | None) -> str:
 
 def loss(of: Overhead, lost: Loss) -> str:
     """A sentence: measured, predicted and allowed, over the whole profile and while all probes were on."""
-    average = _measured(of, lost.average)
-    on = _measured(of, lost.on)
+    average = _measured(of, lost.average, lost.allowed_average)
+    on = _measured(of, lost.on, lost.allowed_on)
     return (
-        f"The profiling took {average} of the throughput over the whole profile "
+        f"Throughput lost to the profiling: {average} over the whole profile "
         f"({_bounds(lost.predicted_average, lost.allowed_average)}), and {on} while all probes were on "
         f"({_bounds(lost.predicted_on, lost.allowed_on)})."
     )
 
 
-def _measured(of: Overhead, figure: Figure | None) -> str:
+def _measured(of: Overhead, figure: Figure | None, allowed: float | None) -> str:
     if figure is None or of.verdict in (Verdict.TOO_FEW, Verdict.UNSTEADY):
-        return "a share that was not measured"
+        return "not measured"
+    if allowed is not None and figure.high - figure.low > allowed and figure.low <= allowed < figure.high:
+        return f"not measurable under this load ({words.interval(figure)})"
     return words.with_interval(figure)
 
 

@@ -13,6 +13,7 @@ import pytest
 from rich.console import Console
 
 from tare.lab.profile_about import ABOUT, Watching, read_about
+from tare.protocol.profile.found import Estimate, Loss
 from tare.report.charts.chart import MOST_MARKS, Chart
 from tare.report.page.render import MOST_BYTES
 from tare.report.profile import headline, html, markdown, text, view, words
@@ -173,6 +174,28 @@ def test_a_profile_of_the_transaction_alone_has_a_report() -> None:
     assert "Nothing but the transaction itself was watched" in found.report.headline[0]
     assert "tare profile refine pg-tpcb FUNCTION" in text.render(found.report)
     assert "the one path" in html.render(found)
+
+
+def test_the_second_sentence_tells_what_was_lost_predicted_and_allowed() -> None:
+    loss = Loss(
+        on=Estimate(0.07, 0.03, 0.12),
+        average=Estimate(0.03, 0.01, 0.04),
+        predicted_on=0.08,
+        predicted_average=0.024,
+        markers=None,
+        predicted_markers=0.01,
+        probed_share=0.4,
+        markers_share=0.4,
+        counting=0.001,
+        allowed_on=0.2,
+    )
+    found = replace(sample.findings(), overhead=replace(sample.OVERHEAD, loss=loss))
+    report = build(found, sample.ABOUT).report
+    assert report.headline[1] == (
+        "Throughput lost to the profiling: 3% (1–4%) over the whole profile (predicted 2.4%, allowed 5.0%), and 7% "
+        "(3–12%) while all probes were on (predicted 8.0%, allowed 20%)."
+    )
+    assert "overhead" not in report.headline[0]
 
 
 def test_without_windows_to_measure_it_the_overhead_is_said_to_be_arithmetic() -> None:
