@@ -29,9 +29,13 @@ from benchmarks.page import put, table
 from benchmarks.profile_servers import harm
 from benchmarks.profile_servers.moments import Moment, moments
 from benchmarks.profile_servers.subjects import SUBJECTS, Ends, Missing, Subject, new_folder
+from tare.cli.profile_request import share
 from tare.protocol.signed_ranks import centre, interval
 
 NOT_IN_TIME_S = 120.0
+BEYOND = 2.0
+"""Points of throughput that may be lost beyond the budget, by the clients' count."""
+
 SECOND = 1_000_000_000
 MOMENTS_FOR = ("postgresql-18", "mariadb")
 
@@ -65,9 +69,16 @@ class Outcome:
     crashes: tuple[str, ...]  # lines of the log
     kernel: tuple[str, ...]  # lines
     breakpoints: int
+    allowed: float  # share of the throughput, over the whole profile
+    told: float | None  # of it, lost by Tare's own word; None: not measured
     before: Pace
     during: Pace
     after: Pace
+
+    @property
+    def lost(self) -> float:
+        """Share of the throughput that was lost while Tare was there, analysis included, by the clients' own count."""
+        return 1 - self.during.rate / ((self.before.rate + self.after.rate) / 2)
 
     @property
     def is_unharmed(self) -> bool:
@@ -114,6 +125,8 @@ def measure(subject: Subject, seconds: int, around_s: int, budget: str) -> Outco
             crashes=tuple(harm.crash_lines(subject.log, logged)),
             kernel=tuple(harm.new_kernel_lines(kernel)),
             breakpoints=left,
+            allowed=share(budget, "--budget"),
+            told=told_loss(document),
             before=paces[0],
             during=paces[1],
             after=paces[2],
@@ -121,6 +134,12 @@ def measure(subject: Subject, seconds: int, around_s: int, budget: str) -> Outco
     finally:
         subject.give_up()
         subject.stop()
+
+
+def told_loss(document: dict[str, Any]) -> float | None:
+    loss = (document.get("overhead") or {}).get("loss") or {}
+    average = loss.get("average")
+    return None if average is None else float(average["value"])
 
 
 def attach(subject: Subject, seconds: int, budget: str) -> tuple[int | None, dict[str, Any]]:
@@ -162,7 +181,8 @@ HEADER = (
         "failures of clients",
         "transactions/s before",
     ),
-    *("while", "after", "longest standstill, ms: before", "while", "after"),
+    *("while", "after", "throughput lost, by the clients' count", "by Tare's", "allowed"),
+    *("longest standstill, ms: before", "while", "after"),
 )
 
 
@@ -176,6 +196,9 @@ def line(one: Outcome) -> tuple[str, ...]:
         str(one.functions),
         f"{one.failures:,}",
         *(str(phase) for phase in (one.before, one.during, one.after)),
+        f"{one.lost:.1%}",
+        "not measured" if one.told is None else f"{one.told:.1%}",
+        f"{one.allowed:.0%}",
         *stills,
     )
 
@@ -189,6 +212,8 @@ def figures(outcomes: Sequence[Outcome], at_moments: Sequence[Moment]) -> Iterat
         for one in outcomes:
             change = 100 * (one.after.rate / one.before.rate - 1)
             yield Figure(f"{one.name}: transactions/s after against before", change, "%", math.inf)
+            beyond = 100 * (one.lost - one.allowed)
+            yield Figure(f"{one.name}: throughput lost beyond the budget", beyond, "points", BEYOND)
     if at_moments:
         right = sum(one.is_right for one in at_moments)
         yield Figure("bad moments survived", right, f"of {len(at_moments)}", len(at_moments), at_most=False)
@@ -277,7 +302,7 @@ def outcome_of(kept: dict[str, Any]) -> Outcome:
     """Result that was kept as JSON."""
     phases = {name: Pace(**kept.pop(name)) for name in ("before", "during", "after")}
     lists = {name: tuple(value) for name, value in kept.items() if isinstance(value, list)}
-    return Outcome(**{**kept, **lists, **phases})
+    return Outcome(**{"allowed": math.nan, "told": None, **kept, **lists, **phases})
 
 
 if __name__ == "__main__":
