@@ -277,6 +277,10 @@ def count_instructions(pids: Sequence[int], with_children: Sequence[int] = ()) -
 def delay_accounting() -> bool | None:
     """kernel.task_delayacct; None where the kernel has none."""
 
+def burst(stepped: bool, calls: int) -> int:
+    """Nanoseconds that so many calls of `tare_burst_stepped` or `tare_burst_emulated` take: functions of this library
+    that do nothing. Probes on the first one are stepped over at both ends, those on the other are emulated."""
+
 def core_share(cpu: int, turns: int) -> list[tuple[int, int]]:
     """CPU time, ns, of a chain of operations that wait for each other and of operations that could go at the same
     time, in so many turns on this CPU, some 2 ms each. Raises ProbeError for a CPU that cannot be used."""

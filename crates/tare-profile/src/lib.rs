@@ -9,6 +9,7 @@ pub mod annotation;
 #[cfg(feature = "bpf")]
 pub mod attach;
 pub mod backend;
+pub mod burst;
 mod detail;
 pub mod image;
 mod maps;

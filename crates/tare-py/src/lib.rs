@@ -1,5 +1,6 @@
 //! `tare._probe`: the Rust probe for Python. No logic here; see `python/tare/_probe.pyi`.
 
+mod burst;
 mod core_share;
 mod error;
 mod exits;
@@ -28,6 +29,8 @@ use pyo3::prelude::*;
 
 #[pymodule]
 mod _probe {
+    #[pymodule_export]
+    use super::burst::burst;
     #[pymodule_export]
     use super::core_share::core_share;
     #[pymodule_export]

@@ -144,6 +144,13 @@ class Activity(_Part):
     busy_s: float  # CPU time of the whole machine
 
 
+class Prices(_Part):
+    """Of an entry and exit, ns, on a process of Tare's own on this machine (`tare.profile.prices`)."""
+
+    emulated_ns: float  # the kernel emulates the instructions at both ends
+    stepped_ns: float  # it steps over both
+
+
 class Machine(_Part):
     """`tare.measure.environment.MachineFacts`."""
 
@@ -183,6 +190,7 @@ class About(_Part):
     server_time: bool = False  # what varies is looked for without waiting for the client
     budget: float | None = None  # share of the throughput, over the whole profile
     peak: float | None = None  # the same while all probes are on; None: no window is without any probe
+    prices: Prices | None = None  # None: not measured
     pair_ns: float | None = None  # cost of an entry and exit
     pair_measured: bool = False  # on this machine, in this run
     marker_pairs: float = 1.0  # usual pairs that the markers cost in each interval of a transaction

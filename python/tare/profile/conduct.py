@@ -20,6 +20,7 @@ from tare.lab.profile_about import (
     FailureKind,
     Machine,
     Named,
+    Prices,
     Probes,
     Rates,
     Shed,
@@ -40,6 +41,7 @@ from tare.profile.health import WATCH_S, Death, Health, health_of
 from tare.profile.images import in_our_words
 from tare.profile.pointers import PointerSearch
 from tare.profile.presets import of_dbms
+from tare.profile.prices import measured as measured_prices
 from tare.profile.reading import Reading, described
 from tare.profile.recording import Recording
 from tare.profile.refine import Refinement
@@ -125,6 +127,11 @@ def profiled(
     Raises what is wrong before the first round; later trouble is in what was made, which is always analysed."""
     named = [subject.functions.named(one).id for one in asked.functions] or list(begin_with)
     with _folder(subject, asked, kept) as run, in_our_words(), health_of(subject.server) as health:
+        compares = subject.backend in WITH_BARE_WINDOWS
+        prices = measured_prices() if compares else None
+        price = Price.of(subject.backend, prices)
+        if prices is not None:
+            run = run.save(run.about.model_copy(update={"prices": Prices(**asdict(prices))}))
         recorder = subject.opened(str(run.recording))
         tell(told.Watching(recorder.name, recorder.says, subject.transactions.says, asked.duration_s))
         cpus = machine_facts().online_cpus
@@ -135,8 +142,8 @@ def profiled(
             subject.transactions,
             healthy=health.healthy,
             counters=lambda: counters(subject.server),
+            step=price.step,
         )
-        compares = subject.backend in WITH_BARE_WINDOWS
         refinement = Refinement(
             subject.functions,
             subject.transactions,
@@ -147,7 +154,6 @@ def profiled(
                 recording, reading, subject.functions, asked.budget, asked.searching_s, cpus
             ),
         )
-        price = Price.of(subject.backend)
 
         def hear(event: told.Told) -> None:
             _heard(event, tell, health, lambda: _written(run, subject, recording, session.made, refinement))
@@ -384,7 +390,7 @@ def _written(
                 "call_graph_height": refinement.height([one.height or 0 for one in known]),
                 "pair_ns": price.pair_ns if price else None,
                 "pair_measured": bool(price and price.measured),
-                "marker_pairs": recording.marker_weight(),
+                "marker_pairs": made.marker_pairs,
                 "of_cycle": made.of_cycle,
                 "counting_s": made.counting_s,
                 "activity": {window: Activity(**asdict(one)) for window, one in recording.activity.items()},

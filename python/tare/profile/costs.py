@@ -1,9 +1,11 @@
-"""Price of a probe: a stated one until this server has shown its own."""
+"""Price of a probe: the one of this machine, until the server has shown its own."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+
+from tare.profile.prices import Prices
 
 PAIR_NS: Mapping[str, float] = {"attach": 3_500.0, "agent": 250.0, "xray": 250.0, "annotation": 250.0}
 """Entry and exit in a loaded server, ns of its CPUs (docs/profile-overhead.md). In a program that does nothing else a
@@ -11,6 +13,9 @@ pair of uprobes costs 1,900 ns if the kernel emulates both instructions, the age
 that, since caches are shared, and 120 ns more where the same CPUs read and keep the records."""
 
 UNKNOWN_NS = 3_500.0
+
+LOADED = 2.6
+"""Times as long as in a loop that does nothing else an entry and exit take in a loaded server, by `attach`."""
 
 STEP = 3.0
 """Usual pairs that each end of a call costs more where the kernel steps over an instruction: a function's beginning, or
@@ -25,11 +30,16 @@ class Price:
     """Of an entry and exit, with one backend."""
 
     pair_ns: float
-    measured: bool = False  # on this server; else the stated default
+    measured: bool = False  # on this server; else what such a probe costs elsewhere
+    step: float = STEP  # usual pairs that an end costs more where the kernel steps over an instruction
 
     @classmethod
-    def of(cls, backend: str) -> Price:
-        return cls(PAIR_NS.get(backend, UNKNOWN_NS))
+    def of(cls, backend: str, prices: Prices | None = None) -> Price:
+        """`prices`: of this machine; None: not measured, so that the stated ones hold."""
+        if prices is None or prices.emulated_ns <= 0:
+            return cls(PAIR_NS.get(backend, UNKNOWN_NS))
+        pair_ns = LOADED * prices.emulated_ns
+        return cls(pair_ns, step=prices.step_ns / pair_ns)
 
     def learnt(self, low: float, high: float, pairs: float, own_ns: float) -> Price:
         """After a round whose probes really lengthened transactions by between `low` and `high` of the time they have.

@@ -31,7 +31,7 @@ PAIRS = 4
 WINDOW_S = 0.25
 """Length of its windows."""
 
-MOMENT_S = 0.05
+MOMENT_S = 0.1
 """Length of its windows where the markers may be too hot."""
 
 MOST_WRONG = 3.0

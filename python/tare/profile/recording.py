@@ -59,13 +59,15 @@ class Recording:
         pause: Callable[[float], None] = time.sleep,
         healthy: Callable[[], bool] = lambda: True,
         counters: Callable[[], Counters] = lambda: Counters({}, {}),
+        step: float = STEP,
     ) -> None:
         """`healthy`: whether no process of the server died of a signal, as far as is known. `counters`: the kernel's,
-        of the server."""
+        of the server. `step`: as `Price.step`."""
         self.recorder = recorder
         self.clock = clock
         self._healthy = healthy
         self._counters = counters
+        self._step = step
         self.activity: dict[int, Activity] = {}  # by window
         self._pause = pause
         self._functions = functions
@@ -124,7 +126,7 @@ class Recording:
         if number not in self._weights:
             targets = [one.target() for one in self._functions.known() if one.id not in self._weights]
             self._weights |= dict.fromkeys((one[0] for one in targets), 1.0)
-            self._weights |= {one: 1 + STEP * ends for one, ends in self.recorder.stepped(targets)}
+            self._weights |= {one: 1 + self._step * ends for one, ends in self.recorder.stepped(targets)}
         return self._weights.get(number, 1.0)
 
     def marker_weight(self) -> float:

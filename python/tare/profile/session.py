@@ -134,6 +134,7 @@ class Made:
     )  # functions of the last round, by how they were watched
     price: Price | None = None
     own_ns: float = 0.0  # of a transaction without probes
+    marker_pairs: float = 1.0  # usual pairs that the markers of an interval cost
     of_cycle: float = 1.0  # `own_ns`, as a share of the time in which the machine makes one
     counting_s: float = 0.0  # seconds of throughput that counting calls took, predicted
     notes: list[str] = field(default_factory=list)
@@ -254,6 +255,7 @@ class Session:
         made.price, made.own_ns = self._price, self._own_ns
         if self._own_ns > 0:
             made.of_cycle = self._pace().of_cycle
+            made.marker_pairs = self._marker_pairs()
             made.counting_s = self._counts.lost_s(self._costs(), made.of_cycle)
         if made.rounds:
             last = set(made.rounds[-1].watched)
@@ -472,9 +474,22 @@ class Session:
         if self._markers is not None:
             return max(0.0, self._markers.figure.value)
         pace = self._pace()
-        return share_of(
-            pace.intervals * self._recording.marker_weight() * self._price.pair_ns / pace.cycle_ns
+        return share_of(pace.intervals * self._marker_pairs() * self._price.pair_ns / pace.cycle_ns)
+
+    def _marker_pairs(self) -> float:
+        """Usual pairs that the markers of an interval cost: as their instructions say, where what was measured does not
+        rule that out; else the nearest that it allows. A function may leave in a dear way and in a cheap one."""
+        pairs, pace = self._recording.marker_weight(), self._pace()
+        usual = (
+            pace.intervals * self._price.pair_ns / pace.cycle_ns
+        )  # added by one usual pair in each interval
+        if self._markers is None or usual <= 0:
+            return pairs
+        low, high = (
+            share / (1 - min(share, 0.999)) / usual
+            for share in (self._markers.figure.low, self._markers.figure.high)
         )
+        return min(max(pairs, low), max(high, 0.0))
 
     def _allowed(self, duty: Duty | None) -> float:
         """Share of the throughput that probes may take while all are on, without the markers."""

@@ -199,7 +199,7 @@ def _spread(of: Spread) -> document.Spread:
 
 
 def _of(about: About) -> document.Of:
-    said = {one: getattr(about, one) for one in document.Of.model_fields}
+    said = about.model_dump(include=set(document.Of.model_fields))
     return document.Of.model_validate(
         {one: figures.name(of) if isinstance(of, str) else of for one, of in said.items()}
     )

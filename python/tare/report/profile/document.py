@@ -262,6 +262,13 @@ class Next(Document):
     command: str = Field(description="Empty: there is none.")
 
 
+class Prices(Document):
+    """Cost of an entry and exit, ns, in a process of Tare's own on this machine."""
+
+    emulated_ns: float = Field(description="The kernel emulates the instructions at both ends.")
+    stepped_ns: float = Field(description="The kernel steps over both.")
+
+
 class Of(Document):
     """What was profiled, and how."""
 
@@ -272,7 +279,10 @@ class Of(Document):
     says: str = Field(description="What the backend says of itself.")
     preset: str
     transaction: str = Field(description="What one is.")
-    budget: float | None = Field(description="Share of a transaction's mean duration that probes may take.")
+    budget: float | None = Field(
+        description="Share of the throughput that probes may take, over the whole profile."
+    )
+    prices: Prices | None = Field(default=None, description="Of probes, by `attach`; null: not measured.")
     state: str = Field(
         description='"complete", "interrupted", "server ended", "server hangs" or "recording".'
     )

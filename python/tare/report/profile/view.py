@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from tare.report.numbers import fixed, significant
 from tare.report.profile import words
-from tare.report.profile.document import Figure, Overhead, ProfileReport
+from tare.report.profile.document import Figure, Overhead, Prices, ProfileReport
 from tare.report.profile.names import Names
 from tare.report.profile.watching import watched_how
 
@@ -259,6 +259,13 @@ def watching(report: ProfileReport) -> str:
     return watched_how(report.watching.ways, report.watching.refused)
 
 
+def _prices(of: Prices) -> str:
+    return (
+        f"an entry and exit take {words.ns(of.emulated_ns)} on this machine where the kernel emulates the instructions "
+        f"there, {words.ns(of.stepped_ns)} where it steps over both; in a server that is loaded more"
+    )
+
+
 def conditions(report: ProfileReport) -> list[tuple[str, str]]:
     of = report.of
     return [
@@ -267,6 +274,7 @@ def conditions(report: ProfileReport) -> list[tuple[str, str]]:
         ("preset", of.preset),
         ("backend", f"{of.backend}: {of.says}"),
         *(("functions", said) for said in (watching(report),) if said),
+        *([] if of.prices is None else [("price of a probe", _prices(of.prices))]),
         ("call graph", f"height {report.call_graph_height}"),
         ("records", records(report)),
         ("transactions a second", rates(report)),
