@@ -17,6 +17,7 @@ from tests.ci.stages import (
     ALONE,
     EXACT,
     LINT,
+    PAIRED,
     RESULTS,
     ROOT,
     RUST,
@@ -30,7 +31,7 @@ from tests.ci.stages import (
 )
 from tests.ci.verdict import Line, Results, judge, read
 
-STAGES = (LINT, RUST, EXACT, SERVERS, ALONE, SMALL)
+STAGES = (LINT, RUST, EXACT, SERVERS, PAIRED, ALONE, SMALL)
 NEEDED_GB = 10
 TRIES = 2
 MOST_AGAIN = 10

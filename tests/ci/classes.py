@@ -4,7 +4,8 @@ A test belongs to one class, which says when it runs and what its failure means:
 
     exact     no server, no probe, no bound on time: a failure is a defect at once
     server    real servers, processes and signals, beside other tests: a failure is tried again, alone
-    alone     probes, settings of the machine, load runs: one test at a time, a failure is a defect
+    paired    programs and load runs that leave most of the machine idle: two at a time, a failure is a defect
+    alone     probes on busy servers, settings of the machine: one test at a time, a failure is a defect
 
 Two more markers narrow this down:
 
@@ -29,16 +30,23 @@ EXACT = (
     "tests/unit/report",
 )
 
-ALONE = (
+PAIRED = (
     "tests/cli/test_bench_oltp.py",
     "tests/cli/test_bench_oltp_report.py",
-    "tests/crash/test_isolate.py",
-    "tests/crash/test_machine_settings.py",
     "tests/crash/test_oltp_full_disk.py",
     "tests/crash/test_oltp_interrupts.py",
     "tests/crash/test_oltp_refusals.py",
     "tests/crash/test_oltp_servers.py",
-    "tests/profile",
+    "tests/profile/test_survivors.py",
+)
+
+ALONE = (
+    "tests/crash/test_isolate.py",
+    "tests/crash/test_machine_settings.py",
+    "tests/profile/test_attach.py",
+    "tests/profile/test_duckdb.py",
+    "tests/profile/test_run.py",
+    "tests/profile/test_unseen.py",
     "tests/unit/machine/test_doctor.py",
     "tests/unit/probe",
     "tests/unit/profile/test_health.py",
@@ -75,6 +83,7 @@ UNSTEADY = {
 MARKERS = (
     "exact: no server, no probe, no bound on time; a failure is a defect",
     "server: real servers and processes, beside other tests; a failure is tried again, alone",
+    "paired: leaves most of the machine idle; runs beside one other; a failure is a defect",
     "alone: disturbs or is disturbed by other tests; runs by itself",
     "clock(reason): the outcome still depends on scheduling; a failure is tried again",
     "loss: data, harm, secrets, settings put back; a failure is never tried again",
@@ -83,9 +92,8 @@ MARKERS = (
 
 def class_of(path: PurePosixPath) -> str:
     """Return the class of the tests in a file, given its path from the project's root."""
-    if lies_in(path, ALONE):
-        return "alone"
-    return "exact" if lies_in(path, EXACT) else "server"
+    classes = {"exact": EXACT, "paired": PAIRED, "alone": ALONE}
+    return next((name for name, places in classes.items() if lies_in(path, places)), "server")
 
 
 def path_of(item: pytest.Item) -> PurePosixPath:

@@ -19,7 +19,7 @@ import pytest
 from tests.ci.machine import Reading
 
 VARIABLE = "TARE_TEST_JOURNAL"
-CLASSES = ("exact", "server", "alone")
+CLASSES = ("exact", "server", "paired", "alone")
 
 _DEFECT = re.compile(
     r"Traceback \(most recent call last\)|\bProbeError\b|panicked at|Fatal Python error|Segmentation fault"

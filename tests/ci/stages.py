@@ -53,7 +53,9 @@ RUST = Stage(
 EXACT = pytest_stage("exact", 600, "-n", "2", *POOL, "-m", "exact")
 SERVERS = pytest_stage("servers", 1500, "-n", "3", *POOL, "-m", "server")
 SMALL = Stage("small", (sys.executable, "-m", "tests.ci.small"), 900)
-ALONE = pytest_stage("alone", 1800, "-m", "alone")
+# The file with most tests comes first, which is the longest one: both workers end at about the same time.
+PAIRED = pytest_stage("paired", 900, "-n", "2", "--dist", "loadfile", "-m", "paired")
+ALONE = pytest_stage("alone", 1200, "-m", "alone")
 
 
 @dataclass(frozen=True)

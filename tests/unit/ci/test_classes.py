@@ -6,12 +6,12 @@ from pathlib import PurePosixPath
 
 import pytest
 
-from tests.ci.classes import ALONE, EXACT, LOSS, UNSTEADY, class_of
+from tests.ci.classes import ALONE, EXACT, LOSS, PAIRED, UNSTEADY, class_of
 from tests.ci.skips import EXPECTED
 from tests.ci.stages import ROOT
 
 
-@pytest.mark.parametrize("place", sorted({*EXACT, *ALONE, *LOSS, *UNSTEADY, *EXPECTED}))
+@pytest.mark.parametrize("place", sorted({*EXACT, *PAIRED, *ALONE, *LOSS, *UNSTEADY, *EXPECTED}))
 def test_a_listed_place_exists(place: str) -> None:
     assert (ROOT / place).exists()
 
@@ -27,4 +27,10 @@ def test_a_test_of_arithmetic_is_never_unsteady() -> None:
 def test_a_file_has_the_class_of_its_nearest_place() -> None:
     assert class_of(PurePosixPath("tests/unit/report/kit/test_blocks.py")) == "exact"
     assert class_of(PurePosixPath("tests/profile/test_run.py")) == "alone"
+    assert class_of(PurePosixPath("tests/profile/test_survivors.py")) == "paired"
     assert class_of(PurePosixPath("tests/dbms/test_plans.py")) == "server"
+
+
+def test_a_test_belongs_to_one_class() -> None:
+    places = [*EXACT, *PAIRED, *ALONE]
+    assert len(places) == len(set(places))

@@ -50,6 +50,7 @@ def test_a_failure_that_does_not_pass_twice_is_red(again: tuple[Line, ...]) -> N
     "facts",
     [
         {"class": "exact"},
+        {"class": "paired"},
         {"class": "alone"},
         {"loss": True},
         {"class": "alone", "clock": True, "loss": True},
