@@ -38,6 +38,9 @@ FLAGS = {"returns.c": ("-rdynamic",), "throws.cpp": ("-fnon-call-exceptions",)}
 PARTS = {"plugin.c": "plugin_part.c", "throws.cpp": "throws_part.cpp"}
 """Sources of the libraries that programs load while they run."""
 
+PERIOD = 70
+"""Transactions after which the planned waits begin again (LONG_NS and SHORT_NS in survivor.h)."""
+
 CANNOT_RUN_HERE = 77
 """Exit code of a program whose kernel or machine lacks what it needs; its standard error names that."""
 
@@ -180,6 +183,23 @@ class Survivor:
             time.sleep(0.05)
         return last
 
+    def await_share(self, name: str, share: float) -> None:
+        """Wait for a period of the planned waits in which a function has more than this share of the variance. Other
+        work on the machine disturbs some periods; in the others a function has its planned share."""
+        until = time.monotonic() + STARTS_WITHIN_S
+        while (clearest := self._clearest_share(name)) <= share:
+            assert time.monotonic() < until, f"{name} has a share of {clearest:.2f} at most, not {share}"
+            time.sleep(0.1)
+
+    def _clearest_share(self, name: str) -> float:
+        shares = [0.0]
+        first, *others = self.lines()
+        for line in others:
+            if line.transactions - first.transactions >= PERIOD:
+                shares.append(line.since(first).share(name))
+                first = line
+        return max(shares)
+
     def truth_within(self, spans: Sequence[tuple[int, int]]) -> Truth | None:
         """Truth of the stretches between two lines that lie within one of these spans of time. None: there is none."""
         within = [
@@ -267,7 +287,7 @@ class Case:
     variant: str = "-"
     functions: tuple[str, ...] = ()
     """Named to `--functions`; empty: Tare has to find the culprit by itself."""
-    duration_s: int = 6
+    duration_s: int = 4
     rounds: int = 2
 
     @property
