@@ -42,7 +42,6 @@ from tare.profile.starting import targets_of
 
 HALF = 0.5
 SEED = 5
-FILLS_S = 2  # after a start a server's buffers are empty
 WARMUP_S = 2.0  # of a window, whose connections are new: each fills caches of its own, and prepares what is rare late
 DISK = "disk"
 STORAGES = {DISK: None, "tmpfs": MEMORY}
@@ -58,6 +57,10 @@ class Size:
     rounds: int
     at_bar: int  # pairs in a round of the case at the bar
     counts: Sequence[int]
+    fills_s: int = 2  # after a start a server's buffers are empty
+    is_whole: bool = True
+    """Every case. Otherwise functions near the preset are watched by the agent alone, and at half of the rate the case
+    at the bar alone is measured."""
 
     def often(self, case: Case, number: int) -> int:
         """Pairs in this round. One in two rounds of four gives each server either data in one of them."""
@@ -85,17 +88,19 @@ def measure(made: Bed, size: Size) -> tuple[list[Measured], Load]:
     cases = [Case("agent", on=False)]
     for way in made.recorders:
         cases += [Case(way, tuple(watch[:count])) for count in (0, *size.counts)]
-        cases.append(Case(way, tuple(busier), near=True))
+        if size.is_whole or way == "agent":
+            cases.append(Case(way, tuple(busier), near=True))
     rate = HALF * first.rate
     unthrottled = paired(made, size, cases, None)
-    able = [case for case in cases if throughput(unthrottled[case]).value > HALF - 1]
+    at_half = cases if size.is_whole else [case for case in cases if case.at_bar]
+    able = [case for case in at_half if throughput(unthrottled[case]).value > HALF - 1]
     return [
         Measured(load, case, sum(calls[number] for number in case.watch), rounds.get(case, ()))
-        for load, rounds in (
-            ("unthrottled", unthrottled),
-            (f"{rate:.0f}/s", paired(made, size, able, rate)),
+        for load, some, rounds in (
+            ("unthrottled", cases, unthrottled),
+            (f"{rate:.0f}/s", at_half, paired(made, size, able, rate)),
         )
-        for case in cases
+        for case in some
     ], first
 
 
@@ -106,7 +111,7 @@ def paired(made: Bed, size: Size, cases: Sequence[Case], rate: float | None) -> 
     for number in range(size.rounds):
         made.exchange()
         for way in (BARE, "agent"):
-            made.load(way, FILLS_S)
+            made.load(way, size.fills_s)
         keep_up({made.urls[BARE], made.urls["agent"]})
         often = {case: size.often(case, number) for case in cases}
         order = lot.sample(list(often), sum(often.values()), counts=list(often.values()))
@@ -151,7 +156,7 @@ def main() -> None:
     scale, warmup_s = asked.scale or SCALES[asked.load], WARMUP_S
     size = Size(asked.seconds, asked.half_seconds, asked.rounds, asked.at_bar, COUNTS)
     if asked.small:
-        scale, warmup_s, size = 1, 0.3, Size(1, 1, 1, 1, COUNTS[-1:])
+        scale, warmup_s, size = 1, 0.3, Size(1, 1, 1, 1, COUNTS[-1:], fills_s=1, is_whole=False)
     load_before, cpu = os.getloadavg()[0], quiet_and_busy()[0]
     os.sched_setaffinity(0, {cpu})  # for all that is started from here on
     with ExitStack() as stack:

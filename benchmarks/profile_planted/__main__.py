@@ -80,7 +80,7 @@ def main() -> None:
     asked = arguments(__doc__ or "", seeds=20, seconds=2, backends=",".join(BACKENDS), sources="")
     wanted = asked.sources.split(",") if asked.sources else [one.name for one in SOURCES]
     sources = [one for one in SOURCES if one.name in wanted]
-    seeds, seconds = (1, 1.0) if asked.small else (asked.seeds, float(asked.seconds))
+    seeds, seconds = (1, 0.4) if asked.small else (asked.seeds, float(asked.seconds))
     with ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="tare-planted-")))
         names = asked.backends.split(",")

@@ -102,7 +102,7 @@ def main() -> None:
     runs, rows, lookups, pairs = asked.runs, asked.rows, asked.lookups, asked.pairs
     ups, noises = set_ups(), tuple(NOISES)
     if asked.small:
-        runs, rows, lookups, pairs, ups, noises = 2, 60_000, 200, 4, ups[:1], ("none", "both")
+        runs, rows, lookups, pairs, ups, noises = 2, 60_000, 200, 2, ups[:1], ("none", "both")
     queries = [Query(name, sql.format(rows=rows, lookups=lookups)) for name, sql in QUERIES]
     everything: list[Row] = []
     taken = rejected = 0
