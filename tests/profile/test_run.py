@@ -47,7 +47,7 @@ def data_of(version: str, tmp_path: Path) -> ServerRecord:
         pytest.skip(f"no PostgreSQL {version} here: {error.what}")
 
 
-BRIEF = ("--duration", "8s", "--no-auto")
+BRIEF = ("--duration", "5s", "--no-auto")
 
 BUDGET = "20%"
 """Enough for known waits on a host of any speed: where a commit takes 0.1 ms, 5% is for a dozen calls."""
@@ -75,7 +75,7 @@ def runs(of: ServerRecord) -> bool:
 @pytest.mark.parametrize("version", ["18", "15"])
 def test_an_unmodified_postgresql_is_taken_apart_from_within(version: str, tmp_path: Path) -> None:
     stopped = data_of(version, tmp_path)
-    how = ("--duration", "10s", "--rounds", "2", "--budget", BUDGET, "--json", "-")
+    how = ("--duration", "7s", "--rounds", "2", "--budget", BUDGET, "--json", "-")
     run = start(*command(stopped, tmp_path / "p", *how))
     wait_for(stopped.url)
     with load(stopped.url):
@@ -95,7 +95,7 @@ def test_a_load_is_run_beside_and_ends_with_it(stopped: ServerRecord, tmp_path: 
     if subprocess.run(["which", "psql"], capture_output=True, check=False, timeout=60).returncode:
         pytest.skip("psql is not installed")
     said = tare(
-        *command(stopped, tmp_path / "p", "--duration", "8s", "--no-auto", "--load", psql, "--json", "-"),
+        *command(stopped, tmp_path / "p", *BRIEF, "--load", psql, "--json", "-"),
         timeout=150,
     )
     assert said.code == 0, said.err
@@ -104,7 +104,7 @@ def test_a_load_is_run_beside_and_ends_with_it(stopped: ServerRecord, tmp_path: 
 
 
 def test_ctrl_c_ends_the_profile_then_the_server(stopped: ServerRecord, tmp_path: Path) -> None:
-    run = start(*command(stopped, tmp_path / "p", "--name", "cut", "--duration", "24s"))
+    run = start(*command(stopped, tmp_path / "p", "--name", "cut", "--duration", "12s"))
     wait_for(stopped.url)
     with load(stopped.url):
         after_a_round(tmp_path / "p" / "cut")
@@ -133,7 +133,7 @@ def test_a_server_that_is_kept_can_be_refined(stopped: ServerRecord, tmp_path: P
             assert beside.code == 2
             assert "with Tare's agent in it" in beside.err
             said = tare(
-                "profile", "refine", "kept", "XLogFlush", "--out", str(out), "--duration", "8s", "--json", "-"
+                "profile", "refine", "kept", "XLogFlush", "--out", str(out), "--duration", "5s", "--json", "-"
             )
         assert said.code == 0, said.err
         assert any("XLogWrite" in node["name"] for node in said.result["nodes"])
@@ -160,7 +160,7 @@ def run_of(source: str, tmp_path: Path, words: tuple[str, ...], program_words: t
         program = build(source)
     except NotBuilt as missing:
         pytest.skip(str(missing))
-    options = ("--txn", "function:transaction", "--duration", "6s", "--budget", "90%", "--json", "-")
+    options = ("--txn", "function:transaction", "--duration", "4s", "--budget", "90%", "--json", "-")
     command = ("profile", "run", "--out", str(tmp_path / "p"), *options, *words, "--", str(program))
     said = tare(*command, "0", *program_words, timeout=60)
     assert said.code == 0, said.err

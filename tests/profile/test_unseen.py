@@ -93,7 +93,7 @@ def test_a_program_that_was_replaced_on_disk_is_profiled_as_it_runs(tmp_path: Pa
     with running(program) as pid:
         other = built("sort.c", tmp_path)
         other.replace(program)
-        said = attach(pid, tmp_path / "p", "--budget", "60%")
+        said = attach(pid, tmp_path / "p", "--budget", "60%", "--rounds", "3", duration="9s")
     assert said.code == 0, said.err
     assert path_to(said.result, "level2")[-2:] == ["level1", "level2"]
 
@@ -103,7 +103,7 @@ def test_a_program_that_is_in_memory_alone_is_profiled(tmp_path: Path) -> None:
     try:
         os.write(file, built("table.c", tmp_path).read_bytes())
         with running(f"/proc/self/fd/{file}", pass_fds=[file]) as pid:
-            said = attach(pid, tmp_path / "p", "--budget", "60%")
+            said = attach(pid, tmp_path / "p", "--budget", "60%", "--rounds", "3", duration="9s")
     finally:
         os.close(file)
     assert said.code == 0, said.err
@@ -112,7 +112,7 @@ def test_a_program_that_is_in_memory_alone_is_profiled(tmp_path: Path) -> None:
 
 def test_workers_that_were_forked_are_watched_unless_they_are_not_wanted(tmp_path: Path) -> None:
     with running(built("workers.c", tmp_path)) as pid:
-        watched = attach(pid, tmp_path / "p", duration="6s")
+        watched = attach(pid, tmp_path / "p", duration="4s")
         alone = attach(pid, tmp_path / "p", "--no-children", duration="3s")
     assert watched.code == 0, watched.err
     assert watched.result["transactions"] > 100
