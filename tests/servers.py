@@ -8,8 +8,9 @@
 from __future__ import annotations
 
 import sqlite3
+import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import duckdb
@@ -17,7 +18,7 @@ import pytest
 
 from tare.dbms.registry import find
 from tare.dbms.servers import RunningServer, start_mariadb, start_postgresql
-from tare.errors import ServerFailed
+from tare.errors import ConnectionFailed, ServerFailed, ServerLost
 
 ROWS = 20_000
 
@@ -69,3 +70,13 @@ def own_server(dbms: str) -> Iterator[RunningServer]:
         pytest.skip(f"no server here: {error.what}")
     with server:
         yield server
+
+
+def wait_until_it_is_back(url: str) -> None:
+    """A postmaster that lost a backend ends all others and recovers. If it is told to stop before, it may hang."""
+    for _ in range(300):
+        with suppress(ConnectionFailed, ServerLost):
+            find(url).connect(url).close()
+            return
+        time.sleep(0.1)
+    pytest.fail("the server did not recover in 30 s")

@@ -19,7 +19,7 @@ from tare.dbms.servers import start_mariadb
 from tare.errors import ServerLost, StatementFailed, TareError
 from tare.experiment.ledger import rows
 from tests.dbms.databases import fresh
-from tests.servers import own_server
+from tests.servers import own_server, wait_until_it_is_back
 
 COLUMNS = "id integer, txt varchar(200), val double precision"
 DOORS = {"postgresql": "COPY", "mariadb": "LOAD DATA", "sqlite": "INSERT", "duckdb": "COPY"}
@@ -215,6 +215,8 @@ def test_a_server_killed_while_it_loads_is_a_lost_server(own: str, tmp_path: Pat
             timer.join()
     finally:
         session.close()
+    if own.startswith("postgresql"):
+        wait_until_it_is_back(own)
 
 
 def test_ctrl_c_ends_a_load_and_nothing_of_it_is_kept(own: str, tmp_path: Path) -> None:

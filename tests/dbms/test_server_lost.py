@@ -18,9 +18,9 @@ from tare.dbms.mariadb import wire as mariadb_wire
 from tare.dbms.postgresql import session as postgresql_session
 from tare.dbms.postgresql import wire as postgresql_wire
 from tare.dbms.registry import find
-from tare.errors import ConnectionFailed, QueryTimeout, ServerLost
+from tare.errors import QueryTimeout, ServerLost
 from tests.dbms.test_statements import SLOW
-from tests.servers import fill_server, own_server
+from tests.servers import fill_server, own_server, wait_until_it_is_back
 
 
 @pytest.fixture(params=["postgresql", pytest.param("mariadb", marks=pytest.mark.mariadb), "sqlite", "duckdb"])
@@ -50,16 +50,6 @@ def test_a_process_killed_in_mid_run_is_a_lost_server(own_url: str) -> None:
     session.close()
     if own_url.startswith("postgresql"):
         wait_until_it_is_back(own_url)
-
-
-def wait_until_it_is_back(url: str) -> None:
-    """A postmaster that lost a backend ends all others and recovers."""
-    for _ in range(300):
-        with suppress(ConnectionFailed, ServerLost):
-            find(url).connect(url).close()
-            return
-        time.sleep(0.1)
-    pytest.fail("the server did not recover in 30 s")
 
 
 def test_ctrl_c_stops_the_query_and_leaves_the_session_usable(own_url: str) -> None:
