@@ -87,10 +87,10 @@ def _kill_beside(crashes: Crashes, server: RunningServer, wanted: int, draw: ran
         if not life.wait_for_qes(len(life.acknowledged()) + draw.randint(0, 15)):
             continue
         time.sleep(draw.uniform(0.0, 0.05))
-        _kill_server(server, draw)
+        killed = _kill_server(server, draw)
         kills += 1
         time.sleep(draw.uniform(0.0, 0.3))
-        _bring_back(server)
+        _bring_back(server, killed)
     assert life is not None
     assert life.ended() == 0, life.events()[-5:]
     waits = [event["what"] for life in crashes.lives for event in life.events() if event["event"] == "doing"]
@@ -99,8 +99,8 @@ def _kill_beside(crashes: Crashes, server: RunningServer, wanted: int, draw: ran
     )  # the others came while it needed no server
 
 
-def _kill_server(server: RunningServer, draw: random.Random) -> None:
-    """Its postmaster, as when the power goes: the others find it gone, or are killed with it."""
+def _kill_server(server: RunningServer, draw: random.Random) -> int:
+    """Kill its postmaster, as when the power goes: the others find it gone, or are killed with it. Returns its id."""
     postmaster = int((server.directory / "data" / "postmaster.pid").read_text().split()[0])
     children = Path(f"/proc/{postmaster}/task/{postmaster}/children").read_text().split()
     os.kill(postmaster, signal.SIGKILL)
@@ -108,10 +108,14 @@ def _kill_server(server: RunningServer, draw: random.Random) -> None:
         for child in children:
             with suppress(ProcessLookupError):
                 os.kill(int(child), signal.SIGKILL)
+    return postmaster
 
 
-def _bring_back(server: RunningServer) -> None:
+def _bring_back(server: RunningServer, killed: int) -> None:
     deadline = time.monotonic() + 30
+    # A process that was killed has its id until it is reaped, and PostgreSQL takes it for a server that runs.
+    while Path(f"/proc/{killed}").exists() and time.monotonic() < deadline:
+        time.sleep(0.02)
     while True:
         try:
             restart(server.record)
