@@ -30,6 +30,8 @@ LOADED = (
 # numpy's and pyarrow's libraries start threads when they are loaded, and forks would lack them.
 NO_THREADS = {"OPENBLAS_NUM_THREADS": "1", "JE_ARROW_MALLOC_CONF": "background_thread:false"}
 MESSAGE = 1 << 20  # bytes, at most
+READ_LATE = {"PYTEST_CURRENT_TEST": "", "PGSERVICEFILE": ""}
+"""Variables that no module reads when it is loaded: a fork may have others than the first ones."""
 
 
 class Forks:
@@ -42,7 +44,7 @@ class Forks:
 
     def serves(self, environment: Mapping[str, str]) -> bool:
         """Modules read some variables when they are loaded: others than the first ones need a real start."""
-        return {**environment, "PYTEST_CURRENT_TEST": ""} == {**self._environment, "PYTEST_CURRENT_TEST": ""}
+        return {**environment, **READ_LATE} == {**self._environment, **READ_LATE}
 
     def run(
         self, words: Sequence[str], environment: Mapping[str, str], timeout: float

@@ -50,5 +50,6 @@ def test_what_takes_too_long_is_killed(forks: Forks, sqlite_url: str) -> None:
 def test_another_environment_needs_a_start_of_its_own(forks: Forks) -> None:
     assert forks.serves(environment())
     assert forks.serves({**environment(), "PYTEST_CURRENT_TEST": "another"})
+    assert forks.serves(environment(PGSERVICEFILE="another")), "libpq reads it when it connects"
     assert not forks.serves(environment(COLUMNS="60"))
     assert not forks.serves({name: value for name, value in os.environ.items() if name != "PATH"})
