@@ -51,9 +51,10 @@ def targets(program: Path) -> Targets:
 
 @contextmanager
 def _runs(program: Path, environment: dict[str, str]) -> Iterator[int]:
-    with subprocess.Popen([str(program)], env=os.environ | environment) as running:
+    with subprocess.Popen([program], env=os.environ | environment, stdout=subprocess.PIPE) as running:
         try:
-            time.sleep(0.3)
+            assert running.stdout is not None
+            assert running.stdout.readline() == b"runs\n"
             yield running.pid
         finally:
             running.kill()
