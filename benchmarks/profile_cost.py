@@ -202,7 +202,7 @@ def main() -> None:
     asked = arguments(__doc__ or "", rounds=15, bursts=30)
     size = Size(asked.rounds, asked.bursts, 10_000, 400)
     if asked.small:
-        size = Size(3, 3, 2_000, 400)
+        size = Size(2, 2, 2_000, 400)
     with ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="tare-cost-")))
         folders = {name: folder / name for name in BACKENDS}
