@@ -41,6 +41,9 @@ PARTS = {"plugin.c": "plugin_part.c", "throws.cpp": "throws_part.cpp"}
 PERIOD = 70
 """Transactions after which the planned waits begin again (LONG_NS and SHORT_NS in survivor.h)."""
 
+SLICE_S = 0.02
+"""Time between two lines of a program (EVERY_NS in survivor.h)."""
+
 CANNOT_RUN_HERE = 77
 """Exit code of a program whose kernel or machine lacks what it needs; its standard error names that."""
 
@@ -210,7 +213,7 @@ class Survivor:
         return reduce(Truth.plus, within) if within else None
 
     def throughput(self, seconds: float) -> float:
-        """Transactions a second: the median over slices of some 100 ms. 0.0 where the program stands still."""
+        """Transactions a second: the median over slices of some 20 ms. 0.0 where the program stands still."""
         first = len(self.lines())
         time.sleep(seconds)
         lines = self.lines()[max(0, first - 1) :]
@@ -218,7 +221,7 @@ class Survivor:
             (later.transactions - earlier.transactions) / (later.at_ns - earlier.at_ns) * 1e9
             for earlier, later in pairwise(lines)
         ]
-        expected = int(seconds / 0.1)
+        expected = int(seconds / SLICE_S)
         rates += [0.0] * (expected // 2 - len(rates))  # slices that never ended
         return statistics.median(rates)
 

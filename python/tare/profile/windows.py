@@ -26,8 +26,9 @@ WINDOW_S = 1.0
 BARE_S = 0.5
 """Least of a window without any probe."""
 
-SHORTEST_S = 0.2
-"""Length of windows below which a change of probes takes more than a fifth of their time."""
+SHORTEST_S = 0.3
+"""Length below which windows are not made shorter for more of them: a change of probes takes 0.05 s and more, and long
+transactions are cut."""
 
 AFTER_S = 1.0
 """The last window, with the markers alone: whether transactions end as before."""

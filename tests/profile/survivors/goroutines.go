@@ -27,7 +27,7 @@ const (
 const (
 	goroutines = 8
 	last       = 50
-	every      = 100 * time.Millisecond
+	every      = 20 * time.Millisecond
 )
 
 var (

@@ -1,6 +1,6 @@
 /* Shared by the programs of this folder: work whose time is known, and sums of what transactions really took.
  *
- * PROGRAM SECONDS VARIANT CULPRIT: runs for SECONDS (0: until SIGTERM). Every 100 ms, and at its end, it writes one JSON
+ * PROGRAM SECONDS VARIANT CULPRIT: runs for SECONDS (0: until SIGTERM). Every 20 ms, and at its end, it writes one JSON
  * line with its sums so far: the difference of two lines is the truth between them. */
 #ifndef SURVIVOR_H
 #define SURVIVOR_H
@@ -25,7 +25,7 @@
 #define IN_PLACE static inline __attribute__((always_inline))
 
 enum { MOST = 8, TRANSACTION = 0 };
-static const uint64_t EVERY_NS = 100000000;
+static const uint64_t EVERY_NS = 20000000;
 
 /* Sums over all transactions, of all threads and child processes: calls, x, x² and xT, where x is the function's time
  * within a transaction and T the transaction's duration. */
