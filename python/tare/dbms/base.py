@@ -12,6 +12,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from tare.dbms.planned import Planned
 from tare.errors import StatementFailed
 
 if TYPE_CHECKING:  # adapters, and the engines' host process, run without the extension
@@ -102,6 +103,9 @@ class BufferResidency:
 class Fetched(ABC):
     """A received result. Turning it into rows is left for after the clock."""
 
+    planned: Planned | None = None
+    """Clocks between planning and execution; None where the statement was prepared before, or is not split."""
+
     @property
     @abstractmethod
     def row_count(self) -> int:
@@ -112,11 +116,22 @@ class Fetched(ABC):
 
 
 class Prepared(ABC):
+    """A statement that the server has checked and, where it can, planned. A clock times one of its two executions."""
+
+    planning_inside: str = ""
+    """Why `plan_and_execute` cannot split planning from execution; empty where it does."""
+
     @abstractmethod
     def execute(self, timeout_s: float | None) -> Fetched:
-        """Runs and receives the whole result, no more: this is what the clock times.
+        """Runs what is prepared and receives the whole result, no more: the paper's measure.
 
         Raises QueryTimeout, StatementFailed or ServerLost."""
+
+    @abstractmethod
+    def plan_and_execute(self, timeout_s: float | None) -> Fetched:
+        """Parses, plans and runs the statement's text anew and receives the whole result: what a client pays.
+
+        Sets `Fetched.planned` where the DBMS shows the end of planning. Raises as `execute`."""
 
     @abstractmethod
     def close(self) -> None: ...

@@ -11,6 +11,7 @@ import json
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,7 @@ import duckdb
 
 from tare.dbms.duckdb.plan import tree
 from tare.dbms.embedded.engine import Engine, Explained, Facts, Result, forgotten
+from tare.dbms.planned import Planned, planned_here
 from tare.dbms.statement import may_be_measured
 from tare.errors import BadStatement, ConnectionFailed, StatementFailed, TareError
 
@@ -34,6 +36,7 @@ _CSV = (
     "NEW_LINE '\\n', ALLOW_QUOTED_NULLS true, STRICT_MODE true, PARALLEL false"
 )
 
+_ANEW = "tare_anew"  # the statement that is planned and executed; each replaces the one before
 _SQLITE = b"SQLite format 3\0"
 
 _READS = frozenset({"SELECT", "EXPLAIN", "CALL", "PRAGMA", "RELATION"})
@@ -45,10 +48,17 @@ def engine() -> Engine:
     return DuckDBEngine()
 
 
+@dataclass(frozen=True, slots=True)
+class _Statement:
+    sql: str
+    prepared: str | None  # what executes it; None where DuckDB prepares no such statement
+    counts: bool  # its result is a number of rows
+
+
 class DuckDBEngine(Engine):
     def __init__(self) -> None:
         self._connection: duckdb.DuckDBPyConnection | None = None
-        self._statements: dict[int, tuple[str, bool]] = {}  # what to execute, and whether it counts rows
+        self._statements: dict[int, _Statement] = {}
         self._allow_writes = False
 
     def open(self, path: str, allow_writes: bool, timeout_s: float) -> Facts:
@@ -80,7 +90,7 @@ class DuckDBEngine(Engine):
             self._connection.close()
             self._connection = None
 
-    def prepare(self, number: int, sql: str) -> None:
+    def prepare(self, number: int, sql: str) -> str:
         statement = self._only(sql)
         kind = statement.type.name
         if kind == "MULTI":
@@ -94,17 +104,20 @@ class DuckDBEngine(Engine):
             raise BadStatement(
                 f"the statement ({kind}) may change data", "give --allow-writes if it is meant to"
             )
-        self._statements[number] = (self._prepared(number, statement.query), kind in _COUNTS)
+        prepared = self._prepared(number, statement.query)
+        self._statements[number] = _Statement(statement.query, prepared, kind in _COUNTS)
+        return "" if prepared else f"DuckDB prepares no statement of this kind ({kind})"
 
     def execute(self, number: int) -> Result:
-        try:
-            sql, counts = self._statements[number]
-        except KeyError:
-            raise forgotten(number) from None
-        rows = self._rows(sql)
-        if counts and len(rows) == 1 and len(rows[0]) == 1 and isinstance(rows[0][0], int):
-            return Result(rows[0][0], [])
-        return Result(len(rows), rows)
+        statement = self._statement(number)
+        return self._run(statement.prepared or statement.sql, statement)
+
+    def plan_and_execute(self, number: int) -> Result:
+        statement = self._statement(number)
+        if statement.prepared is None:
+            return self._run(statement.sql, statement)
+        self._rows(f"PREPARE {_ANEW} AS {statement.sql}")
+        return self._run(f"EXECUTE {_ANEW}", statement, planned_here())
 
     def release(self, number: int) -> None:
         self._statements.pop(number, None)
@@ -141,6 +154,18 @@ class DuckDBEngine(Engine):
         held = self._rows("SELECT sum(memory_usage_bytes)::BIGINT FROM duckdb_memory()")
         return int(held[0][0])
 
+    def _statement(self, number: int) -> _Statement:
+        try:
+            return self._statements[number]
+        except KeyError:
+            raise forgotten(number) from None
+
+    def _run(self, sql: str, statement: _Statement, planned: Planned | None = None) -> Result:
+        rows = self._rows(sql)
+        if statement.counts and len(rows) == 1 and len(rows[0]) == 1 and isinstance(rows[0][0], int):
+            return Result(rows[0][0], [], planned)
+        return Result(len(rows), rows, planned)
+
     @property
     def _open(self) -> duckdb.DuckDBPyConnection:
         assert self._connection is not None
@@ -167,13 +192,13 @@ class DuckDBEngine(Engine):
             )
         return parsed[0]
 
-    def _prepared(self, number: int, sql: str) -> str:
-        """The statement to execute; DuckDB prepares queries and DML only, others run as they are."""
+    def _prepared(self, number: int, sql: str) -> str | None:
+        """The statement to execute; None for all but queries and DML, which DuckDB does not prepare."""
         try:
             self._open.execute(f"PREPARE tare_{number} AS {sql}")
         except duckdb.ParserException as error:
             if "not a preparable statement" in str(error):
-                return sql
+                return None
             raise _failure(error) from None
         except duckdb.Error as error:
             raise _failure(error) from None

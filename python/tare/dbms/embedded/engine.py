@@ -6,6 +6,7 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import Any
 
+from tare.dbms.planned import Planned
 from tare.errors import StatementFailed
 
 Row = tuple[Any, ...]
@@ -29,6 +30,7 @@ class Explained:
 class Result:
     row_count: int
     rows: list[Row]
+    planned: Planned | None = None  # as `Fetched.planned`
 
 
 class Engine(ABC):
@@ -41,11 +43,16 @@ class Engine(ABC):
     def close(self) -> None: ...
 
     @abstractmethod
-    def prepare(self, number: int, sql: str) -> None: ...
+    def prepare(self, number: int, sql: str) -> str:
+        """Returns why planning is inside execution, as `Prepared.planning_inside`."""
 
     @abstractmethod
     def execute(self, number: int) -> Result:
         """Runs the statement and materialises its whole result as Python values."""
+
+    @abstractmethod
+    def plan_and_execute(self, number: int) -> Result:
+        """The same from the statement's text, planned anew."""
 
     @abstractmethod
     def release(self, number: int) -> None: ...

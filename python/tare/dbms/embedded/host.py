@@ -35,11 +35,11 @@ class Host:
     def answer(self, operation: str, released: tuple[int, ...], arguments: tuple[Any, ...]) -> Any:
         for number in released:
             self._results.pop(number, None)
-        if operation == "execute":
-            result = self._engine.execute(*arguments)
+        if operation in ("execute", "plan_and_execute"):
+            result: Result = getattr(self._engine, operation)(*arguments)
             self._next += 1
             self._results[self._next] = result
-            return self._next, result.row_count
+            return self._next, result.row_count, result.planned
         if operation == "rows":
             number, start, count = arguments
             return self._results[number].rows[start : start + count]

@@ -1,7 +1,8 @@
 """A session with an engine in a host process. Its one process is the query process.
 
 The clocked part of an execution is the round trip of a small message to the host, the
-statement, and turning its whole result into Python values *in the host* (neither sqlite3 nor
+statement (its planning included where that is clocked, too: the host then reads the clocks
+between the two), and turning its whole result into Python values *in the host* (neither sqlite3 nor
 duckdb can hold a result in another way without losing types). Sending the rows here comes later.
 """
 
@@ -18,6 +19,7 @@ from tare.dbms.base import BufferResidency, Fetched, Leader, Plan, PlanNode, Pre
 from tare.dbms.embedded.client import HostClient
 from tare.dbms.embedded.engine import Explained, Facts
 from tare.dbms.loading import loading
+from tare.dbms.planned import Planned
 from tare.dbms.url import file_path, redacted
 from tare.errors import ConnectionFailed, QueryTimeout, TareError
 from tare.files import synced
@@ -29,10 +31,11 @@ _ROWS_AT_ONCE = 10_000
 
 
 class EmbeddedFetched(Fetched):
-    def __init__(self, host: HostClient, number: int, row_count: int) -> None:
+    def __init__(self, host: HostClient, number: int, row_count: int, planned: Planned | None) -> None:
         self._host = host
         self._number = number
         self._row_count = row_count
+        self.planned = planned
 
     @property
     def row_count(self) -> int:
@@ -50,13 +53,17 @@ class EmbeddedFetched(Fetched):
 
 
 class EmbeddedPrepared(Prepared):
-    def __init__(self, host: HostClient, number: int) -> None:
+    def __init__(self, host: HostClient, number: int, planning_inside: str) -> None:
         self._host = host
         self._number = number
+        self.planning_inside = planning_inside
 
     def execute(self, timeout_s: float | None) -> Fetched:
-        number, row_count = self._host.request("execute", self._number, timeout_s=timeout_s)
-        return EmbeddedFetched(self._host, number, row_count)
+        return EmbeddedFetched(self._host, *self._host.request("execute", self._number, timeout_s=timeout_s))
+
+    def plan_and_execute(self, timeout_s: float | None) -> Fetched:
+        answer = self._host.request("plan_and_execute", self._number, timeout_s=timeout_s)
+        return EmbeddedFetched(self._host, *answer)
 
     def close(self) -> None:
         with suppress(TareError):  # a lost host has forgotten it already
@@ -127,8 +134,7 @@ class EmbeddedSession(Session):
 
     def prepare(self, sql: str) -> Prepared:
         number = next(self._numbers)
-        self._host.ask("prepare", number, sql)
-        return EmbeddedPrepared(self._host, number)
+        return EmbeddedPrepared(self._host, number, self._host.ask("prepare", number, sql))
 
     def run(self, sql: str) -> None:
         self._host.request("run", sql)

@@ -1,6 +1,6 @@
 """One connection of the MariaDB connector: statements, the time-out's two guards, and errors.
 
-The clocked part is `EXECUTE name` of a statement prepared in the server, sent as text, until
+The clocked part is a statement, or `EXECUTE name` of one prepared in the server, sent as text, until
 the client library holds the whole result ("buffered"); rows become Python values only when
 they are fetched. (The connector's own binary protocol joins prepare and execute in one call, so
 the first execution would cost more.) The call runs in a thread of its own, some tens of
@@ -74,14 +74,14 @@ class Wire:
         self.query(f"SET @tare_statement = CONVERT(x'{sql.encode().hex()}' USING utf8mb4)")
         self._own(f"PREPARE {name} FROM @tare_statement", sql)
 
-    def execute(self, name: str, timeout_s: float | None) -> Any:
-        """What is clocked; gives a cursor that holds the result. A timeout other than the last
-        one's costs one `SET` before it."""
+    def execute(self, sql: str, timeout_s: float | None) -> Any:
+        """What is clocked: one statement that the server has prepared before, or the EXECUTE of it. Returns a cursor
+        that holds the result. A timeout other than the last one's costs one `SET` before it."""
         if self._replaced:
             raise StatementFailed(
                 "the statement was prepared before the connection was renewed", "prepare it again"
             )
-        running = self._submit(self._execute, f"EXECUTE {name}", timeout_s)
+        running = self._submit(self._execute, sql, timeout_s)
         try:
             return self._answer(running, None if timeout_s is None else timeout_s + GRACE_S, "", timeout_s)
         except WaitTimeout:

@@ -2,7 +2,8 @@
 
 A statement is prepared once by name. It has no parameters, so the server plans it once
 (its "generic" plan) whatever `plan_cache_mode` says; `prepare` asks for that plan with
-EXPLAIN EXECUTE, so that planning is done before the first clocked execution.
+EXPLAIN EXECUTE, so that planning is done before the first clocked execution. Where planning
+is clocked, too, the text is sent as an unnamed statement, which the server plans each time.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ import json
 import os
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -23,6 +24,7 @@ from psycopg.pq.abc import PGresult
 from tare.dbms import local
 from tare.dbms.base import BufferResidency, Fetched, Leader, Plan, PlanNode, Prepared, Role, Server, Session
 from tare.dbms.loading import loading
+from tare.dbms.planned import Planned
 from tare.dbms.postgresql import caches, plan, roles, settings
 from tare.dbms.postgresql.wire import Wire
 from tare.dbms.statement import first_word, may_be_measured
@@ -44,9 +46,10 @@ _TICK_NS = 1_000_000_000 // os.sysconf("SC_CLK_TCK")
 
 
 class PostgreSQLFetched(Fetched):
-    def __init__(self, wire: Wire, result: PGresult) -> None:
+    def __init__(self, wire: Wire, result: PGresult, planned: Planned | None) -> None:
         self._wire = wire
         self._result = result
+        self.planned = planned
 
     @property
     def row_count(self) -> int:
@@ -59,18 +62,32 @@ class PostgreSQLFetched(Fetched):
 
 
 class PostgreSQLPrepared(Prepared):
-    def __init__(self, session: PostgreSQLSession, wire: Wire, name: str, workers_planned: int) -> None:
+    def __init__(
+        self, session: PostgreSQLSession, wire: Wire, name: str, sql: str, workers_planned: int
+    ) -> None:
         self._session = session
         self._wire = wire
         self.name = name
+        self._sql = sql
         self._workers_planned = workers_planned
+        self.planning_inside = wire.planning_inside
 
     def execute(self, timeout_s: float | None) -> Fetched:
+        with self._recorded():
+            return PostgreSQLFetched(self._wire, self._wire.execute(self.name, timeout_s), None)
+
+    def plan_and_execute(self, timeout_s: float | None) -> Fetched:
+        with self._recorded():
+            return PostgreSQLFetched(self._wire, *self._wire.plan_and_execute(self._sql, timeout_s))
+
+    @contextmanager
+    def _recorded(self) -> Iterator[None]:
+        """When the statement ran, which tells its parallel workers from others'."""
         run = self._session.last_run
         run.workers_planned = self._workers_planned
         run.began_ns = time.clock_gettime_ns(time.CLOCK_BOOTTIME)
         try:
-            return PostgreSQLFetched(self._wire, self._wire.execute(self.name, timeout_s))
+            yield
         finally:
             run.ended_ns = time.clock_gettime_ns(time.CLOCK_BOOTTIME)
 
@@ -219,7 +236,7 @@ class PostgreSQLSession(Session):
             with suppress(TareError):
                 self._wire.query(f'DEALLOCATE "{name}"')
             raise
-        return PostgreSQLPrepared(self, self._wire, name, plan.workers_planned(root))
+        return PostgreSQLPrepared(self, self._wire, name, sql, plan.workers_planned(root))
 
     def run(self, sql: str) -> None:
         self._wire.script(sql)

@@ -1,8 +1,8 @@
 """One libpq connection with deadlines: what is sent, what comes back, and which error it is.
 
 libpq is used below psycopg's cursors so that a clocked execution is exactly one
-`exec_prepared` round trip until the last byte of the result is here, with no
-conversion to Python values.
+`exec_prepared` round trip (two where planning is clocked, too: see `two_parts`) until the
+last byte of the result is here, with no conversion to Python values.
 """
 
 from __future__ import annotations
@@ -17,6 +17,8 @@ import psycopg
 from psycopg.pq import ConnStatus, DiagnosticField, ExecStatus
 from psycopg.pq.abc import PGresult
 
+from tare.dbms.planned import Planned
+from tare.dbms.postgresql.two_parts import DeadlinePassed, TwoParts
 from tare.dbms.postgresql.values import register_lenient_loaders
 from tare.dbms.url import scrubbed
 from tare.errors import BadStatement, QueryTimeout, ServerLost, StatementFailed, TareError
@@ -25,6 +27,7 @@ GRACE_S = 2.0  # how much longer than the server the client waits before it canc
 CANCEL_S = 5.0  # how long a cancelled statement may take to stop
 OWN_S = 30.0  # how long a statement of our own (EXPLAIN, settings, …) may take: then the server is frozen
 _ROWS_AT_ONCE = 10_000
+_ENCRYPTED = "the connection is encrypted, and its messages can only be sent all at once"
 
 _FAILURES = (ExecStatus.FATAL_ERROR, ExecStatus.BAD_RESPONSE, ExecStatus.NONFATAL_ERROR)
 _LOST = ("57P01", "57P02", "57P03", "57P05", "08000", "08001", "08003", "08004", "08006")
@@ -32,10 +35,6 @@ _READ_ONLY = "25006"
 _CANCELED = "57014"
 
 logging.getLogger("psycopg").setLevel(logging.ERROR)
-
-
-class _DeadlinePassed(Exception):
-    """The client's own limit, which is past the server's."""
 
 
 class Wire:
@@ -46,6 +45,13 @@ class Wire:
         self._password = password
         self._statement_timeout_ms = 0
         self._replaced = False
+        is_plain = not (self._pgconn.ssl_in_use or self._pgconn.used_gssapi)
+        self._two_parts = TwoParts(self._pgconn) if is_plain else None
+
+    @property
+    def planning_inside(self) -> str:
+        """Why planning cannot be told from execution; empty where it can."""
+        return "" if self._two_parts else _ENCRYPTED
 
     @property
     def connection(self) -> psycopg.Connection[tuple[object, ...]]:
@@ -79,18 +85,39 @@ class Wire:
 
     def execute(self, name: str, timeout_s: float | None) -> PGresult:
         """What is clocked. A timeout other than the last one's costs one `SET` before it."""
+        self._ready(timeout_s)
+        return self._round_trip(lambda: self._pgconn.send_query_prepared(name.encode(), []), timeout_s)
+
+    def plan_and_execute(self, sql: str, timeout_s: float | None) -> tuple[PGresult, Planned | None]:
+        """What is clocked where planning is: the text as an unnamed statement, which the server forgets with the
+        next one. With the clocks after planning, if the connection is plain."""
+        self._ready(timeout_s)
+        text, parts = sql.encode(), self._two_parts
+        if parts is None:
+            return self._round_trip(lambda: self._pgconn.send_query_params(text, []), timeout_s), None
+        planned: Planned | None = None
+
+        def send() -> None:
+            nonlocal planned
+            deadline = None if timeout_s is None else time.monotonic() + timeout_s + GRACE_S
+            planned = parts.send(text, deadline)
+
+        return self._round_trip(send, timeout_s), planned
+
+    def close(self) -> None:
+        self._replaced = True
+        if self._two_parts:
+            self._two_parts.close()
+        self._connection.close()
+
+    # --------------------------------------------------------------------
+    def _ready(self, timeout_s: float | None) -> None:
         if self._replaced:
             raise StatementFailed(
                 "the statement was prepared before the connection was renewed", "prepare it again"
             )
         self._limit(timeout_s)
-        return self._round_trip(lambda: self._pgconn.send_query_prepared(name.encode(), []), timeout_s)
 
-    def close(self) -> None:
-        self._replaced = True
-        self._connection.close()
-
-    # --------------------------------------------------------------------
     def _limit(self, timeout_s: float | None) -> None:
         """The server's own limit; 0 means none."""
         milliseconds = 0 if timeout_s is None else max(1, math.ceil(timeout_s * 1000))
@@ -118,7 +145,7 @@ class Wire:
             send()
             self._flush(deadline)
             result = self._receive(deadline, parts)
-        except _DeadlinePassed:
+        except DeadlinePassed:
             if lost_after_s is None:
                 raise self._cancelled_by_us(timeout_s) from None
             self._connection.close()
@@ -140,7 +167,7 @@ class Wire:
             poller.register(self._pgconn.socket, select.POLLIN | select.POLLOUT)
             ready = poller.poll(left)
             if not ready:
-                raise _DeadlinePassed
+                raise DeadlinePassed
             if ready[0][1] & select.POLLIN:
                 self._pgconn.consume_input()
 
@@ -156,7 +183,7 @@ class Wire:
                 else:
                     left = deadline - time.monotonic()
                     if left <= 0 or not poller.poll(math.ceil(left * 1000)):
-                        raise _DeadlinePassed
+                        raise DeadlinePassed
                 self._pgconn.consume_input()
             result = self._pgconn.get_result()
             if result is None:
@@ -200,7 +227,7 @@ class Wire:
         try:
             self._connection.cancel_safe(timeout=CANCEL_S)
             self._receive(time.monotonic() + CANCEL_S)
-        except (psycopg.Error, _DeadlinePassed):
+        except (psycopg.Error, DeadlinePassed):
             self._connection.close()
             return False
         return True

@@ -2,7 +2,8 @@
 
 sqlite3 keeps compiled statements by their text, so a statement is "prepared" once it has been
 compiled. A statement that only reads is compiled by starting it under a progress handler that
-stops it at its first instruction; one that writes is compiled in its first execution.
+stops it at its first instruction; one that writes is compiled in its first execution. Where
+planning is clocked, too, a comment with a new number makes the text new, and it is compiled anew.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ import threading
 from pathlib import Path
 
 from tare.dbms.embedded.engine import Engine, Explained, Facts, Result, forgotten
+from tare.dbms.planned import Planned, planned_here
 from tare.dbms.sqlite.failure import failure
 from tare.dbms.sqlite.load import load
 from tare.dbms.sqlite.plan import explained
@@ -26,6 +28,7 @@ _PRAGMAS = (
 
 _TEMPORARY = 1  # the database number of temporary tables: writing there changes no data
 _EXPLAINED = frozenset({"SELECT", "WITH", "VALUES", "INSERT", "REPLACE", "UPDATE", "DELETE"})
+_WRITES = "SQLite compiles a statement that writes in the call that runs it"
 _WRITING = frozenset({"Vacuum", "IncrVacuum", "Checkpoint"})
 
 
@@ -36,9 +39,9 @@ def engine() -> Engine:
 class SQLiteEngine(Engine):
     def __init__(self) -> None:
         self._connection: sqlite3.Connection | None = None
-        self._statements: dict[int, str] = {}
+        self._statements: dict[int, tuple[str, bool]] = {}  # text, and whether it writes
         self._allow_writes = False
-        self._explained = itertools.count()
+        self._texts = itertools.count()
         self._interrupted = threading.Event()
 
     def open(self, path: str, allow_writes: bool, timeout_s: float) -> Facts:
@@ -69,7 +72,7 @@ class SQLiteEngine(Engine):
         if self._connection:
             self._connection.close()
 
-    def prepare(self, number: int, sql: str) -> None:
+    def prepare(self, number: int, sql: str) -> str:
         word = first_word(sql)
         if not word:
             raise BadStatement("the SQL is empty", "give a statement to measure")
@@ -80,19 +83,20 @@ class SQLiteEngine(Engine):
             )
         if not writes:
             self._compile(sql)
-        self._statements[number] = sql
+        self._statements[number] = (sql, writes)
+        return _WRITES if writes else ""
 
     def execute(self, number: int) -> Result:
-        try:
-            sql = self._statements[number]
-        except KeyError:
-            raise forgotten(number) from None
-        try:
-            cursor = self._open.execute(sql)
-            rows = cursor.fetchall()
-        except sqlite3.Error as error:
-            raise failure(error) from None
-        return Result(max(0, cursor.rowcount) if cursor.description is None else len(rows), rows)
+        sql, _ = self._prepared(number)
+        return self._run(sql)
+
+    def plan_and_execute(self, number: int) -> Result:
+        sql, writes = self._prepared(number)
+        anew = f"{self._fresh()} {sql}"
+        if writes:
+            return self._run(anew)
+        self._compile(anew)
+        return self._run(anew, planned_here())
 
     def release(self, number: int) -> None:
         self._statements.pop(number, None)
@@ -124,6 +128,20 @@ class SQLiteEngine(Engine):
         if self._connection:
             self._connection.interrupt()
 
+    def _prepared(self, number: int) -> tuple[str, bool]:
+        try:
+            return self._statements[number]
+        except KeyError:
+            raise forgotten(number) from None
+
+    def _run(self, sql: str, planned: Planned | None = None) -> Result:
+        try:
+            cursor = self._open.execute(sql)
+            rows = cursor.fetchall()
+        except sqlite3.Error as error:
+            raise failure(error) from None
+        return Result(max(0, cursor.rowcount) if cursor.description is None else len(rows), rows, planned)
+
     @property
     def _open(self) -> sqlite3.Connection:
         assert self._connection is not None
@@ -144,9 +162,9 @@ class SQLiteEngine(Engine):
         )
 
     def _fresh(self) -> str:
-        """A comment that makes the text new: a compiled EXPLAIN that is kept shows its plan for
-        ever, even when its index is gone."""
-        return f"/* {next(self._explained)} */"
+        """A comment that makes the text new, so that it is compiled anew. (A compiled EXPLAIN that is kept
+        shows its plan for ever, even when its index is gone.)"""
+        return f"/* {next(self._texts)} */"
 
     def _compile(self, sql: str) -> None:
         self._open.set_progress_handler(lambda: 1, 1)
