@@ -36,6 +36,7 @@ def compare(
     warmup: options.Warmup = "auto",
     cache: options.Cache = CacheState.WARM,
     cold: options.Cold = False,
+    execution_only: options.ExecutionOnly = False,
     timeout: options.Timeout = None,
     setup: options.Setup = None,
     prepare: options.Prepare = None,
@@ -53,8 +54,9 @@ def compare(
 ) -> None:
     """Compare two queries: runs interleaved in random order, and how sure the difference is.
 
-    Gives the ratio with its 95% interval, Mann–Whitney's p and the effect size. The verdict comes from the
-    interval; a run that is watched with --until stops on the interval's width, never on a p-value.
+    Gives the ratio with its 95% interval, Mann–Whitney's p and the effect size, and whether the difference lies in
+    planning or in execution. The verdict comes from the interval; a run that is watched with --until stops on the
+    interval's width, never on a p-value.
     """
     from tare.cli.output import Outputs, deliver
     from tare.cli.request import conditions, gather
@@ -80,6 +82,7 @@ def compare(
         warmup=warmup,
         cache=cache,
         cold=cold,
+        execution_only=execution_only,
         timeout=timeout,
         phases=Phases.of(setup, prepare, conclude, cleanup),
         seed=seed,
@@ -90,7 +93,15 @@ def compare(
         raise UsageError(
             f"--measure {about}: not a measure that is compared", f"give one of {', '.join(COMPARED)}"
         )
-    asked = Asked(runs=runs, cache=how.cache, warmup=how.warmup, until=stop, compare=about, tier=tier)
+    asked = Asked(
+        runs=runs,
+        cache=how.cache,
+        warmup=how.warmup,
+        until=stop,
+        compare=about,
+        tier=tier,
+        clocked=how.clocked,
+    )
     weighed = weigh(
         Target(db, connect_timeout, allow_writes, allow_restart, tier, machine_settings),
         queries,

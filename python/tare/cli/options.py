@@ -51,6 +51,14 @@ Cache = Annotated[
     typer.Option(help="What is emptied before each run; proved from what is resident, then reported."),
 ]
 Cold = Annotated[bool, typer.Option("--cold", help="Short for --cache cold.")]
+ExecutionOnly = Annotated[
+    bool,
+    typer.Option(
+        "--execution-only",
+        help="Clock the execution of a statement that is prepared once, as TTPv2 does. Default: parsing and planning "
+        "are clocked, too, in each run.",
+    ),
+]
 Timeout = Annotated[
     float | None,
     typer.Option(min=0.001, max=1e6, metavar="SECONDS", help="Cancel a run that takes longer."),

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from tare.errors import BadStatement, UsageError
-from tare.measure.choices import CacheState
+from tare.measure.choices import CacheState, Clocked
 from tare.measure.phases import Phases
 from tare.measure.query import Query, expand, scan
 from tare.measure.weigh import Conditions
@@ -38,6 +38,7 @@ def conditions(
     warmup: str,
     cache: CacheState,
     cold: bool,
+    execution_only: bool,
     timeout: float | None,
     phases: Phases,
     seed: int = 0,
@@ -51,6 +52,7 @@ def conditions(
         phases=phases,
         warmup=_warmup(warmup),
         seed=seed,
+        clocked=Clocked.EXECUTION if execution_only else Clocked.TOTAL,
     )
 
 

@@ -18,6 +18,7 @@ def time(
     warmup: options.Warmup = "auto",
     cache: options.Cache = CacheState.WARM,
     cold: options.Cold = False,
+    execution_only: options.ExecutionOnly = False,
     timeout: options.Timeout = None,
     setup: options.Setup = None,
     prepare: options.Prepare = None,
@@ -38,8 +39,8 @@ def time(
 ) -> None:
     """Weigh queries: what each costs, apart from the noise.
 
-    Prints the wall time and the parts that add up to it, the CPU and I/O of every process that worked for the
-    query, and who disturbed it; each as a median with its 95% interval.
+    Prints the wall time, how much of it is planning, the parts that add up to it, the CPU and I/O of every process
+    that worked for the query, and who disturbed it; each as a median with its 95% interval.
 
     Exit code: 0 done, 1 the run failed or was cut short (what was weighed is kept), 2 the request was at fault.
     """
@@ -57,6 +58,7 @@ def time(
         warmup=warmup,
         cache=cache,
         cold=cold,
+        execution_only=execution_only,
         timeout=timeout,
         phases=Phases.of(setup, prepare, conclude, cleanup),
     )
@@ -64,7 +66,7 @@ def time(
         Target(db, connect_timeout, allow_writes, allow_restart, tier, machine_settings),
         queries,
         how,
-        Asked(runs=runs, cache=how.cache, warmup=how.warmup, tier=tier),
+        Asked(runs=runs, cache=how.cache, warmup=how.warmup, tier=tier, clocked=how.clocked),
         lambda weigher: weigher.one_after_another(),
         quiet=outputs.quiet,
         expected=runs * len(queries),

@@ -14,6 +14,13 @@ class CacheState(StrEnum):
     COLD = "cold"  # both
 
 
+class Clocked(StrEnum):
+    """What stands between the two clocks of a QE."""
+
+    TOTAL = "total"  # parsing, planning, execution and fetch: what a client pays
+    EXECUTION = "execution"  # execution and fetch of a prepared statement: the paper's measure (TTPv2 §3.2.3)
+
+
 class Tier(StrEnum):
     """How the kernel is read, best first; each is tried at start."""
 

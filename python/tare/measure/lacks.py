@@ -21,6 +21,9 @@ class Cause(StrEnum):
     UNREADABLE = "unreadable"
     UNSEEN_ENDS = "unseen ends"
     UNSEEN_LIVES = "unseen lives"  # between the snapshots
+    PLANNING_INSIDE = "planning inside"  # of execution
+    SHARED_PROCESS = "shared process"  # its other threads work for other connections, too
+    LEADER_UNSEEN = "leader unseen"  # in both snapshots
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,6 +4,10 @@ start of the exit records → plan check → caches → per-process snapshot →
 overall snapshot → clock → execute and fetch → clock → overall snapshot →
 stopped processes → per-process snapshot → end of the exit records → record.
 EXPLAIN runs once more right after (§3.2.3).
+
+The paper prepares a statement once and clocks its executions. Where planning is clocked, too
+(`Clocked.TOTAL`), what is executed is the statement's text, and the clocks are read once more
+between planning and execution.
 """
 
 from __future__ import annotations
@@ -17,16 +21,18 @@ from datetime import UTC, datetime
 
 from tare._probe import Exit, ExitListener, Machine, Process, Snapshot, Timeline
 from tare.dbms.base import Fetched, Prepared, Role
+from tare.dbms.planned import cpu_time_ns
 from tare.errors import BadStatement, QueryTimeout, TareError
 from tare.measure.answer import answer_hash
 from tare.measure.caches import CLEARS_DBMS, reach, residence
-from tare.measure.choices import CacheState
+from tare.measure.choices import CacheState, Clocked
 from tare.measure.differences import Life, lives, machine_use, tasks, unaccounted_births, uses, was_active
 from tare.measure.elapsed import LeaderReading, elapsed_view
 from tare.measure.query import Query
-from tare.measure.records import QE, Outcome, OwnCost, ProcessUse, RawReadings, Residence
-from tare.measure.resources import resources_view
+from tare.measure.records import QE, Outcome, OwnCost, Phases, ProcessUse, RawReadings, Residence
+from tare.measure.resources import resources_view, with_leader
 from tare.measure.rig import Rig
+from tare.measure.split import phases_view
 
 _PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
 
@@ -38,6 +44,7 @@ class Readings:
     processes_1: Snapshot
     timeline_1: Timeline | None
     instructions_1: int | None
+    leader_cpu_1: int | None
     machine_1: Machine
     clock_1: int
     clock_2: int
@@ -63,6 +70,7 @@ def time_single_qe(
     warmup: bool,
     cache: CacheState,
     timeout_s: float | None,
+    clocked: Clocked = Clocked.EXECUTION,
 ) -> QE:
     """Weighs `query` once. Never raises for what the query did: `outcome` and `error` tell.
 
@@ -77,7 +85,7 @@ def time_single_qe(
     prepared = rig.prepared(query.sql)
     started_at = datetime.now(UTC).isoformat(timespec="milliseconds")
     before = residence(rig.session, emptied)
-    readings = _read(rig, prepared, timeout_s)
+    readings = _read(rig, prepared, timeout_s, clocked)
     outcome, plan, rows, answer, error = _verdict(rig, query, readings, plan_before)
     return _record(
         rig,
@@ -92,12 +100,14 @@ def time_single_qe(
         rows=rows,
         answer=answer,
         residence_before=before,
+        planning_inside=prepared.planning_inside if clocked is Clocked.TOTAL else None,
     )
 
 
-def _read(rig: Rig, prepared: Prepared, timeout_s: float | None) -> Readings:
-    """Between the two clocks stands nothing but the execution itself."""
+def _read(rig: Rig, prepared: Prepared, timeout_s: float | None, clocked: Clocked) -> Readings:
+    """Between the two clocks stands nothing but the execution itself, or the execution with its planning."""
     probe, listener, leader = rig.probe, rig.listener, rig.leader
+    run = prepared.plan_and_execute if clocked is Clocked.TOTAL else prepared.execute
     threads_of = [leader.pid]
     fetched: Fetched | None = None
     failure: TareError | None = None
@@ -114,10 +124,11 @@ def _read(rig: Rig, prepared: Prepared, timeout_s: float | None) -> Readings:
         timeline_1 = rig.timeline()
         instructions_1 = rig.instructions()
         own_1 = time.process_time_ns()
+        leader_cpu_1 = cpu_time_ns(leader.pid)
         machine_1 = probe.machine()
         clock_1 = time.monotonic_ns()
         try:
-            fetched = prepared.execute(timeout_s)
+            fetched = run(timeout_s)
         except BadStatement:
             raise  # a change that the DBMS refused: the request is at fault, not the run
         except TareError as error:
@@ -140,8 +151,9 @@ def _read(rig: Rig, prepared: Prepared, timeout_s: float | None) -> Readings:
         if collecting:
             gc.enable()
     return Readings(
-        processes_1, timeline_1, instructions_1, machine_1, clock_1, clock_2, timeline_at_clock_2, machine_2,
-        instructions_2, timeline_2, exits, _between(lost_1, lost_2), _between(births_1, births_2),
+        processes_1, timeline_1, instructions_1, leader_cpu_1, machine_1, clock_1, clock_2,
+        timeline_at_clock_2, machine_2, instructions_2, timeline_2, exits,
+        _between(lost_1, lost_2), _between(births_1, births_2),
         processes_2, own_2 - own_1, fetched, failure,
     )  # fmt: skip
 
@@ -181,6 +193,7 @@ def _record(
     rows: int | None,
     answer: str | None,
     residence_before: Residence,
+    planning_inside: str | None,
 ) -> QE:
     before, after = readings.processes_1.processes(), readings.processes_2.processes()
     interval = (readings.processes_1.started_ns, readings.processes_2.ended_ns)
@@ -191,6 +204,10 @@ def _record(
     unaccounted = unaccounted_births(before, after, len(exits), machine.forks)
     first = _leader_reading(rig, readings.processes_1, before, readings.timeline_1)
     second = _leader_reading(rig, readings.processes_2, after, readings.timeline_2)
+    leader_cpu = _run_between(first, second)
+    resources = with_leader(
+        resources_view(processes, 0 if rig.listener else unaccounted), rig.leader, leader_cpu
+    )
     elapsed = None
     if first and second:
         elapsed = elapsed_view(
@@ -209,7 +226,7 @@ def _record(
         answer_hash=answer,
         residence=residence_before,
         elapsed=elapsed,
-        resources=resources_view(processes, 0 if rig.listener else unaccounted),
+        resources=resources,
         instructions=_between(readings.instructions_1, readings.instructions_2),
         machine=machine,
         online_cpus=len(readings.machine_2.cpus),
@@ -223,6 +240,7 @@ def _record(
         own=_own_cost(readings),
         raw=_raw(rig, readings, before, after, len(exits), joined, processes, (first, second)),
         audit=rig.auditor.judge(rig, readings.clock_1, readings.clock_2, processes) if rig.auditor else None,
+        phases=_phases(readings, planning_inside, resources.cpu_ns),
     )
 
 
@@ -272,6 +290,23 @@ def _leader_reading(
     if found is None and leader.tid == leader.pid:
         found = next((p for p in processes if p.tgid == leader.pid and p.threads == 1), None)
     return LeaderReading(found, timeline) if found else None
+
+
+def _phases(readings: Readings, planning_inside: str | None, cpu_ns: int | None) -> Phases | None:
+    """None where only the execution was clocked (`planning_inside` is None then), or did not end well."""
+    if planning_inside is None or readings.fetched is None:
+        return None
+    planned = readings.fetched.planned
+    return phases_view(
+        readings.clock_1, readings.clock_2, readings.leader_cpu_1, planned, planning_inside, cpu_ns
+    )
+
+
+def _run_between(first: LeaderReading | None, second: LeaderReading | None) -> int | None:
+    """Run time of the leader's thread between the snapshots, ns."""
+    if first is None or second is None:
+        return None
+    return _between(first.process.run_ns, second.process.run_ns)
 
 
 def _own_cost(readings: Readings) -> OwnCost:

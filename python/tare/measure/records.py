@@ -99,6 +99,19 @@ class Elapsed:
 
 
 @dataclass(frozen=True, slots=True)
+class Phases:
+    """Two adjacent parts of a QE whose planning is clocked: each pair adds up to the total. ns.
+
+    CPU is of every query process. `why` has the cause for each field that is None."""
+
+    planning_ns: int | None  # from the first clock: parsing and planning
+    execution_ns: int | None  # to the second clock: running, and receiving the whole result
+    planning_cpu_ns: int | None  # of the leader, which plans alone
+    execution_cpu_ns: int | None  # of all that is left; with what follows the second clock, as in `Resources`
+    why: Mapping[str, Lack] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
 class Resources:
     """CPU and I/O summed over every process that worked for the query. ns, bytes."""
 
@@ -113,6 +126,8 @@ class Resources:
     utility_cpu_ns: int | None  # beside, never mixed in: the DBMS's other processes
     utility_block_io_ns: int | None
     utility_read_bytes: int | None
+    leader_cpu_ns: int | None = None  # of cpu_ns: the leader's thread, and every other thread and process
+    workers_cpu_ns: int | None = None
     why: Mapping[str, Lack] = field(default_factory=dict)
 
 
@@ -214,3 +229,4 @@ class QE:
     own: OwnCost | None
     raw: RawReadings | None = None
     audit: Audit | None = None
+    phases: Phases | None = None  # None where only the execution was clocked

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
-from tare.dbms.base import Role
+from tare.dbms.base import Leader, Role
 from tare.measure.lacks import Cause, Lack
 from tare.measure.records import Fate, ProcessUse, Resources
 
@@ -48,6 +49,24 @@ def resources_view(processes: Sequence[ProcessUse], came_and_went: int = 0) -> R
         utility_read_bytes=total(utility, "read_bytes", "utility_read_bytes"),
         why=why,
     )
+
+
+def with_leader(resources: Resources, leader: Leader, leader_cpu_ns: int | None) -> Resources:
+    """With the CPU time split into the leader's and its workers'.
+
+    `leader_cpu_ns` is the run time of the leader's thread between the same snapshots. In a server with a thread for
+    each connection what the other threads did is not known to be the query's."""
+    why = dict(resources.why)
+    workers = None
+    if not leader.whole_process and leader.tid != leader.pid:
+        why["workers_cpu"] = Lack(Cause.SHARED_PROCESS)
+    elif leader_cpu_ns is None:
+        why["leader_cpu"] = why["workers_cpu"] = Lack(Cause.LEADER_UNSEEN)
+    elif resources.cpu_ns is None:
+        why["workers_cpu"] = why["cpu"]
+    else:
+        workers = resources.cpu_ns - leader_cpu_ns
+    return replace(resources, leader_cpu_ns=leader_cpu_ns, workers_cpu_ns=workers, why=why)
 
 
 def _unreadable(name: str, process: ProcessUse) -> Lack:

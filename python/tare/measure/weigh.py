@@ -21,7 +21,7 @@ from tare.errors import (
     TareError,
 )
 from tare.measure.backoff import MAX_TRIES, pause_s
-from tare.measure.choices import CacheState
+from tare.measure.choices import CacheState, Clocked
 from tare.measure.phases import Phases, SessionState, run_phase
 from tare.measure.qe import time_single_qe
 from tare.measure.query import Query
@@ -62,6 +62,7 @@ class Conditions:
     phases: Phases = field(default_factory=Phases)
     warmup: int | None = None  # None: until `steady` says so, at most `most_warmup`
     seed: int = 0
+    clocked: Clocked = Clocked.EXECUTION
 
 
 class Weigher:
@@ -206,6 +207,7 @@ class Weigher:
             warmup=warmup,
             cache=asked.cache,
             timeout_s=asked.timeout_s,
+            clocked=asked.clocked,
         )
         self.qes.append(qe)
         self._observer.done(sql, qe)

@@ -13,7 +13,7 @@ from tare.protocol.unmeasured import UNSEEN
 from tare.protocol.unmeasured import reason as worded
 
 Unit = Literal["ms", "bytes", "instructions", "processes"]
-View = Literal["elapsed", "resources", "protocol", "counter"]
+View = Literal["elapsed", "resources", "protocol", "counter", "phases"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,7 +22,7 @@ class Measure:
     label: str  # as a reader sees it
     unit: Unit
     view: View
-    field: str  # in Elapsed, Resources or QE
+    field: str  # in Elapsed, Resources, Phases or QE
     reason_key: str  # in their `why`
     meaning: str
     sampled: bool = False  # a split that the kernel samples: only the sum is exact
@@ -39,7 +39,7 @@ class Measure:
         """Why this QE has no value, where the measurement said it."""
         if qe.elapsed is None and self.view == "elapsed":
             return UNSEEN
-        for view in (qe.elapsed, qe.resources):
+        for view in (qe.elapsed, qe.resources, qe.phases):
             if view is not None and (view is self._holder(qe) or self.view == "counter"):
                 lack = view.why.get(self.reason_key) or view.why.get(self.field)
                 if lack is not None:
@@ -47,7 +47,8 @@ class Measure:
         return None
 
     def _holder(self, qe: QE) -> object | None:
-        return {"elapsed": qe.elapsed, "resources": qe.resources}.get(self.view, qe)
+        views = {"elapsed": qe.elapsed, "resources": qe.resources, "phases": qe.phases}
+        return views.get(self.view, qe)
 
 
 def _elapsed(stem: str, label: str, meaning: str, sampled: bool = False) -> Measure:
@@ -55,7 +56,11 @@ def _elapsed(stem: str, label: str, meaning: str, sampled: bool = False) -> Meas
     return Measure(name, label, "ms", "elapsed", f"{stem}_ns", stem, meaning, sampled)
 
 
-WALL = _elapsed("wall", "wall", "Clock to clock around execution and fetch, seen by the client.")
+WALL = _elapsed(
+    "wall",
+    "wall",
+    "Clock to clock around what `clocked` names (planning, execution, fetch), seen by the client.",
+)
 CPU = _elapsed("cpu", "CPU", "The leader's run time by the scheduler's clock.")
 USER = _elapsed("user", "user", "The part of the CPU time in user mode.", sampled=True)
 SYSTEM = _elapsed("system", "system", "The part of the CPU time in the kernel.", sampled=True)
@@ -100,9 +105,19 @@ def _use(
 
 CPU_OF_ALL = _use("cpu_ms", "CPU", "ms", "cpu_ns", "Run time of every thread of every query process.")
 
+CPU_OF_LEADER = _use(
+    "leader_cpu_ms", "leader", "ms", "leader_cpu_ns", "Of it, run time of the leader's thread."
+)
+CPU_OF_WORKERS = _use(
+    "workers_cpu_ms", "workers", "ms", "workers_cpu_ns",
+    "Of it, run time of every other thread and process: parallel workers.",
+)  # fmt: skip
+
 RESOURCES: tuple[Measure, ...] = (
     _use("processes", "processes", "processes", "processes", "Processes that worked for the query."),
     CPU_OF_ALL,
+    CPU_OF_LEADER,
+    CPU_OF_WORKERS,
     _use("cpu_user_ms", "user", "ms", "user_ns", "Of it in user mode.", sampled=True),
     _use("cpu_system_ms", "system", "ms", "system_ns", "Of it in the kernel.", sampled=True),
     _use("block_io_ms", "block I/O", "ms", "block_io_ns", "Block-I/O delay of every query process."),
@@ -121,3 +136,18 @@ RESOURCES: tuple[Measure, ...] = (
         "Read from storage by the DBMS's other processes: I/O workers read for the query.",
     ),
 )  # fmt: skip
+
+
+def _phase(stem: str, label: str, meaning: str) -> Measure:
+    return Measure(f"{stem}_ms", label, "ms", "phases", f"{stem}_ns", stem, meaning)
+
+
+PLANNING = _phase("planning", "planning", "From the first clock until the statement is parsed and planned.")
+EXECUTION = _phase(
+    "execution", "execution", "The rest of the wall time: running, and receiving the whole result."
+)
+PLANNING_CPU = _phase("planning_cpu", "planning CPU", "Run time of the leader while it planned.")
+EXECUTION_CPU = _phase("execution_cpu", "execution CPU", "The rest of the run time of all query processes.")
+
+PHASES: tuple[Measure, ...] = (PLANNING, EXECUTION, PLANNING_CPU, EXECUTION_CPU)
+"""Planning and execution add up to the wall time, and their CPU to that of all query processes, in every QE."""

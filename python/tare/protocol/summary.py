@@ -26,6 +26,7 @@ class QatC:
     judged: tuple[QE, ...]  # what TTPv2 was given: the timed ones and those that timed out
     elapsed: Mapping[str, Summary]  # by measure name; with ttp2_ms and instructions
     resources: Mapping[str, Summary]
+    phases: Mapping[str, Summary]  # empty where only the execution was clocked
     time: ttp2.QueryTime
     findings: tuple[Finding, ...]
     warmup: WarmUp
@@ -62,6 +63,9 @@ def sum_up(
         judged=judged,
         elapsed=elapsed,
         resources={m.name: _summary(m, timed, said) for m in measures.RESOURCES},
+        phases={m.name: _summary(m, timed, said) for m in measures.PHASES}
+        if any(qe.phases is not None for qe in timed)
+        else {},
         time=time,
         findings=exact.check(timed) + time.findings,
         warmup=_warmup(timed),

@@ -24,6 +24,9 @@ WORDS: Final[Mapping[Cause, str]] = {
     Cause.UNSEEN_ENDS: "{tasks} query processes ended without an exit record; their last use is not in the sum",
     Cause.UNSEEN_LIVES: "{tasks} processes or threads came and went unseen, since this tier has no exit records; "
     "what parallel workers among them used is not in the sum",
+    Cause.PLANNING_INSIDE: "the DBMS does not show where planning ends",
+    Cause.SHARED_PROCESS: "the server is one process, whose other threads work for other connections, too",
+    Cause.LEADER_UNSEEN: UNSEEN,
 }
 """Templates (`named.say`) over the fields of a `Lack`; its own detail comes before them."""
 

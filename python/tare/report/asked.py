@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from tare.measure.choices import CacheState
+from tare.measure.choices import CacheState, Clocked
 from tare.protocol.stop import Stop
 
 
@@ -42,3 +42,4 @@ class Asked:
     compare: str | None = None
     isolated: bool = False  # under `tare isolate`
     tier: str | None = None  # asked for by name
+    clocked: Clocked = Clocked.EXECUTION

@@ -51,6 +51,7 @@ def build_result(
         started_at=started_at,
         interrupted=interrupted,
         error=error,
+        clocked=asked.clocked.value,
         environment=_environment(machine, server, means, cost),
         results=[
             query_result(query, plan, own, qatc, asked)

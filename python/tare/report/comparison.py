@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from tare.protocol.attribution import Side, attribute
 from tare.protocol.compare import Comparison, Shift, compare
-from tare.protocol.measures import CPU, CPU_OF_ALL, INSTRUCTIONS, WALL, Measure
+from tare.protocol.measures import CPU, CPU_OF_ALL, INSTRUCTIONS, PLANNING, PLANNING_CPU, WALL, Measure
 from tare.protocol.statistics import Summary
 from tare.protocol.stop import Stop, relative_half_width
 from tare.protocol.summary import QatC
@@ -21,6 +22,9 @@ COMPARED: Mapping[str, Measure] = {
     INSTRUCTIONS.name: INSTRUCTIONS,
 }
 """What is compared. The verdict is about one of them, chosen beforehand."""
+
+PLANNING_OF: Mapping[str, Measure] = {WALL.name: PLANNING, CPU.name: PLANNING_CPU, TOTAL_CPU: PLANNING_CPU}
+"""The part of each measure that planning takes; none of instructions, which are counted over the whole."""
 
 
 def compare_first_two(
@@ -47,6 +51,7 @@ def compare_first_two(
         greater=chosen.greater,
         answers_agree=_answers_agree(summed[0], summed[1]),
         measures={name: _measure(one, COMPARED[name].unit) for name, one in found.items()},
+        parts=_parts(summed[0], summed[1], primary),
         stop=document.StopResult(rule=str(until) if until else None, reached=reached, half_width=width),
     )
 
@@ -58,6 +63,30 @@ def known(summary: Summary) -> list[float]:
 def _summary(qatc: QatC, name: str) -> Summary:
     measure = COMPARED[name]
     return (qatc.resources if measure.view == "resources" else qatc.elapsed)[measure.name]
+
+
+def _parts(a: QatC, b: QatC, primary: str) -> document.PartsResult | None:
+    """None where a run of the two lacks the figure for planning."""
+    planning = PLANNING_OF.get(primary)
+    sides = [_side(qatc, planning, primary) for qatc in (a, b)] if planning else []
+    whole = [side for side in sides if side is not None]
+    if len(whole) < 2:
+        return None
+    found = attribute(*whole)
+    unit = COMPARED[primary].unit
+    return document.PartsResult(
+        planning=_measure(found.planning, unit),
+        execution=_measure(found.execution, unit),
+        where=found.where,
+        planning_share=found.planning_share,
+    )
+
+
+def _side(qatc: QatC, planning: Measure, primary: str) -> Side | None:
+    if planning.name not in qatc.phases:
+        return None
+    parts, totals = known(qatc.phases[planning.name]), known(_summary(qatc, primary))
+    return (parts, totals) if parts and len(parts) == len(totals) == len(qatc.timed) else None
 
 
 def _answers_agree(a: QatC, b: QatC) -> bool | None:

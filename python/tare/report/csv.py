@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 
-from tare.report.result import MeasureResult, QEResult, QueryResult, RunResult
+from tare.report.result import MeasureResult, PhaseMeasures, QEResult, QueryResult, RunResult
 
 HEAD = ("index", "query", "sample", "warmup", "outcome", "started_at")
 TAIL = ("plan_fingerprint", "rows", "answer_hash", "error")
@@ -26,12 +26,13 @@ def render(result: RunResult) -> str:
     return out.getvalue()
 
 
-def _measures(query: QueryResult) -> dict[str, MeasureResult]:
+def _measures(query: QueryResult) -> dict[str, MeasureResult | None]:
     elapsed = {name: getattr(query.measures, name) for name in type(query.measures).model_fields}
     resources = {
         f"resources_{name}": getattr(query.resources, name) for name in type(query.resources).model_fields
     }
-    return {**elapsed, **resources}
+    phases = {name: getattr(query.phases, name, None) for name in PhaseMeasures.model_fields}
+    return {**elapsed, **resources, **phases}
 
 
 def _row(qe: QEResult, query: QueryResult) -> list[object]:
@@ -40,6 +41,6 @@ def _row(qe: QEResult, query: QueryResult) -> list[object]:
         if name == "wall_ms":
             values.append(qe.wall_ms)
         else:
-            values.append(None if qe.sample is None else measure.samples[qe.sample])
+            values.append(None if qe.sample is None or measure is None else measure.samples[qe.sample])
     head = [qe.index, query.name, qe.sample, str(qe.warmup).lower(), qe.outcome, qe.started_at]
     return [*head, *values, qe.fingerprint, qe.rows, qe.answer, qe.error]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from tare.dbms.base import Plan
+from tare.measure.choices import Clocked
 from tare.measure.query import Query
 from tare.measure.records import QE, Outcome
 from tare.protocol import measures
@@ -15,6 +16,12 @@ from tare.protocol.ttp2 import IOWAIT_NOT_APPLICABLE
 from tare.report import result as document
 from tare.report.asked import Asked
 
+PLANNING_CLOCKED = "planning is clocked"
+PLANNING_CLOCKED_WHY = (
+    "TTPv2 prepares a statement once and clocks its executions (§3.2.3), as --execution-only does; here its time "
+    "includes planning"
+)
+
 
 def query_result(
     query: Query, plan: Plan | None, qes: Sequence[QE], summed: QatC, asked: Asked
@@ -22,6 +29,7 @@ def query_result(
     """Every QE of the query in `qes`, summed up in `summed`; `plan` is None where it is not known."""
     elapsed = {m.name: m for m in (*measures.ELAPSED, measures.INSTRUCTIONS)}
     resources = {m.name: m for m in measures.RESOURCES}
+    phases = {m.name: m for m in measures.PHASES}
     ttp2 = _measure(summed.elapsed[measures.TTP2_NAME], "ms", "protocol", note=_ttp2_note(summed))
     return document.QueryResult(
         name=query.name,
@@ -30,7 +38,10 @@ def query_result(
         outcome=_outcome(qes, summed, asked),
         measures=document.Measures(**_measures(elapsed, summed.elapsed, summed.timed), ttp2_ms=ttp2),
         resources=document.ResourceMeasures(**_measures(resources, summed.resources, summed.timed)),
-        ttp2=_ttp2(summed),
+        phases=document.PhaseMeasures(**_measures(phases, summed.phases, summed.timed))
+        if summed.phases
+        else None,
+        ttp2=_ttp2(summed, asked),
         plan=_plan(plan, summed.timed),
         answer=_answer(summed.timed),
         cache=_cache(summed, asked),
@@ -111,8 +122,11 @@ def _ttp2_note(summed: QatC) -> str | None:
     return next((d.text for d in summed.time.deviations if d.name == IOWAIT_NOT_APPLICABLE), None)
 
 
-def _ttp2(summed: QatC) -> document.Ttp2Result:
+def _ttp2(summed: QatC, asked: Asked) -> document.Ttp2Result:
     time = summed.time
+    deviations = [document.DeviationResult(name=d.name, text=d.text) for d in time.deviations]
+    if asked.clocked is Clocked.TOTAL:
+        deviations.append(document.DeviationResult(name=PLANNING_CLOCKED, text=PLANNING_CLOCKED_WHY))
     return document.Ttp2Result(
         time_ms=time.time_ms,
         reason=time.reason,
@@ -120,7 +134,7 @@ def _ttp2(summed: QatC) -> document.Ttp2Result:
         retained=sum(not out for out in time.dropped),
         dropped_qes=[qe.index for qe, out in zip(summed.judged, time.dropped, strict=True) if out],
         query_process=time.query_process.how,
-        deviations=[document.DeviationResult(name=d.name, text=d.text) for d in time.deviations],
+        deviations=deviations,
     )
 
 

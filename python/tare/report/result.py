@@ -44,15 +44,16 @@ class MeasureResult(Document):
     unit: str
     view: View = Field(
         description="elapsed: a part of the leader's timeline; resources: summed over every query "
-        "process; protocol: calculated; counter: a hardware counter over every query process."
+        "process; protocol: calculated; counter: a hardware counter over every query process; phases: a part of "
+        "the wall time, or of the CPU time of every query process."
     )
 
 
 _RESOURCES = {one.name: one for one in measures.RESOURCES}
 
 
-def _described(measure: measures.Measure) -> Any:
-    return Field(description=f"{measure.meaning} View: {measure.view}.")
+def _described(measure: measures.Measure, **more: Any) -> Any:
+    return Field(**more, description=f"{measure.meaning} View: {measure.view}.")
 
 
 class Measures(Document):
@@ -77,6 +78,8 @@ class ResourceMeasures(Document):
 
     processes: MeasureResult = _described(_RESOURCES["processes"])
     cpu_ms: MeasureResult = _described(_RESOURCES["cpu_ms"])
+    leader_cpu_ms: MeasureResult | None = _described(_RESOURCES["leader_cpu_ms"], default=None)
+    workers_cpu_ms: MeasureResult | None = _described(_RESOURCES["workers_cpu_ms"], default=None)
     cpu_user_ms: MeasureResult = _described(_RESOURCES["cpu_user_ms"])
     cpu_system_ms: MeasureResult = _described(_RESOURCES["cpu_system_ms"])
     block_io_ms: MeasureResult = _described(_RESOURCES["block_io_ms"])
@@ -86,6 +89,15 @@ class ResourceMeasures(Document):
     utility_cpu_ms: MeasureResult = _described(_RESOURCES["utility_cpu_ms"])
     utility_block_io_ms: MeasureResult = _described(_RESOURCES["utility_block_io_ms"])
     utility_read_bytes: MeasureResult = _described(_RESOURCES["utility_read_bytes"])
+
+
+class PhaseMeasures(Document):
+    """Planning and execution: adjacent parts of a QE whose planning is clocked."""
+
+    planning_ms: MeasureResult = _described(measures.PLANNING)
+    execution_ms: MeasureResult = _described(measures.EXECUTION)
+    planning_cpu_ms: MeasureResult = _described(measures.PLANNING_CPU)
+    execution_cpu_ms: MeasureResult = _described(measures.EXECUTION_CPU)
 
 
 # What stands beside them ------------------------------------------------------------
@@ -200,6 +212,9 @@ class QueryResult(Document):
     )
     measures: Measures
     resources: ResourceMeasures
+    phases: PhaseMeasures | None = Field(
+        default=None, description="Null where only the execution is clocked, or nothing was timed."
+    )
     ttp2: Ttp2Result
     plan: PlanResult
     answer: AnswerResult
@@ -233,6 +248,19 @@ class MeasureComparison(Document):
     unit: str
 
 
+class PartsResult(Document):
+    """The difference in the primary measure, split into planning and execution."""
+
+    planning: MeasureComparison
+    execution: MeasureComparison = Field(description="The total of each run less its planning.")
+    where: Literal["planning", "execution", "both", "opposite", "neither"] = Field(
+        description="The parts that differ, each by its own 99% interval; opposite: one grows, the other shrinks."
+    )
+    planning_share: float | None = Field(
+        description="Of the sum of both differences, by size; null where neither part moves."
+    )
+
+
 class StopResult(Document):
     rule: str | None = Field(description='As asked, e.g. "ci=2%"; null for a fixed number of runs.')
     reached: bool | None
@@ -247,6 +275,9 @@ class ComparisonResult(Document):
     greater: Literal["A", "B"] | None
     answers_agree: bool | None = Field(description="Both queries gave the same rows.")
     measures: dict[str, MeasureComparison]
+    parts: PartsResult | None = Field(
+        default=None, description="Null where planning is not clocked, or is inside execution."
+    )
     stop: StopResult
 
 
@@ -322,6 +353,11 @@ class RunResult(Document):
     started_at: str = Field(description="UTC, ISO 8601.")
     interrupted: bool
     error: str | None = Field(description="What ended the run before its time.")
+    clocked: Literal["total", "execution"] = Field(
+        default="execution",
+        description="What the clocks enclose. total: parsing, planning, execution and fetch, as a client pays; "
+        "execution: execution and fetch of a prepared statement, the paper's measure.",
+    )
     environment: Environment
     results: list[QueryResult]
     comparison: ComparisonResult | None

@@ -13,6 +13,7 @@ from tare.measure.records import (
     MachineUse,
     Outcome,
     OwnCost,
+    Phases,
     ProcessUse,
     Residence,
     Resources,
@@ -65,6 +66,12 @@ def resources(cpu_ms: float = 55.4, **changes: Any) -> Resources:
         "utility_block_io_ns": 0, "utility_read_bytes": 0, "why": {},
     }  # fmt: skip
     return Resources(**{**values, **changes})
+
+
+def phases(planning_ms: float, wall_ms: float = 57.2, cpu_ms: float = 55.4) -> Phases:
+    """Planning that computes all the time, and execution that takes the rest."""
+    planning = round(planning_ms * MS)
+    return Phases(planning, round(wall_ms * MS) - planning, planning, round(cpu_ms * MS) - planning)
 
 
 def qe(index: int = 0, **changes: Any) -> QE:

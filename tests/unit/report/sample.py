@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from tare.dbms.base import Plan, PlanNode, Role, Server
-from tare.measure.choices import CacheState
+from tare.measure.choices import CacheState, Clocked
 from tare.measure.environment import MachineFacts
 from tare.measure.lacks import Cause, Lack
 from tare.measure.query import Query
@@ -17,7 +17,7 @@ from tare.protocol.stop import Stop
 from tare.report.asked import Asked, Attempt, Means
 from tare.report.build import build_result
 from tare.report.result import RunResult
-from tests.unit.protocol.qe_records import MS, TICK_NS, elapsed, machine, process, qe, resources
+from tests.unit.protocol.qe_records import MS, TICK_NS, elapsed, machine, phases, process, qe, resources
 
 SERVER = Server("postgresql", "18.1", {"io_method": "worker"}, "postgresql://tare@localhost/tpch", True)
 MACHINE = MachineFacts(
@@ -64,10 +64,20 @@ def noisy(n: int, centre: float = 55.4, rsd: float = 0.005, seed: int = 1, **cha
     return made
 
 
+def planned(made: QE, planning_ms: float) -> QE:
+    """The same with its planning clocked."""
+    assert made.elapsed is not None
+    assert made.resources is not None
+    assert made.resources.cpu_ns is not None
+    parts = phases(planning_ms, made.elapsed.wall_ns / MS, made.resources.cpu_ns / MS)
+    return dataclasses.replace(made, phases=parts)
+
+
 def warm() -> RunResult:
     first = dataclasses.replace(noisy(1, 80)[0], warmup=True)
+    qes = [first, *(dataclasses.replace(q, index=q.index + 1) for q in noisy(10))]
     return result(
-        [first, *(dataclasses.replace(q, index=q.index + 1) for q in noisy(10))], asked=Asked(10, warmup=1)
+        [planned(one, 2 + one.index / 100) for one in qes], asked=Asked(10, warmup=1, clocked=Clocked.TOTAL)
     )
 
 

@@ -148,7 +148,8 @@ class TestAnswer:
 
     def test_it_comes_first(self, warm: RunResult) -> None:
         assert text(warm, 120).startswith(
-            "✓ count takes 57.83 ms [57.48, 58.12], 55.46 ms [55.10, 55.74] of it CPU"
+            "✓ count takes 57.83 ms [57.48, 58.12] (planning 2.05 ms, execution 55.8 ms), "
+            "55.46 ms [55.10, 55.74] of it CPU"
         )
 
     def test_a_box_is_green_only_without_a_warning_that_touches_the_times(

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from tare.protocol import measures
 from tare.report.comparison import TOTAL_CPU
-from tare.report.kit.blocks import Block, Cell, Column, Facts, Kind, Paragraph, Section, Table, Tone
+from tare.report.kit.blocks import Block, Cell, Column, Facts, Kind, Paragraph, Row, Section, Table, Tone
 from tare.report.kit.figure import Figure
 from tare.report.numbers import MINUS, decimals, percent
 from tare.report.result import ComparisonResult, MeasureComparison, ShiftResult
@@ -18,6 +20,19 @@ LABELS = {
 }
 
 
+INDENT = "\u00a0\u00a0"
+
+_DIFFERING = {
+    "planning": "planning",
+    "execution": "execution",
+    "both": "planning and in execution",
+    "opposite": "planning and in execution, in opposite directions",
+}
+
+ALL = 0.995  # of a difference: the rest is not worth a word, though it differs by itself
+MOST = 0.95  # of a difference: where the rest does not differ by itself, this is all of it
+
+
 def verdict(found: ComparisonResult) -> str:
     """One sentence about A and B, with the estimate and its interval."""
     chosen = found.measures[found.primary]
@@ -26,6 +41,32 @@ def verdict(found: ComparisonResult) -> str:
         less = "A" if found.greater == "B" else "B"
         return f"{found.greater} costs more {label} than {less}: {_by(chosen)}"
     return f"no difference in {label} between A and B is established: {_by(chosen)}"
+
+
+def whereabouts(found: ComparisonResult) -> str | None:
+    """One sentence on the part that the difference lies in; None where planning is not split from execution, or
+    neither differs."""
+    parts = found.parts
+    if parts is None or (found.greater is None and parts.where == "neither"):
+        return None
+    planning, execution = (_difference(part) for part in (parts.planning, parts.execution))
+    both = f"planning: B − A = {planning.text}; execution: B − A = {execution.text}"
+    if found.greater is None:
+        return f"one by one, they differ in {_DIFFERING[parts.where]} ({both})"
+    share = parts.planning_share or 0.0
+    larger, figures = ("planning", planning) if share >= 0.5 else ("execution", execution)
+    most = max(share, 1 - share)
+    if most >= ALL or (parts.where == larger and most >= MOST):
+        return f"all of it is in {larger} (B − A = {figures.text})"
+    if parts.where == "both" and most >= MOST:
+        return f"all but {percent(1 - most)} of it is in {larger} ({both})"
+    if parts.where == "both":
+        return f"{percent(share)} of it is in planning, {percent(1 - share)} in execution ({both})"
+    if parts.where == "opposite":
+        return f"planning and execution differ in opposite directions ({both})"
+    if parts.where == "neither":
+        return f"neither planning nor execution differs by itself ({both})"
+    return f"only {parts.where} differs by itself ({both})"
 
 
 def section(found: ComparisonResult) -> Section:
@@ -40,20 +81,30 @@ def section(found: ComparisonResult) -> Section:
                 Column("p"),
                 Column("δ"),
             ],
-            [
-                [
-                    Cell(("→ " if name == found.primary else "\u00a0\u00a0") + LABELS[name]),
-                    _change(one.ratio) if one.ratio else NOTHING,
-                    _difference(one).cell(),
-                    _p_value(one.mann_whitney_p),
-                    f"{one.cliffs_delta:+.2f}".replace("-", MINUS),
-                ]
-                for name, one in found.measures.items()
-            ],
+            list(_rows(found)),
         ),
         Paragraph(_how(found), Tone.QUIET),
     ]
     return Section("comparison", "B against A", blocks)
+
+
+def _rows(found: ComparisonResult) -> Iterator[Row]:
+    for name, one in found.measures.items():
+        is_primary = name == found.primary
+        yield _row(("→ " if is_primary else INDENT) + LABELS[name], one)
+        if is_primary and found.parts is not None:
+            yield _row(f"{INDENT}{INDENT}in planning", found.parts.planning)
+            yield _row(f"{INDENT}{INDENT}in execution", found.parts.execution)
+
+
+def _row(label: str, one: MeasureComparison) -> Row:
+    return [
+        Cell(label),
+        _change(one.ratio) if one.ratio else NOTHING,
+        _difference(one).cell(),
+        _p_value(one.mann_whitney_p),
+        f"{one.cliffs_delta:+.2f}".replace("-", MINUS),
+    ]
 
 
 def _by(chosen: MeasureComparison) -> str:

@@ -116,7 +116,12 @@ def labelled(query: QueryResult) -> Iterator[tuple[str, MeasureResult]]:
     """Every measure with its label; "all" marks a sum over processes whose label the leader has too."""
     for one in (*measures.ELAPSED, measures.INSTRUCTIONS):
         yield one.label, getattr(query.measures, one.name)
+    if query.phases is not None:
+        for one in measures.PHASES:
+            yield one.label, getattr(query.phases, one.name)
     yield "TTPv2", query.measures.ttp2_ms
     own = {one.label for one in measures.ELAPSED}
     for one in measures.RESOURCES:
+        if one in (measures.CPU_OF_LEADER, measures.CPU_OF_WORKERS):
+            continue  # named only where there are workers
         yield (f"all {one.label}" if one.label in own else one.label), getattr(query.resources, one.name)

@@ -27,8 +27,10 @@ from tare.report.kit.blocks import (
 from tare.report.kit.figure import Figure
 from tare.report.numbers import Scale, percent, scale_for
 from tare.report.result import MeasureResult, QueryResult, RunResult, WarningResult
-from tare.report.time import comparison, lines
+from tare.report.time import comparison, cost, lines
+from tare.report.time.cost import figure
 from tare.report.warnings import SPARE_THE_TIMES
+from tare.report.words import NOTHING
 
 INTERRUPTS_SEEN = 0.005  # of the CPU time
 INDENT = "\u00a0\u00a0"
@@ -96,14 +98,10 @@ def _answer(query: QueryResult, result: RunResult) -> Verdict:
         errors = [qe.error for qe in query.qes if qe.error]
         why = f": {errors[-1]}" if errors else ""
         return Verdict("", f"{query.name}: no run was timed to its end{why}", Tone.BAD, _cut_short(result))
-    wall, cpu = query.measures.wall_ms, query.measures.cpu_ms
-    text = f"{query.name} takes {figure(wall).text}"
-    if cpu.median is not None and wall.median:
-        text += f", {figure(cpu).text} of it CPU time ({percent(cpu.median / wall.median)})"
     mine = _touching(query, result)
     return Verdict(
         "",
-        f"{text}; medians of {lines.runs(query)}.",
+        f"{query.name} takes {cost.text(query, result.clocked)}; medians of {lines.runs(query)}.",
         _tone(mine, result),
         [*_cut_short(result), *(one.cause for one in mine)],
     )
@@ -118,22 +116,25 @@ def _touching(query: QueryResult, result: RunResult) -> list[WarningResult]:
 def _compared(result: RunResult) -> Verdict:
     found = result.comparison
     assert found is not None
-    said = f"{comparison.verdict(found)}."
+    sentences = [comparison.verdict(found), comparison.whereabouts(found)]
+    said = " ".join(f"{one[:1].upper()}{one[1:]}." for one in sentences if one)
     tone = Tone.BAD if found.answers_agree is False else _tone(result.warnings, result)
     causes = dict.fromkeys(one.cause for one in result.warnings if one.type not in SPARE_THE_TIMES)
-    return Verdict("", said[:1].upper() + said[1:], tone, [*_cut_short(result), *causes])
+    return Verdict("", said, tone, [*_cut_short(result), *causes])
 
 
 def _side_by_side(result: RunResult) -> Table:
     rows: list[Row] = []
+    columns = [Column("query", Kind.NAME), Column("wall"), Column("CPU"), Column("of wall")]
+    if planned := any(query.phases is not None for query in result.results):
+        columns.append(Column("planning"))
     for query in result.results:
-        wall, cpu = query.measures.wall_ms, query.measures.cpu_ms
-        rows.append([query.name, figure(wall).cell(), figure(cpu).cell(), _share(cpu, wall)])
-    return Table(
-        "What each query costs: medians with 95% intervals",
-        [Column("query", Kind.NAME), Column("wall"), Column("CPU"), Column("of wall")],
-        rows,
-    )
+        wall, cpu = query.measures.wall_ms, cost.whole_cpu(query)
+        row: list[Cell | str] = [query.name, figure(wall).cell(), figure(cpu).cell(), _share(cpu, wall)]
+        if planned:
+            row.append(figure(query.phases.planning_ms).cell() if query.phases else NOTHING)
+        rows.append(row)
+    return Table("What each query costs: medians with 95% intervals", columns, rows)
 
 
 # One query -------------------------------------------------------------------------------
@@ -182,6 +183,7 @@ def _elapsed(query: QueryResult) -> list[Labelled]:
     found = query.measures
     return [
         ("wall", found.wall_ms),
+        *_phases(query, measures.PLANNING, measures.EXECUTION),
         ("= CPU", found.cpu_ms),
         (f"{INDENT}{INDENT}user ~", found.cpu_user_ms),
         (f"{INDENT}{INDENT}system ~", found.cpu_system_ms),
@@ -189,6 +191,17 @@ def _elapsed(query: QueryResult) -> list[Labelled]:
         *((f"+ {one.label}", getattr(found, one.name)) for one in measures.PARTS[1:]),
         ("+ residue", found.residue_ms),
     ]
+
+
+def _phases(query: QueryResult, *chosen: measures.Measure) -> list[Labelled]:
+    """Parts of what stands above them, where planning is split from execution."""
+    if query.phases is None:
+        return []
+    labelled = [
+        (f"{INDENT}{INDENT}{one.label.removesuffix(' CPU')}", getattr(query.phases, one.name))
+        for one in chosen
+    ]
+    return [(label, found) for label, found in labelled if found.median is not None]
 
 
 def _interrupts(query: QueryResult) -> list[Labelled]:
@@ -202,11 +215,17 @@ def _resources(query: QueryResult) -> list[Labelled]:
     """The DBMS's other processes are shown where they did something."""
     rows = []
     for one in measures.RESOURCES:
-        found: MeasureResult = getattr(query.resources, one.name)
+        found: MeasureResult | None = getattr(query.resources, one.name)
+        of_cpu = one in (measures.CPU_OF_LEADER, measures.CPU_OF_WORKERS)
+        if found is None or (of_cpu and not cost.has_workers(query)):
+            continue
         quiet = one.field.startswith("utility_") or one.unit == "bytes"
         if one.name == "processes" or (quiet and not found.median):
             continue
-        rows.append((f"{INDENT}{INDENT}{one.label} ~" if one.sampled else f"{INDENT}{one.label}", found))
+        inner = f"{INDENT}{INDENT}{one.label}"
+        rows.append((f"{inner} ~" if one.sampled else inner if of_cpu else f"{INDENT}{one.label}", found))
+        if one is measures.CPU_OF_WORKERS:
+            rows += _phases(query, measures.PLANNING_CPU, measures.EXECUTION_CPU)
     return rows
 
 
@@ -235,19 +254,6 @@ def _share(part: MeasureResult, wall: MeasureResult, *, bar: bool = False) -> Ce
         return Cell("")
     share = part.median / wall.median
     return Cell(percent(share), share=share if bar else None)
-
-
-def figure(measure: MeasureResult) -> Figure:
-    known = [one for one in measure.samples if one is not None]
-    low, high = measure.ci95 or (None, None)
-    return Figure(
-        measure.median,
-        low,
-        high,
-        n=len(known),
-        unit=measure.unit,
-        spread=(max(known) - min(known)) / 2 if len(known) > 1 else None,
-    )
 
 
 def _facts(query: QueryResult) -> Iterator[tuple[str, Cell]]:
