@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+import os
+import shutil
+import signal
+import socket
+import subprocess
 import time
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
 from tare.dbms.base import Fetched, Prepared, Session
 from tare.dbms.planned import cpu_time_ns
 from tare.dbms.registry import find
-from tare.errors import QueryTimeout, StatementFailed
+from tare.dbms.servers import start_postgresql
+from tare.errors import QueryTimeout, ServerFailed, StatementFailed
 from tests.servers import ROWS
 
 GROUPS = "SELECT grp, count(*), min(txt) FROM numbers GROUP BY grp"
@@ -141,3 +148,64 @@ def test_utility_statements_run_too(postgresql_url: str) -> None:
     session = find(postgresql_url).connect(postgresql_url)
     assert values(session.prepare("SHOW server_version_num").plan_and_execute(60))[0][0].startswith("18")
     session.close()
+
+
+def test_an_interrupt_while_planning_leaves_a_session_that_works(napping: Session) -> None:
+    def interrupt(number: int, frame: object) -> None:
+        raise KeyboardInterrupt
+
+    prepared = napping.prepare("SELECT nap()")
+    usual = signal.signal(signal.SIGALRM, interrupt)
+    signal.setitimer(signal.ITIMER_REAL, NAP_S / 4)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            prepared.plan_and_execute(None)
+    finally:
+        signal.signal(signal.SIGALRM, usual)
+    assert values(napping.prepare("SELECT 1").plan_and_execute(60)) == [("1",)]
+
+
+def test_what_is_copied_out_leaves_a_session_that_works(postgresql_url: str) -> None:
+    session = find(postgresql_url).connect(postgresql_url, allow_writes=True)
+    copied = session.prepare("COPY (SELECT id FROM numbers) TO STDOUT").plan_and_execute(60)
+    assert copied.row_count == ROWS
+    assert values(session.prepare("SELECT 1").plan_and_execute(60)) == [("1",)]
+    session.close()
+
+
+def test_planning_is_inside_execution_over_an_encrypted_connection(tmp_path: Path) -> None:
+    openssl = shutil.which("openssl")
+    if openssl is None:
+        pytest.skip("no openssl here to make a certificate with")
+    key, certificate = tmp_path / "server.key", tmp_path / "server.crt"
+    request = [openssl, "req", "-new", "-x509", "-nodes", "-days", "1", "-subj", "/CN=localhost"]
+    subprocess.run(
+        [*request, "-keyout", key, "-out", certificate],
+        check=True,
+        capture_output=True,
+    )
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    try:
+        server = start_postgresql(version="15", port=port)
+    except ServerFailed as error:
+        pytest.skip(f"no PostgreSQL with TLS here: {error.what}")
+    with server:
+        for file in (key, certificate):
+            installed = Path(shutil.copy(file, server.directory))
+            owner = server.directory.stat()
+            os.chown(installed, owner.st_uid, owner.st_gid)
+            installed.chmod(0o600)
+        session = find(server.url).connect(server.url, allow_writes=True)
+        for name, file in (("ssl_key_file", key), ("ssl_cert_file", certificate)):
+            session.run(f"ALTER SYSTEM SET {name} = '{server.directory / file.name}'")
+        session.run("ALTER SYSTEM SET ssl = on")
+        session.run("SELECT pg_reload_conf()")
+        session.close()
+        encrypted = find(server.url).connect(f"{server.url}?sslmode=require")
+        prepared = encrypted.prepare("SELECT count(*) FROM pg_class")
+        fetched = prepared.plan_and_execute(60)
+        encrypted.close()
+    assert fetched.planned is None
+    assert "encrypted" in prepared.planning_inside
