@@ -13,6 +13,7 @@ NAMES = (
     "observer",
     "noise",
     "parts",
+    "client_wall",
     "truth",
     "scale",
     "spark",
