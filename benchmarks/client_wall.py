@@ -1,9 +1,9 @@
-"""Does a query take what its client says? Tare's wall time, planning included, over psql's and the mariadb client's.
+"""Wall time by Tare, planning included, over the time that psql and the mariadb client report for the same query.
 
 Ten queries on each DBMS, from a millisecond to ten seconds. Each round runs a query once by Tare and once by the
-client, in an order drawn anew, in sessions that stay open. psql measures in microseconds (`\\timing`), the mariadb
-client in milliseconds. The CPU time of the server's process stands beside the wall time: on a machine that is not
-idle it tells whether both did the same work.
+client, in random order, in sessions that stay open. psql measures in microseconds (`\\timing`), the mariadb
+client in milliseconds. On a machine that is not idle the CPU time of the server's process shows whether both did the
+same work.
 
 Tare's session holds each query prepared, for its plan. A PostgreSQL backend without such a history gives the memory
 that planning took back to the kernel after each statement, and faults it in again with the next one, whichever
@@ -100,7 +100,7 @@ class Client:
         for line in self._process.stdout:
             if found := self._pattern.search(line):
                 return float(found.group(1)) * self._unit_ms
-        raise SystemExit(f"{self._process.args} ended")
+        raise SystemExit(f"the client ended: {self._process.args!r}")
 
     def prepare(self, name: str, sql: str) -> None:
         """Holds a statement prepared and explained, as Tare's session does (PostgreSQL)."""
@@ -144,7 +144,7 @@ def off(times: tuple[list[float], list[float]]) -> tuple[float, float, float] | 
 
 
 def _shown(found: tuple[float, float, float] | None) -> str:
-    return "not resolved" if found is None else "{:+.1f}% ({:+.1f} to {:+.1f})".format(*found)
+    return "not resolved" if found is None else f"{found[0]:+.1f}% ({found[1]:+.1f} to {found[2]:+.1f})"
 
 
 def compared(opened: Rig, client: Client, query: Query, most: int) -> Pair:
@@ -274,7 +274,7 @@ def main() -> None:
                 print(f"{dbms}: left out, {error.what}")
                 continue
             opened = stack.enter_context(rig(url))
-            pairs = []
+            pairs: list[Pair] = []
             for name, sql in texts.items():
                 if dbms == "PostgreSQL" and not asked.bare:
                     client.prepare(f"held_{len(pairs)}", sql)

@@ -119,7 +119,7 @@ class Prepared(ABC):
     """A statement that the server has checked and, where it can, planned. A clock times one of its two executions."""
 
     planning_inside: str = ""
-    """Why `plan_and_execute` cannot split planning from execution; empty where it does."""
+    """Reason for which `plan_and_execute` does not split planning from execution; empty where it does."""
 
     @abstractmethod
     def execute(self, timeout_s: float | None) -> Fetched:
@@ -129,7 +129,7 @@ class Prepared(ABC):
 
     @abstractmethod
     def plan_and_execute(self, timeout_s: float | None) -> Fetched:
-        """Parses, plans and runs the statement's text anew and receives the whole result: what a client pays.
+        """Parses, plans and runs the statement's text and receives the whole result: what a client pays.
 
         Sets `Fetched.planned` where the DBMS shows the end of planning. Raises as `execute`."""
 

@@ -15,7 +15,7 @@ class CacheState(StrEnum):
 
 
 class Clocked(StrEnum):
-    """What stands between the two clocks of a QE."""
+    """Work that the two clocks of a QE enclose."""
 
     TOTAL = "total"  # parsing, planning, execution and fetch: what a client pays
     EXECUTION = "execution"  # execution and fetch of a prepared statement: the paper's measure (TTPv2 §3.2.3)

@@ -293,7 +293,7 @@ def _leader_reading(
 
 
 def _phases(readings: Readings, planning_inside: str | None, cpu_ns: int | None) -> Phases | None:
-    """None where only the execution was clocked (`planning_inside` is None then), or did not end well."""
+    """Return both phases; None where only the execution was clocked (`planning_inside` is None), or failed."""
     if planning_inside is None or readings.fetched is None:
         return None
     planned = readings.fetched.planned

@@ -52,7 +52,7 @@ def resources_view(processes: Sequence[ProcessUse], came_and_went: int = 0) -> R
 
 
 def with_leader(resources: Resources, leader: Leader, leader_cpu_ns: int | None) -> Resources:
-    """With the CPU time split into the leader's and its workers'.
+    """Return the view with the CPU time split into the leader's and its workers'.
 
     `leader_cpu_ns` is the run time of the leader's thread between the same snapshots. In a server with a thread for
     each connection what the other threads did is not known to be the query's."""

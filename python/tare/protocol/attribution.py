@@ -1,4 +1,4 @@
-"""Where a difference between A and B lies: in planning, in execution, or in both."""
+"""Parts of a difference between A and B: it lies in planning, in execution, or in both."""
 
 from __future__ import annotations
 

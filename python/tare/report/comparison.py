@@ -66,7 +66,7 @@ def _summary(qatc: QatC, name: str) -> Summary:
 
 
 def _parts(a: QatC, b: QatC, primary: str) -> document.PartsResult | None:
-    """None where a run of the two lacks the figure for planning."""
+    """Split the difference into its parts; None where a run of the two lacks the figure for planning."""
     planning = PLANNING_OF.get(primary)
     sides = [_side(qatc, planning, primary) for qatc in (a, b)] if planning else []
     whole = [side for side in sides if side is not None]

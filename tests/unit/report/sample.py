@@ -65,7 +65,7 @@ def noisy(n: int, centre: float = 55.4, rsd: float = 0.005, seed: int = 1, **cha
 
 
 def planned(made: QE, planning_ms: float) -> QE:
-    """The same with its planning clocked."""
+    """Return the execution with its planning clocked."""
     assert made.elapsed is not None
     assert made.resources is not None
     assert made.resources.cpu_ns is not None

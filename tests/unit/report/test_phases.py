@@ -1,4 +1,4 @@
-"""Planning and workers in the report: the first line carries the whole, and a comparison says where it differs."""
+"""Planning and workers in the report: the first line has the whole, and a comparison names the part that differs."""
 
 from __future__ import annotations
 

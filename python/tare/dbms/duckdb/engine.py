@@ -36,7 +36,7 @@ _CSV = (
     "NEW_LINE '\\n', ALLOW_QUOTED_NULLS true, STRICT_MODE true, PARALLEL false"
 )
 
-_ANEW = "tare_anew"  # the statement that is planned and executed; each replaces the one before
+_PLANNED = "tare_planned"  # the statement that is planned and executed; each replaces the one before
 _SQLITE = b"SQLite format 3\0"
 
 _READS = frozenset({"SELECT", "EXPLAIN", "CALL", "PRAGMA", "RELATION"})
@@ -116,8 +116,8 @@ class DuckDBEngine(Engine):
         statement = self._statement(number)
         if statement.prepared is None:
             return self._run(statement.sql, statement)
-        self._rows(f"PREPARE {_ANEW} AS {statement.sql}")
-        return self._run(f"EXECUTE {_ANEW}", statement, planned_here())
+        self._rows(f"PREPARE {_PLANNED} AS {statement.sql}")
+        return self._run(f"EXECUTE {_PLANNED}", statement, planned_here())
 
     def release(self, number: int) -> None:
         self._statements.pop(number, None)

@@ -44,7 +44,7 @@ class Engine(ABC):
 
     @abstractmethod
     def prepare(self, number: int, sql: str) -> str:
-        """Returns why planning is inside execution, as `Prepared.planning_inside`."""
+        """Returns the reason for which planning is inside execution, as `Prepared.planning_inside`."""
 
     @abstractmethod
     def execute(self, number: int) -> Result:
@@ -52,7 +52,7 @@ class Engine(ABC):
 
     @abstractmethod
     def plan_and_execute(self, number: int) -> Result:
-        """The same from the statement's text, planned anew."""
+        """Plans the statement's text, runs it and materialises its whole result."""
 
     @abstractmethod
     def release(self, number: int) -> None: ...

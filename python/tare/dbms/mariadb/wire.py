@@ -75,8 +75,8 @@ class Wire:
         self._own(f"PREPARE {name} FROM @tare_statement", sql)
 
     def execute(self, sql: str, timeout_s: float | None) -> Any:
-        """What is clocked: one statement that the server has prepared before, or the EXECUTE of it. Returns a cursor
-        that holds the result. A timeout other than the last one's costs one `SET` before it."""
+        """Runs what is clocked: one statement that the server has prepared before, or the EXECUTE of it. Returns a
+        cursor that holds the result. A timeout other than the last one's costs one `SET` before it."""
         if self._replaced:
             raise StatementFailed(
                 "the statement was prepared before the connection was renewed", "prepare it again"

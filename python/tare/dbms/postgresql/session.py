@@ -82,7 +82,7 @@ class PostgreSQLPrepared(Prepared):
 
     @contextmanager
     def _recorded(self) -> Iterator[None]:
-        """When the statement ran, which tells its parallel workers from others'."""
+        """Records when the statement ran, by which its parallel workers are recognised."""
         run = self._session.last_run
         run.workers_planned = self._workers_planned
         run.began_ns = time.clock_gettime_ns(time.CLOCK_BOOTTIME)

@@ -37,7 +37,7 @@ class DeadlinePassed(Exception):
 
 
 class TwoParts:
-    """The plain connection of `pgconn`, whose socket is used beside it."""
+    """Sender on the plain connection of `pgconn`, which uses the same socket."""
 
     def __init__(self, pgconn: PGconn) -> None:
         self._pgconn = pgconn

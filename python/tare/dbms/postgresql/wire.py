@@ -50,7 +50,7 @@ class Wire:
 
     @property
     def planning_inside(self) -> str:
-        """Why planning cannot be told from execution; empty where it can."""
+        """Reason for which planning is not split from execution; empty where it is."""
         return "" if self._two_parts else _ENCRYPTED
 
     @property
@@ -89,7 +89,7 @@ class Wire:
         return self._round_trip(lambda: self._pgconn.send_query_prepared(name.encode(), []), timeout_s)
 
     def plan_and_execute(self, sql: str, timeout_s: float | None) -> tuple[PGresult, Planned | None]:
-        """What is clocked where planning is: the text as an unnamed statement, which the server forgets with the
+        """Runs what is clocked where planning is: the text as an unnamed statement, which the server forgets with the
         next one. With the clocks after planning, if the connection is plain."""
         self._ready(timeout_s)
         text, parts = sql.encode(), self._two_parts

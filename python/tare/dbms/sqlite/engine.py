@@ -3,7 +3,7 @@
 sqlite3 keeps compiled statements by their text, so a statement is "prepared" once it has been
 compiled. A statement that only reads is compiled by starting it under a progress handler that
 stops it at its first instruction; one that writes is compiled in its first execution. Where
-planning is clocked, too, a comment with a new number makes the text new, and it is compiled anew.
+planning is clocked, too, a comment with a new number makes the text new, so that it is compiled again.
 """
 
 from __future__ import annotations
@@ -92,11 +92,11 @@ class SQLiteEngine(Engine):
 
     def plan_and_execute(self, number: int) -> Result:
         sql, writes = self._prepared(number)
-        anew = f"{self._fresh()} {sql}"
+        text = f"{self._fresh()} {sql}"
         if writes:
-            return self._run(anew)
-        self._compile(anew)
-        return self._run(anew, planned_here())
+            return self._run(text)
+        self._compile(text)
+        return self._run(text, planned_here())
 
     def release(self, number: int) -> None:
         self._statements.pop(number, None)
@@ -162,7 +162,7 @@ class SQLiteEngine(Engine):
         )
 
     def _fresh(self) -> str:
-        """A comment that makes the text new, so that it is compiled anew. (A compiled EXPLAIN that is kept
+        """A comment that makes the text new, so that it is compiled again. (A compiled EXPLAIN that is kept
         shows its plan for ever, even when its index is gone.)"""
         return f"/* {next(self._texts)} */"
 

@@ -44,7 +44,7 @@ def verdict(found: ComparisonResult) -> str:
 
 
 def whereabouts(found: ComparisonResult) -> str | None:
-    """One sentence on the part that the difference lies in; None where planning is not split from execution, or
+    """Return a sentence on the part that the difference lies in; None where planning is not split from execution, or
     neither differs."""
     parts = found.parts
     if parts is None or (found.greater is None and parts.where == "neither"):

@@ -1,4 +1,4 @@
-"""What a query costs, in the words of the first line: the whole of it, and its parts."""
+"""Words of the first line: the whole cost of a query, and its parts."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ WORKERS_SEEN = 0.01  # of the CPU time: less is what a thread that waits for ord
 def text(query: QueryResult, clocked: str) -> str:
     """Wall time with its phases, and CPU time with whose it is."""
     wall, cpu = query.measures.wall_ms, whole_cpu(query)
-    said = figure(wall).text + _phases(query, clocked)
+    words = figure(wall).text + _phases(query, clocked)
     if cpu.median is None or not wall.median:
-        return said
+        return words
     if has_workers(query):
-        return f"{said} and {figure(cpu).text} of CPU time ({_by_whom(query)})"
-    return f"{said}, {figure(cpu).text} of it CPU time ({percent(cpu.median / wall.median)})"
+        return f"{words} and {figure(cpu).text} of CPU time ({_by_whom(query)})"
+    return f"{words}, {figure(cpu).text} of it CPU time ({percent(cpu.median / wall.median)})"
 
 
 def whole_cpu(query: QueryResult) -> MeasureResult:
@@ -26,7 +26,7 @@ def whole_cpu(query: QueryResult) -> MeasureResult:
 
 
 def has_workers(query: QueryResult) -> bool:
-    """Whether other processes or threads than the leader worked for the query, as far as can be told."""
+    """Return whether other processes or threads than the leader are known to have worked for the query."""
     workers, cpu = query.resources.workers_cpu_ms, query.resources.cpu_ms
     if workers is None or workers.median is None or not cpu.median:
         return False
