@@ -1,6 +1,6 @@
 """Wall time by Tare, planning included, over the time that psql and the mariadb client report for the same query.
 
-Ten queries on each DBMS, from a millisecond to ten seconds. Each round runs a query once by Tare and once by the
+Ten queries on each DBMS, from a millisecond to some seconds. Each round runs a query once by Tare and once by the
 client, in random order, in sessions that stay open. psql measures in microseconds (`\\timing`), the mariadb
 client in milliseconds. On a machine that is not idle the CPU time of the server's process shows whether both did the
 same work.
