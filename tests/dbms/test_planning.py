@@ -15,6 +15,7 @@ import pytest
 
 from tare.dbms.base import Fetched, Prepared, Session
 from tare.dbms.planned import cpu_time_ns
+from tare.dbms.postgresql.session import PostgreSQLSession
 from tare.dbms.registry import find
 from tare.dbms.servers import start_postgresql
 from tare.errors import QueryTimeout, ServerFailed, StatementFailed
@@ -209,3 +210,22 @@ def test_planning_is_inside_execution_over_an_encrypted_connection(tmp_path: Pat
         encrypted.close()
     assert fetched.planned is None
     assert "encrypted" in prepared.planning_inside
+
+
+@pytest.mark.parametrize("run", ["execute", "plan_and_execute"])
+def test_the_time_out_is_set_before_the_clock(run: str, postgresql_url: str, tmp_path: Path) -> None:
+    """Everything that libpq sends while the statement runs is traced."""
+    session = find(postgresql_url).connect(postgresql_url)
+    assert isinstance(session, PostgreSQLSession)
+    prepared = session.prepare("SELECT current_setting('statement_timeout')")
+    prepared.limit(7)
+    pgconn = session._wire.connection.pgconn
+    with (tmp_path / "trace").open("w") as file:
+        pgconn.trace(file.fileno())
+        fetched = getattr(prepared, run)(7)
+        pgconn.untrace()
+    sent = (tmp_path / "trace").read_text()
+    assert values(fetched) == [("7s",)]
+    session.close()
+    assert "Execute" in sent
+    assert "SET" not in sent

@@ -121,6 +121,10 @@ class Prepared(ABC):
     planning_inside: str = ""
     """Reason for which `plan_and_execute` does not split planning from execution; empty where it does."""
 
+    def limit(self, timeout_s: float | None) -> None:
+        """Gives the server the time-out of the next execution, before the clock. Does nothing where it needs none."""
+        return
+
     @abstractmethod
     def execute(self, timeout_s: float | None) -> Fetched:
         """Runs what is prepared and receives the whole result, no more: the paper's measure.

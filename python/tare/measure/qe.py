@@ -116,6 +116,7 @@ def _read(rig: Rig, prepared: Prepared, timeout_s: float | None, clocked: Clocke
     try:
         if rig.auditor:
             rig.auditor.begin(rig)
+        prepared.limit(timeout_s)
         rig.settle()
         if listener:
             listener.drain()  # what ended before the first snapshot is not of this QE

@@ -52,6 +52,9 @@ class MariaDBPrepared(Prepared):
         self._name = name
         self._sql = sql
 
+    def limit(self, timeout_s: float | None) -> None:
+        self._wire.limit(timeout_s)
+
     def execute(self, timeout_s: float | None) -> Fetched:
         return MariaDBFetched(self._wire.execute(f"EXECUTE {self._name}", timeout_s))
 

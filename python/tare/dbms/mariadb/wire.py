@@ -57,7 +57,7 @@ class Wire:
 
     def script(self, sql: str) -> None:
         """One or more statements, split by the server; results are thrown away."""
-        self._lift_limit()
+        self.limit(None)
         self._answer(self._submit(self._script, sql), None, sql)
 
     def load(self, sql: str) -> int:
@@ -70,13 +70,19 @@ class Wire:
 
     def prepare(self, name: str, sql: str) -> None:
         """The text travels in hexadecimal: nothing in it needs quoting, and several are refused."""
-        self._lift_limit()
+        self.limit(None)
         self.query(f"SET @tare_statement = CONVERT(x'{sql.encode().hex()}' USING utf8mb4)")
         self._own(f"PREPARE {name} FROM @tare_statement", sql)
 
+    def limit(self, timeout_s: float | None) -> None:
+        """Sets the server's own limit for what is run next, if it is another one; None lifts it."""
+        if timeout_s != self._limit_s:
+            self.query(self._setting(timeout_s))
+            self._limit_s = timeout_s
+
     def execute(self, sql: str, timeout_s: float | None) -> Any:
         """Runs what is clocked: one statement that the server has prepared before, or the EXECUTE of it. Returns a
-        cursor that holds the result. A timeout other than the last one's costs one `SET` before it."""
+        cursor that holds the result. A time-out that `limit` has not set costs one `SET` before it."""
         if self._replaced:
             raise StatementFailed(
                 "the statement was prepared before the connection was renewed", "prepare it again"
@@ -155,20 +161,15 @@ class Wire:
 
     def _execute(self, sql: str, timeout_s: float | None) -> Any:
         if timeout_s != self._limit_s:
-            self._query(self._limit(timeout_s))
+            self._query(self._setting(timeout_s))
             self._limit_s = timeout_s
         cursor = self._connection.cursor(buffered=True)
         cursor.execute(sql)
         return cursor
 
     # --------------------------------------------------------------------
-    def _lift_limit(self) -> None:
-        if self._limit_s is not None:
-            self.query(self._limit(None))
-            self._limit_s = None
-
-    def _limit(self, timeout_s: float | None) -> str:
-        """The server's own limit (MySQL's holds for SELECT only); 0 means none."""
+    def _setting(self, timeout_s: float | None) -> str:
+        """The statement that sets the server's own limit (MySQL's holds for SELECT only); 0 means none."""
         if self.is_mariadb:
             return f"SET SESSION max_statement_time = {timeout_s or 0:.6f}"
         return f"SET SESSION max_execution_time = {math.ceil((timeout_s or 0) * 1000)}"

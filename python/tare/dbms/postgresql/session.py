@@ -72,6 +72,9 @@ class PostgreSQLPrepared(Prepared):
         self._workers_planned = workers_planned
         self.planning_inside = wire.planning_inside
 
+    def limit(self, timeout_s: float | None) -> None:
+        self._wire.limit(timeout_s)
+
     def execute(self, timeout_s: float | None) -> Fetched:
         with self._recorded():
             return PostgreSQLFetched(self._wire, self._wire.execute(self.name, timeout_s), None)

@@ -59,7 +59,7 @@ class Wire:
 
     def query(self, sql: str) -> list[tuple[object, ...]]:
         """One statement of our own, all its rows. Several in `sql` are refused by the server."""
-        self._limit(None)
+        self.limit(None)
         return list(self.rows(self._own(lambda: self._pgconn.send_query_params(sql.encode(), []))))
 
     def rows(self, result: PGresult) -> Iterator[tuple[object, ...]]:
@@ -70,21 +70,21 @@ class Wire:
 
     def script(self, sql: str) -> None:
         """One or more statements, split by the server; results are thrown away."""
-        self._limit(None)
+        self.limit(None)
         self._round_trip(lambda: self._pgconn.send_query(sql.encode()), None)
 
     def prepare(self, name: str, sql: str) -> None:
-        self._limit(None)
+        self.limit(None)
         self._own(lambda: self._pgconn.send_prepare(name.encode(), sql.encode()))
 
     def copy_in(self, sql: str, parts: Iterable[bytes]) -> int:
         """`COPY … FROM STDIN`, fed from `parts`; how many rows it took. What `parts` raises cancels it."""
-        self._limit(None)
+        self.limit(None)
         result = self._round_trip(lambda: self._pgconn.send_query(sql.encode()), None, parts=parts)
         return result.command_tuples or 0
 
     def execute(self, name: str, timeout_s: float | None) -> PGresult:
-        """What is clocked. A timeout other than the last one's costs one `SET` before it."""
+        """Runs what is clocked. A time-out that `limit` has not set costs one `SET` before it."""
         self._ready(timeout_s)
         return self._round_trip(lambda: self._pgconn.send_query_prepared(name.encode(), []), timeout_s)
 
@@ -104,6 +104,16 @@ class Wire:
 
         return self._round_trip(send, timeout_s), planned
 
+    def limit(self, timeout_s: float | None) -> None:
+        """Sets the server's own limit for what is run next, if it is another one; None lifts it."""
+        milliseconds = 0 if timeout_s is None else max(1, math.ceil(timeout_s * 1000))
+        if milliseconds != self._statement_timeout_ms:
+            sql = f"SET statement_timeout = {milliseconds}".encode()
+            self._round_trip(
+                lambda: self._pgconn.send_query(sql), timeout_s, OWN_S if timeout_s is None else None
+            )
+            self._statement_timeout_ms = milliseconds
+
     def close(self) -> None:
         self._replaced = True
         if self._two_parts:
@@ -116,17 +126,7 @@ class Wire:
             raise StatementFailed(
                 "the statement was prepared before the connection was renewed", "prepare it again"
             )
-        self._limit(timeout_s)
-
-    def _limit(self, timeout_s: float | None) -> None:
-        """The server's own limit; 0 means none."""
-        milliseconds = 0 if timeout_s is None else max(1, math.ceil(timeout_s * 1000))
-        if milliseconds != self._statement_timeout_ms:
-            sql = f"SET statement_timeout = {milliseconds}".encode()
-            self._round_trip(
-                lambda: self._pgconn.send_query(sql), timeout_s, OWN_S if timeout_s is None else None
-            )
-            self._statement_timeout_ms = milliseconds
+        self.limit(timeout_s)
 
     def _own(self, send: Callable[[], None]) -> PGresult:
         """A statement of ours: a server that does not answer it in time is taken for lost."""
