@@ -19,6 +19,10 @@ from tare.dbms.postgresql.session import PostgreSQLSession
 from tare.dbms.registry import find
 from tare.dbms.servers import start_postgresql
 from tare.errors import QueryTimeout, ServerFailed, StatementFailed
+from tare.measure.choices import CacheState, Clocked
+from tare.measure.qe import time_single_qe
+from tare.measure.query import Query
+from tare.measure.rig import Rig
 from tests.servers import ROWS
 
 GROUPS = "SELECT grp, count(*), min(txt) FROM numbers GROUP BY grp"
@@ -229,3 +233,33 @@ def test_the_time_out_is_set_before_the_clock(run: str, postgresql_url: str, tmp
     session.close()
     assert "Execute" in sent
     assert "SET" not in sent
+
+
+def test_planning_is_clocked_by_request_only(url: str) -> None:
+    """An experiment, which requests nothing, keeps the paper's measure."""
+    query = Query("groups", GROUPS)
+    with Rig(lambda: find(url).connect(url)) as rig:
+        qes = [
+            time_single_qe(
+                rig,
+                query,
+                index=0,
+                query_index=0,
+                warmup=False,
+                cache=CacheState.WARM,
+                timeout_s=None,
+                **more,
+            )
+            for more in ({}, {"clocked": Clocked.TOTAL})
+        ]
+        inside = rig.prepared(GROUPS).planning_inside
+    execution, total = qes
+    assert execution.phases is None
+    assert total.phases is not None
+    assert total.elapsed is not None
+    if inside:
+        assert total.phases.planning_ns is None
+    else:
+        assert total.phases.planning_ns is not None
+        assert total.phases.execution_ns is not None
+        assert total.phases.planning_ns + total.phases.execution_ns == total.elapsed.wall_ns
