@@ -334,14 +334,16 @@ class OwnCostHigh(Caution):
 
     @property
     def cause(self) -> str:
-        return "receiving the result cost more than 1% of the wall time"
+        return "Tare's own work, sending and receiving, took more than 1% of the wall time"
 
     @property
     def evidence(self) -> str:
         return f"Tare used {ms_text(self.cpu_ms)} of CPU between the clocks, {percent(self.share)} of wall"
 
     def next_step(self, asked: Asked) -> str:
-        return "quote the CPU time, which is the server's alone, or return fewer rows (wrap it in count(*))"
+        return (
+            "quote the CPU time, which is the server's alone; of a long result, return fewer rows (count(*))"
+        )
 
 
 @dataclass(frozen=True, slots=True)
