@@ -147,6 +147,13 @@ def test_without_a_split_no_part_is_named() -> None:
     assert result.comparison is not None
     assert result.comparison.parts is None
     assert "planning" not in first_line(result)
+    shown = " ".join(terminal.render(story(result), 120).split())
+    assert "The total includes planning, which is not split from it." in shown
+
+
+def test_a_comparison_of_executions_says_that_planning_is_not_clocked() -> None:
+    shown = " ".join(terminal.render(story(sample.compared()), 120).split())
+    assert "Only executions are clocked, planning is not." in shown
 
 
 def test_a_result_of_before_is_still_read() -> None:

@@ -69,7 +69,7 @@ def whereabouts(found: ComparisonResult) -> str | None:
     return f"only {parts.where} differs by itself ({both})"
 
 
-def section(found: ComparisonResult) -> Section:
+def section(found: ComparisonResult, clocked: str) -> Section:
     blocks: list[Block] = [
         Facts("", [("A", found.a), ("B", found.b)]),
         Table(
@@ -83,9 +83,16 @@ def section(found: ComparisonResult) -> Section:
             ],
             list(_rows(found)),
         ),
-        Paragraph(_how(found), Tone.QUIET),
+        Paragraph(f"{_how(found)}{_enclosed(found, clocked)}", Tone.QUIET),
     ]
     return Section("comparison", "B against A", blocks)
+
+
+def _enclosed(found: ComparisonResult, clocked: str) -> str:
+    """Return a sentence on what the clocks enclose, where no part of the difference is named."""
+    if clocked == "execution":
+        return " Only executions are clocked, planning is not."
+    return "" if found.parts else " The total includes planning, which is not split from it."
 
 
 def _rows(found: ComparisonResult) -> Iterator[Row]:

@@ -60,7 +60,7 @@ def _blocks(result: RunResult) -> Iterator[Block]:
     everywhere = lines.missing_everywhere(result.results)
     if result.comparison is not None:
         yield _compared(result)
-        yield comparison.section(result.comparison)
+        yield comparison.section(result.comparison, result.clocked)
     elif several:
         yield _side_by_side(result)
     for number, query in enumerate(result.results, 1):
