@@ -205,6 +205,7 @@ def on_postgresql(rows: int) -> Iterator[tuple[str, Client, dict[str, str]]]:
         client = Client(
             [str(psql), "-X", "-q", server.url], r"^Time: ([\d.]+) ms", 1.0, "\\timing on\n\\o /dev/null\n"
         )
+        client.run("SELECT 1")  # it is connected now
         with psycopg.connect(server.url) as connection:
             found = connection.execute(
                 "SELECT pid FROM pg_stat_activity WHERE application_name = 'psql'"
