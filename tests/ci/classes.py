@@ -71,7 +71,7 @@ UNSTEADY = {
     "tests/profile/test_run.py": "waits that a server shows within a few seconds",
     "tests/profile/test_survivors.py": "shares of a variance of less than a millisecond",
     "tests/profile/test_unseen.py": "a search that reaches less on a machine that has less CPU time",
-    "tests/unit/probe/test_exits.py": "upper bounds of milliseconds on a thread's last wait",
+    "tests/unit/probe/test_exits.py": "a bound of milliseconds on what a task runs after its record",
     "tests/unit/probe/test_trace.py": "a bound on the share of time in which a busy CPU is not seen to run",
     "tests/unit/profile/test_health.py": "a program that starts and works for less than 0.75 s",
     "tests/unit/workload/oltp/test_watch.py": "readings that are due each second",

@@ -80,11 +80,15 @@ def test_the_run_time_is_what_the_kernel_booked_in_the_end(listener: ExitListene
 
 
 def test_a_process_shorter_than_a_tick_has_a_run_time(listener: ExitListener) -> None:
+    began = time.monotonic_ns()
     shell = subprocess.Popen(["/bin/sh", "-c", "for i in 1 2 3 4 5 6 7 8 9 10; do (:); done"])
     shell.wait()
+    lasted_ns = time.monotonic_ns() - began
     ended = [exit.process for exit in listener.drain() if exit.process.ppid == shell.pid]
     assert len(ended) == 10
-    assert all(process.run_ns is not None and 5_000 < process.run_ns < 10_000_000 for process in ended)
+    run_ns = [process.run_ns or 0 for process in ended]
+    assert min(run_ns) > 5_000
+    assert sum(run_ns) < lasted_ns, "they run one after the other"
 
 
 def test_a_title_that_was_rewritten_is_in_the_record() -> None:
@@ -106,13 +110,15 @@ def test_the_start_time_names_the_same_life_as_a_snapshot(listener: ExitListener
     child = subprocess.Popen(["sleep", "600"])
     probe = Probe(listener.how)
     (alive,) = [row for row in probe.processes().processes() if row.pid == child.pid]
+    killed_ns = time.monotonic_ns()
     child.kill()
     child.wait()
     exit = of(listener.drain(), child.pid)
+    delay_ns = time.monotonic_ns() - killed_ns
     if listener.how == "bpf":
         assert exit.process.start_ns == alive.start_ns
     else:  # reckoned from its age on receipt
-        assert abs(exit.process.start_ns - alive.start_ns) <= 100_000_000
+        assert abs(exit.process.start_ns - alive.start_ns) <= delay_ns + TICK_NS
 
 
 def test_a_stopped_listener_keeps_its_counts_and_gives_no_records(listener: ExitListener) -> None:
