@@ -75,10 +75,10 @@ def turns(
     lengths = {PROBED: WINDOW_S, MARKERS: WINDOW_S} | ({} if duty is None else {BARE: duty.bare_s})
     whole = sum(lengths.values())
     wanted = SIGNED_RANKS if last else LEAST_PAIRS
-    able = int(seconds / (whole * SHORTEST_S / WINDOW_S))
-    groups = min(MOST_PAIRS, max(LEAST_PAIRS, min(wanted, able), round(seconds / whole)))
-    changes = groups * len(lengths) * change_s
-    scale = max(seconds - changes, seconds / 2) / (groups * whole)
+    changing = len(lengths) * change_s
+    able = int(seconds / (changing + whole * SHORTEST_S / WINDOW_S))
+    groups = min(MOST_PAIRS, max(LEAST_PAIRS, min(wanted, able), round(seconds / (changing + whole))))
+    scale = max(seconds - groups * changing, seconds / 2) / (groups * whole)
     group = [Turn(purpose, length * scale) for purpose, length in lengths.items()]
     forward = draw.random() < 0.5
     found: list[Turn] = []

@@ -60,6 +60,11 @@ def test_changes_of_probes_take_their_time_from_the_windows() -> None:
     assert sum(one.seconds + 0.1 for one in windows) == pytest.approx(12.0)
 
 
+def test_windows_are_no_shorter_than_is_of_use_however_long_a_change_takes() -> None:
+    windows = turns(6.0, Random(0), CHEAP, change_s=0.2)
+    assert min(one.seconds for one in windows if one.purpose != BARE) >= 0.3
+
+
 def test_without_time_for_so_many_pairs_there_are_two() -> None:
     assert Counter(one.purpose for one in turns(1.0, Random(0), CHEAP))[PROBED] == 2
 
