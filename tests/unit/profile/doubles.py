@@ -175,6 +175,7 @@ class NoReader:
 
     def markers_loss(self, activity: Mapping[int, Activity]) -> MarkersLoss | None:
         bare = {number for number, one in enumerate(self.recorder.sets) if one.purpose == "bare"}
+        bare = {one for one in bare if self.recorder.sets[one].at >= self.none_until}
         assert bare <= set(activity), "the kernel's counters are read in each window"
         return self.markers
 

@@ -17,6 +17,7 @@ from tare.profile.refine import Step
 from tare.profile.request import Asked
 from tare.profile.session import Made, Session
 from tare.protocol.profile.found import Counter, Estimate, MarkersLoss
+from tare.protocol.profile.loss import Activity
 from tests.unit.profile.doubles import (
     MEAN_NS,
     RATE,
@@ -41,6 +42,7 @@ class Played:
     clock: Clock
     script: Script
     heard: list[told.Told]
+    activity: Mapping[int, Activity]  # by window
 
     def of(self, purpose: str) -> list[Set]:
         return [one for one in self.sets if one.purpose == purpose]
@@ -122,7 +124,7 @@ def play(
         batch=4,
     )
     made = session.run(wait_s=30.0)
-    return Played(made, recorder.sets, recorder, clock, script, heard)
+    return Played(made, recorder.sets, recorder, clock, script, heard, windows.activity)
 
 
 def step(*watch: int, too_hot: Sequence[int] = ()) -> Step:
@@ -320,6 +322,12 @@ def test_a_figure_that_no_price_explains_refuses_nothing() -> None:
     """5 us of 10 ms, and a load that fell while the markers were on."""
     fell = MarkersLoss(Estimate(0.3, 0.2, 0.4), Counter.WAITS, 4)
     assert play(compares=True, markers=fell).made.rounds
+
+
+def test_what_a_server_did_before_its_load_came_stands_for_no_transaction() -> None:
+    played = play(compares=True, markers=LITTLE, none_until=5.0)
+    first = next(number for number, one in enumerate(played.sets) if one.at >= 5.0)
+    assert min(played.activity) >= first - 1
 
 
 def test_where_the_kernel_counts_nothing_the_prediction_decides() -> None:
