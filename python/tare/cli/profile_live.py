@@ -91,8 +91,8 @@ def _shed(event: told.Shed) -> str:
     what = "throughput" if event.excess.measure is Measure.THROUGHPUT else "latency"
     return (
         f"round {event.round}: probes cost {_points(figure.value)}% of {what} ({_points(figure.low)} to "
-        f"{_points(figure.high)}) in {event.excess.pairs} pairs of windows, above the budget of "
-        f"{_points(event.budget)}%: let go of {_some(event.functions)}; {event.left} functions stay"
+        f"{_points(figure.high)}) in {event.excess.pairs} pairs of windows, above the "
+        f"{_points(event.excess.allowed)}% allowed: let go of {_some(event.functions)}; {event.left} functions stay"
     )
 
 

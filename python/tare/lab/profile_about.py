@@ -118,6 +118,7 @@ class Shed(_Part):
     low: float
     high: float
     pairs: int  # of windows
+    allowed: float | None = None  # of the overhead, while all probes are on; None: the budget
     left: int  # functions that stayed watched
 
 

@@ -422,6 +422,7 @@ def _shed(shed: Let) -> Shed:
         low=excess.figure.low,
         high=excess.figure.high,
         pairs=excess.pairs,
+        allowed=excess.allowed,
         left=shed.left,
     )
 

@@ -356,7 +356,7 @@ class Session:
             self._held_up, excess.added.low * self._held_up / predicted if predicted > 0 else 1.0
         )
         names = tuple(self._name_of(one) for one in let_go)
-        self._tell(told.Shed(number, names, len(kept), excess, self._asked.budget))
+        self._tell(told.Shed(number, names, len(kept), excess))
         if not kept:
             self._end(Ending.BUDGET)
             return None

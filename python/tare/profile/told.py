@@ -71,7 +71,6 @@ class Shed:
     functions: tuple[str, ...]  # the dearest first
     left: int  # functions that stay watched
     excess: Excess
-    budget: float
 
 
 @dataclass(frozen=True, slots=True)

@@ -59,11 +59,12 @@ class Turn:
 
 @dataclass(frozen=True, slots=True)
 class Excess:
-    """Overhead above the budget, with its whole interval."""
+    """Overhead above what is allowed, with its whole interval."""
 
     measure: Measure
     figure: Estimate
     pairs: int
+    allowed: float
 
     @property
     def added(self) -> Estimate:
@@ -155,7 +156,7 @@ def excess(taken: Sequence[Turn], budget: float) -> Excess | None:
     pairs = _pairs(taken)
     latency = _latency(pairs) if growth(taken) is None else None
     above = [
-        Excess(measure, figure, len(pairs))
+        Excess(measure, figure, len(pairs), budget)
         for measure, figure in ((Measure.LATENCY, latency), (Measure.THROUGHPUT, _throughput(pairs)))
         if figure is not None and figure.low > budget
     ]

@@ -186,6 +186,7 @@ def _shed(of: Shed, names: Callable[[int], str]) -> document.Shed:
         measure=of.measure,
         overhead=document.Figure(value=of.value, low=of.low, high=of.high),
         pairs=of.pairs,
+        allowed=of.allowed,
         left=of.left,
     )
 

@@ -188,6 +188,9 @@ class Shed(Document):
     measure: str = Field(description='Of the overhead: "latency" or "throughput".')
     overhead: Figure = Field(description="Measured when the functions were let go.")
     pairs: int = Field(description="Pairs of windows until then.")
+    allowed: float | None = Field(
+        default=None, description="Of the overhead, while all probes were on; null: the budget."
+    )
     left: int = Field(description="Functions that stayed watched.")
 
 

@@ -76,9 +76,10 @@ def _shed(report: ProfileReport) -> Iterator[str]:
         listed = joined([*names, *([counted(more, "other")] if more else [])])
         what = "throughput" if one.measure == Measure.THROUGHPUT else "longer transactions"
         figure = words.with_interval(one.overhead)
+        allowed = words.percent(report.of.budget if one.allowed is None else one.allowed)
         yield (
-            f"In round {one.round} probes cost {figure} in {what}, above the budget of "
-            f"{words.percent(report.of.budget)}: Tare let go of {listed}."
+            f"In round {one.round} probes cost {figure} in {what}, above the {allowed} allowed: Tare let go of "
+            f"{listed}."
         )
 
 

@@ -88,7 +88,7 @@ def test_functions_that_were_let_go_are_named_with_what_was_measured() -> None:
     )  # fmt: skip
     report = sample.report(about=sample.ABOUT.model_copy(update={"shed": (shed,)})).report
     [said] = [one for one in report.headline if "let go" in one]
-    assert said.startswith("In round 2 probes cost 65% (50–75%) in throughput, above the budget of 5")
+    assert said.startswith("In round 2 probes cost 65% (50–75%) in throughput, above the 5.0% allowed: ")
     assert said.endswith("Tare let go of XLogWrite, pg_lzcompress and MemoryContextAlloc.")
     assert report.shed[0].left == 4
 
