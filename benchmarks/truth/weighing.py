@@ -60,7 +60,7 @@ class NoisyAuditor(Auditor):
 
 def weigh(set_up: SetUp, queries: Sequence[Query], noises: Sequence[str],
           runs: int, rows: int, file: str) -> Weighing:  # fmt: skip
-    """Every cell once a round, in an order drawn anew; the first round warms up."""
+    """Every cell once a round, in an order drawn anew; the first round warms up, without noise."""
     draw = random.Random(1)
     by_name = {query.name: query for query in queries}
     cells = [Cell(set_up, *rest) for rest in product(by_name, CACHES, noises)]
@@ -75,7 +75,7 @@ def weigh(set_up: SetUp, queries: Sequence[Query], noises: Sequence[str],
             for cell in draw.sample(cells, len(cells)):
                 if cell.cache is CacheState.WARM:  # a cold QE before it has restarted the server
                     tare.prepared(by_name[cell.query].sql).execute(None)
-                auditor.noise = partial(noise_of, cell, file)
+                auditor.noise = partial(noise_of, cell, file) if round_ >= 0 else ExitStack
                 qe = weigh_once(tare, by_name[cell.query], cell.cache)
                 if round_ >= 0:
                     keep(done, cell, qe, auditor)
