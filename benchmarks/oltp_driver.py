@@ -21,6 +21,7 @@ from benchmarks.oltp_common import closed, constant, load, send
 from benchmarks.oltp_peers import PGBENCH_STATEMENTS, Cost, GoTpc, Lag, Pgbench, memory_kb
 from benchmarks.oltp_stall import Seen, Stall
 from tare.dbms.servers import start_postgresql
+from tare.report.oltp.reasons import reason
 from tare.workload.oltp.request import Run
 from tare.workload.oltp.told import Outcome, Second, Told
 
@@ -224,8 +225,8 @@ def _grown(memory: Memory, seconds: int) -> list[Figure]:
 
 
 def _validity(runs: list[Outcome]) -> str:
-    reasons = dict.fromkeys(reason for run in runs for reason in run.invalid)
-    return "not valid: " + "; ".join(reasons) if reasons else "valid"
+    found = dict.fromkeys(reason(fact) for run in runs for fact in run.invalid)
+    return "not valid: " + "; ".join(found) if found else "valid"
 
 
 def _free_port() -> int:

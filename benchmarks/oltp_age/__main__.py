@@ -24,6 +24,7 @@ from benchmarks.oltp_age.waits import SETTINGS
 from benchmarks.oltp_runs import conditions, load
 from benchmarks.page import put, table
 from tare.dbms.servers import start_postgresql
+from tare.report.oltp.reasons import reasons
 
 
 def by_type(seen: Seen) -> Iterator[tuple[str, Columns]]:
@@ -73,7 +74,7 @@ def told(seen: Seen) -> str:
         f"({len(matched.connections)} of {matched.processes} have one). "
         f"Of the waits {below}. Never granted: {seen.waits.never_granted}; waits for other locks, left out: {others}. "
         f"The two clocks drifted by {seen.drift_ns / 1e6:.3f} ms."
-        + (f" Not valid: {'; '.join(seen.run.invalid)}." if seen.run.invalid else "")
+        + (f" Not valid: {'; '.join(reasons(seen.run.invalid))}." if seen.run.invalid else "")
     )
 
 

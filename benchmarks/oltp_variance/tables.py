@@ -8,6 +8,7 @@ from benchmarks.oltp_runs import conditions
 from benchmarks.oltp_variance.runs import NAMES, WORKS, Done, Work
 from benchmarks.page import table
 from tare.protocol.oltp.precision import Estimate, Figures, precision
+from tare.report.oltp.reasons import reasons
 from tare.workload.oltp.distribution import MS, Distribution, merge
 
 PAPER = {"MySQL 5.6": (1.7, 7.5), "Postgres 9.6": (1.9, 11.0), "VoltDB": (3.3, 6.1)}
@@ -139,7 +140,7 @@ def page(all_: Sequence[Done], load_before: float, asked: str) -> str:
     refused = [
         f"- {one.work.name}, {one.dbms}, round {one.round + 1}: {why}"
         for one in all_
-        for why in one.run.invalid
+        for why in reasons(one.run.invalid)
     ]
     return "\n\n".join(
         (

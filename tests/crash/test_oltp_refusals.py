@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from tare.dbms.servers import RunningServer
+from tare.workload.oltp.verdict import ConditionFailed, Unstarted
 from tests.cli.running import Said
 from tests.crash.oltp_runs import (
     SMALL,
@@ -66,7 +67,7 @@ def test_a_rate_that_cannot_be_held_is_invalid_before_any_figure_and_kept(tatp: 
         r"✗ This run is not valid: it missed its rate: [\d.]+/s were started of 100000.00/s", flat(done.out)
     )
     kept = last_run(lab)
-    assert any("were never started" in why for why in kept.invalid)
+    assert any(isinstance(why, Unstarted) for why in kept.invalid)
     assert kept.outcome.all.counts.offered == 100_000
 
 
@@ -90,9 +91,9 @@ def test_a_row_that_is_corrupted_in_mid_run_makes_it_invalid(tatp: Database, lab
         tatp.run("UPDATE subscriber SET hex_3 = 99 WHERE s_id = 7")
         done = run.ended()
     assert done.code == 1
-    said = "condition subscriber_fields does not hold after the run: 1 failing rows"
+    said = "condition subscriber_fields does not hold after the run: 1 row failing"
     assert flat(done.out).startswith(f"✗ This run is not valid: {said}")
-    assert last_run(lab).invalid == (said,)
+    assert last_run(lab).invalid == (ConditionFailed(name="subscriber_fields", moment="after", failing=1),)
 
 
 # Passwords ---------------------------------------------------------------------------------

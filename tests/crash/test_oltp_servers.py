@@ -1,18 +1,21 @@
-"""What befalls the server in mid-run: it is counted, the run goes on, and the data stay whole."""
+"""What befalls the server in mid-run: it is counted, it comes first in the report, and the data stay whole."""
 
 from __future__ import annotations
 
 import os
+import re
 import signal
 import time
 from pathlib import Path
 
 from tare.dbms.servers import RunningServer, restart, start_mariadb
+from tare.workload.oltp.verdict import ConnectionsBroke
 from tests.crash.oltp_runs import (
     CONNECTIONS,
     Database,
     flat,
     last_run,
+    oltp,
     slower_than,
     stopped,
     watched,
@@ -40,9 +43,20 @@ def test_a_server_that_comes_back_is_run_on(tatp: Database, lab: Path) -> None:
         time.sleep(0.7)
         again(tatp.server)
         done = run.ended()
-    assert done.code == 0, done.out + done.err
-    outcome = last_run(lab).outcome
+    assert done.code == 1, done.out + done.err
+    first = flat(done.out.split("\n\n")[0])
+    assert re.match(
+        rf"✗ This run is not valid: the server restarted at \d\.\d s: {CONNECTIONS} of {CONNECTIONS} connections broke",
+        first,
+    )
+    kept = last_run(lab)
+    outcome = kept.outcome
     counts = outcome.all.counts
+    assert kept.restarted
+    broke = kept.invalid[1]
+    assert isinstance(broke, ConnectionsBroke)
+    assert broke.back_ns is not None
+    assert 0 < broke.at_ns < broke.back_ns
     assert 1 <= counts.lost <= CONNECTIONS, "what was under way is lost, once a connection"
     assert outcome.reconnects == CONNECTIONS
     assert counts.offered == 350 == counts.finished + counts.lost
@@ -59,7 +73,14 @@ def test_a_stall_shows_in_full_in_the_response_times_of_all_who_came(tatp: Datab
             time.sleep(STALL_S)
         done = run.ended()
     assert done.code == 0, done.out + done.err
-    every = last_run(lab).outcome.all
+    kept = last_run(lab)
+    every = kept.outcome.all
+    (freeze,) = kept.freezes
+    assert freeze.length_ns / 1e9 > STALL_S - GAP_S
+    first = flat(done.out.split("\n\n")[0])
+    assert first.startswith("! ")
+    assert "stood still for" in first
+    assert kept.restarted is False
     assert every.counts.committed + every.counts.rolled_back == 250
     assert STALL_S - GAP_S < every.response.max / 1e9 < STALL_S + 1
     came = 50 * STALL_S / 2  # in the stall's first half
@@ -85,3 +106,33 @@ def test_a_table_dropped_in_mid_run_is_errors_and_no_valid_run(tatp: Database, l
     counts = last_run(lab).outcome.all.counts
     assert counts.errors > 10
     assert counts.offered == 150 == counts.finished + counts.errors
+
+
+def test_transactions_that_are_given_up_are_no_successes(tatp: Database, lab: Path) -> None:
+    """Each update of every fourth subscriber conflicts, however often it is tried."""
+    tatp.run(*_CONFLICTS[tatp.dbms])
+    mix = ("--mix", "update_location=1", "--seed", "1")
+    done = oltp(*words_of(tatp, lab, "--duration", "2s", "--no-check", *mix, rate=100))
+    assert done.code == 1, done.out + done.err
+    kept = last_run(lab)
+    counts = kept.outcome.all.counts
+    given_up = counts.serialization_failures + counts.deadlocks
+    assert 50 < given_up < 150
+    assert counts.retried == 2 * given_up
+    assert kept.sustained_rate <= (200 - given_up) / 2
+    first = flat(done.out.split("\n\n")[0])
+    assert first.startswith("✗ This run is not valid: ")
+    assert f"of 200 transactions did not succeed: {given_up} given up after " in first
+
+
+_CONFLICTS = {
+    "postgresql": (
+        "CREATE FUNCTION conflict() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN IF NEW.s_id % 4 = 0 THEN "
+        "RAISE EXCEPTION 'planted' USING ERRCODE = '40001'; END IF; RETURN NEW; END $$",
+        "CREATE TRIGGER conflict BEFORE UPDATE ON subscriber FOR EACH ROW EXECUTE FUNCTION conflict()",
+    ),
+    "mariadb": (
+        "CREATE TRIGGER conflict BEFORE UPDATE ON subscriber FOR EACH ROW IF NEW.s_id MOD 4 = 0 THEN "
+        "SIGNAL SQLSTATE '40001' SET MYSQL_ERRNO = 1213, MESSAGE_TEXT = 'planted'; END IF",
+    ),
+}

@@ -31,6 +31,7 @@ pub mod told;
 pub mod tpcc;
 mod tsv;
 mod value;
+pub mod verdict;
 mod workload;
 mod ycsb;
 

@@ -184,9 +184,10 @@ def run(
     """Send a workload's transactions as they fall due, and tell what became of each.
 
     Response time counts from when a transaction was due, service time from when it was sent: a server that stalls
-    shows in the first. A run that misses its rate by more than 1%, or leaves something unsent, is invalid. One that is
-    too short to tell (below 200 transactions, or late by no more than a delay of 0.25 s) is not judged. The first line
-    of the report says which.
+    shows in the first. A run is invalid if it misses its rate by more than 1%, leaves something unsent, or more than 1%
+    of its transactions do not succeed, or if the server restarts. A run is not judged if it is too short to tell (below
+    200 transactions, or late by no more than a delay of 0.25 s), or if others used the CPUs that it needed. The first
+    line of the report says which, and names freezes of a second or more.
     Ctrl-C ends it early, with what was measured; a second one at once.
 
     Exit code: 0 done, and valid or not judged; 1 it failed, is invalid, or a condition does not hold; 2 the request was

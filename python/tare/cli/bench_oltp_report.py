@@ -132,8 +132,9 @@ def _print_runs(found: list[Listed]) -> None:
 
 
 def _rate(of: Listed) -> str:
-    """That was held, and the one that was due where they differ."""
+    """That was sustained, and the one that was due where they differ by more than 1%."""
     from tare.report.oltp import words
 
-    held, due = words.rate(of.rate), None if of.intended_rate is None else words.rate(of.intended_rate)
-    return held if due in (None, held) else f"{held} of {due}"
+    due = of.intended_rate
+    is_missed = due is not None and abs(of.rate - due) > 0.01 * due
+    return words.rate(of.rate) + (f" of {words.rate(due)}" if due is not None and is_missed else "")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import Any
 
+from tare.report.oltp.reasons import reasons
 from tare.workload.oltp.distribution import QUANTILES, Distribution, quantile_name
 from tare.workload.oltp.run import OltpRun
 from tare.workload.oltp.told import OfType
@@ -17,8 +18,12 @@ def document(run: OltpRun, lab_run: int | None) -> dict[str, Any]:
         "run": lab_run,
         "uuid": run.uuid,
         "valid": run.is_valid,
-        "invalid": list(run.invalid),
-        "not_judged": list(run.outcome.not_judged),
+        "invalid": reasons(run.invalid),
+        "not_judged": reasons(run.not_judged),
+        "invalid_facts": [one.model_dump() for one in run.invalid],
+        "not_judged_facts": [one.model_dump() for one in run.not_judged],
+        "freezes": [one.model_dump() for one in run.freezes],
+        "restarted": run.restarted,
         "workload": run.workload,
         "loaded": run.loaded.model_dump(),
         "server": {
@@ -34,6 +39,7 @@ def document(run: OltpRun, lab_run: int | None) -> dict[str, Any]:
         "ended_at": run.ended_at,
         "intended_rate": outcome.intended_rate,
         "rate": outcome.rate,
+        "sustained_rate": run.sustained_rate,
         "all": _type(outcome.all),
         "types": [_type(one) for one in outcome.types],
         "mix": dict(zip((one.name for one in outcome.types), outcome.mix, strict=False)),

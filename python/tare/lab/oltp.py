@@ -30,9 +30,9 @@ class Listed:
     connections: int
     arrivals: str
     intended_rate: float | None
-    rate: float  # transactions a second
+    rate: float  # successful transactions a second; of runs of earlier versions, those that were started
     valid: bool
-    not_judged: bool  # too short to be judged, and nothing speaks against it
+    not_judged: bool  # too short to be judged, or disturbed, and nothing else speaks against it
     committed: int
     p99_ns: int | None  # of response, over all seconds at once
 
@@ -107,7 +107,7 @@ def listed(lab: Lab) -> list[Listed]:
             connections=row["asked"]["connections"],
             arrivals=row["asked"]["arrivals"],
             intended_rate=row["intended_rate"],
-            rate=row["rate"],
+            rate=row["rate"] if row["sustained_rate"] is None else row["sustained_rate"],
             valid=row["valid"],
             not_judged=bool(row["not_judged"]) and not row["invalid"],
             committed=sums[row["id"]]["committed"],

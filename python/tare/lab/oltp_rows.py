@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import asdict
 
+from pydantic import TypeAdapter
 from sqlalchemy import RowMapping
 
 from tare.dbms.base import Server
@@ -16,6 +17,7 @@ from tare.measure.environment import MachineFacts
 from tare.workload.oltp.distribution import Distribution
 from tare.workload.oltp.run import Asked, Measure, OltpRun, Phase, Trouble
 from tare.workload.oltp.told import Checked, Counts, Loaded, OfType, Outcome, Own, Quick, Second
+from tare.workload.oltp.verdict import DERIVED, Fact, Neighbours, Sentence
 
 ALL = "all"
 """The name of all types together."""
@@ -38,8 +40,10 @@ def run_row(run: OltpRun) -> Row:
         "asked": asdict(run.asked),
         "isolation": clean(run.isolation),
         "valid": run.is_valid,
-        "invalid": [clean(one) for one in outcome.invalid],
-        "not_judged": [clean(one) for one in outcome.not_judged],
+        "invalid": [_fact(one) for one in run.invalid],
+        "not_judged": [_fact(one) for one in run.not_judged],
+        "freezes": None if outcome.freezes is None else [one.model_dump() for one in outcome.freezes],
+        "restarted": run.restarted,
         **{name: getattr(outcome, name) for name in _OF_OUTCOME},
         "warmup": outcome.warmup.model_dump(),
         "own_cpu_ns": outcome.own.cpu_ns,
@@ -51,7 +55,9 @@ def run_row(run: OltpRun) -> Row:
     }
 
 
-_OF_OUTCOME = ("started_ns", "took_ns", "intended_rate", "rate", "warmup_ns", "reconnects", "samples")
+_OF_OUTCOME = (
+    "started_ns", "took_ns", "intended_rate", "rate", "sustained_rate", "warmup_ns", "reconnects", "samples",
+)  # fmt: skip
 
 
 def type_rows(outcome: Outcome) -> list[Row]:
@@ -158,6 +164,10 @@ def run_of(
         troubles=tuple(Trouble(**one) for one in row["troubles"]),
         unmeasured=row["unmeasured"],
         deviations=tuple(row["deviations"]),
+        restarted=row["restarted"],
+        disturbed=next(
+            map(_NEIGHBOURS.validate_python, filter(_is_of_neighbours, _not_judged_of(row))), None
+        ),
     )
 
 
@@ -165,8 +175,9 @@ def _outcome(row: RowMapping, types: list[OfType]) -> Outcome:
     return Outcome.model_validate(
         {
             **{name: row[name] for name in _OF_OUTCOME},
-            "invalid": row["invalid"],
-            "not_judged": row["not_judged"] or (),
+            "invalid": [one for one in _facts_of(row["invalid"]) if one["kind"] not in DERIVED],
+            "not_judged": [one for one in _not_judged_of(row) if not _is_of_neighbours(one)],
+            "freezes": row["freezes"],
             "types": types[:-1],
             "all": types[-1],
             "warmup": row["warmup"],
@@ -199,6 +210,28 @@ def _checked(row: RowMapping) -> Checked:
 
 
 # Parts ----------------------------------------------------------------------------------
+def _fact(fact: Fact) -> Row:
+    return {
+        name: clean(value) if isinstance(value, str) else value for name, value in fact.model_dump().items()
+    }
+
+
+def _facts_of(found: Sequence[Row | str]) -> list[Row]:
+    """A sentence is of a schema before 0004."""
+    return [Sentence(text=one).model_dump() if isinstance(one, str) else one for one in found]
+
+
+def _not_judged_of(row: RowMapping) -> list[Row]:
+    return _facts_of(row["not_judged"] or ())
+
+
+_NEIGHBOURS: TypeAdapter[Neighbours] = TypeAdapter(Neighbours)
+
+
+def _is_of_neighbours(fact: Row) -> bool:
+    return fact["kind"] in ("disturbed", "unwatched")
+
+
 def _counts(counts: Counts) -> Row:
     return {name: getattr(counts, name) for name in COUNTS}
 

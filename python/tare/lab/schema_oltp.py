@@ -88,12 +88,16 @@ oltp_run = Table(
     Column("asked", JSON, nullable=False),  # workload.oltp.run.Asked
     Column("isolation", Text, nullable=False),  # at work, in the DBMS's words
     Column("valid", Boolean, nullable=False),
-    Column("invalid", JSON, nullable=False),  # sentences, by the driver; failing conditions are in oltp_check
-    Column("not_judged", JSON),  # sentences; NULL: recorded before a run could be too short to be judged
+    # workload.oltp.verdict. Rows of schemas before 0004: sentences, without those of failing conditions
+    Column("invalid", JSON, nullable=False),
+    Column("not_judged", JSON),  # the same; NULL: recorded before a run could be too short to be judged
+    Column("freezes", JSON),  # workload.oltp.verdict.Freeze; NULL: recorded before they were looked for
+    Column("restarted", Boolean),  # the server, during the run; NULL: not known
     Column("started_ns", BigInteger, nullable=False),  # of CLOCK_MONOTONIC
     Column("took_ns", BigInteger, nullable=False),
     Column("intended_rate", Double),  # NULL: closed loop
-    Column("rate", Double, nullable=False),
+    Column("rate", Double, nullable=False),  # started before the schedule's end
+    Column("sustained_rate", Double),  # of these, successful; NULL: recorded before they were counted
     Column("warmup_ns", BigInteger, nullable=False),
     Column("warmup", JSON, nullable=False),  # what happened in it, by COUNTS
     Column("reconnects", BigInteger, nullable=False),

@@ -34,6 +34,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
         "tare.workload.oltp.distribution",
         "tare.workload.oltp.run",
         "tare.workload.oltp.told",
+        "tare.workload.oltp.verdict",
         "tare.workload.wisconsin.kinds",
         "tare.workload.wisconsin.specification",
     ),

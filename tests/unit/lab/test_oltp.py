@@ -13,6 +13,15 @@ from tare.lab.oltp import find, listed, load, record
 from tare.lab.schema_oltp import BELOW, oltp_run
 from tare.lab.store import Lab, open_lab
 from tare.workload.oltp.run import Measure, OltpRun
+from tare.workload.oltp.verdict import (
+    ConnectionsBroke,
+    CutShort,
+    Disturbed,
+    Freeze,
+    RateTooFew,
+    Sentence,
+    Unsuccessful,
+)
 from tests.unit.lab.filling import whole_run
 from tests.unit.report.oltp import sample
 
@@ -41,10 +50,34 @@ def test_an_invalid_run_with_failing_rows_and_words_from_anywhere_is_kept_too(la
 
 
 def test_a_run_too_short_to_be_judged_is_kept_as_neither_valid_nor_invalid(lab: Lab, run: OltpRun) -> None:
-    short = replace(run, outcome=run.outcome.model_copy(update={"not_judged": ("25 are too few",)}))
-    assert load(lab, record(lab, short)).outcome.not_judged == ("25 are too few",)
+    few = (RateTooFew(offered=25),)
+    short = replace(run, outcome=run.outcome.model_copy(update={"not_judged": few}))
+    assert load(lab, record(lab, short)).outcome.not_judged == few
     (one,) = listed(lab)
     assert (one.valid, one.not_judged) == (False, True)
+
+
+def test_a_disturbed_run_is_read_back_as_one(lab: Lab, run: OltpRun) -> None:
+    disturbed = Disturbed(seconds=3, of_seconds=6, others_ratio=0.85, steal_ratio=0.0, wait_ratio=0.9)
+    found = load(lab, record(lab, replace(run, disturbed=disturbed)))
+    assert (found.disturbed, found.outcome.not_judged) == (disturbed, ())
+    (one,) = listed(lab)
+    assert (one.valid, one.not_judged) == (False, True)
+
+
+def test_every_reason_is_read_back_as_it_was_recorded(lab: Lab, run: OltpRun) -> None:
+    facts = (
+        ConnectionsBroke(at_ns=2, broken=4, connections=4, back_ns=None),
+        CutShort(after_ns=1, length_ns=2, failure="No space left on device"),
+        Unsuccessful(offered=9, deadlocks=1, serialization_failures=2, lock_timeouts=3, lost=0, errors=1),
+    )
+    freezes = (Freeze(start_ns=1, length_ns=2_000_000_000, waiting=60),)
+    changed = run.outcome.model_copy(update={"invalid": facts, "freezes": freezes})
+    broken = replace(run, outcome=changed, restarted=True, after=sample.checks(failing=2))
+    found = load(lab, record(lab, broken))
+    assert (found.invalid, found.outcome.freezes) == (broken.invalid, freezes)
+    (one,) = listed(lab)
+    assert (one.valid, one.not_judged) == (False, False)
 
 
 def test_a_run_of_the_schema_before_was_judged_whole(
@@ -55,6 +88,23 @@ def test_a_run_of_the_schema_before_was_judged_whole(
         with lab.writing() as connection:
             connection.execute(text("UPDATE oltp_run SET not_judged = NULL"))
         assert load(lab, number).outcome.not_judged == ()
+
+
+def test_a_run_of_the_schema_before_has_its_reasons_in_sentences(where: str) -> None:
+    frozen = sample.run(seconds=10, rates=(100.0,), stall=(4.0, 6.0))
+    with open_lab(where, create=True) as lab:
+        number = record(lab, frozen)
+        with lab.writing() as connection:
+            connection.execute(
+                text("""UPDATE oltp_run SET invalid = '["its backlog grew: by 7"]', not_judged = '[]',
+                freezes = NULL, restarted = NULL, sustained_rate = NULL""")
+            )
+        found = load(lab, number)
+    assert found.invalid == (Sentence(text="its backlog grew: by 7"),)
+    assert [(one.start_ns, one.length_ns) for one in found.freezes] == [(4 * 10**9, 2 * 10**9)], (
+        "whole seconds"
+    )
+    assert found.sustained_rate == pytest.approx(frozen.sustained_rate)
 
 
 def test_a_closed_loop_has_no_rate_and_no_lag(lab: Lab) -> None:

@@ -7,6 +7,7 @@
 mod actions;
 mod attempt;
 mod backlog;
+mod breaks;
 mod cell;
 mod clock;
 mod command;
@@ -15,6 +16,7 @@ mod control;
 mod databases;
 mod distribution;
 mod finished;
+mod freezes;
 mod gate;
 mod mix;
 mod open;

@@ -5,6 +5,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::oltp::verdict::{Freeze, Invalid, NotJudged};
+
 /// One line.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(tag = "event", rename_all = "snake_case")]
@@ -209,11 +211,14 @@ pub struct Outcome {
     pub intended_rate: Option<f64>,
     /// Started before the schedule's end, over its length.
     pub rate: f64,
-    /// Why the run is not valid: rate missed by more than 1%, backlog that grew, shed, never started, errors.
-    /// Empty here and in `not_judged`: valid.
-    pub invalid: Vec<String>,
-    /// What the run is too short to tell.
-    pub not_judged: Vec<String>,
+    /// Of these, committed or rolled back as the workload specifies.
+    pub sustained_rate: f64,
+    /// Why the run is not valid. Empty here and in `not_judged`: valid.
+    pub invalid: Vec<Invalid>,
+    /// What the run is too short to show.
+    pub not_judged: Vec<NotJudged>,
+    /// In order. A run that has them may be valid: they are the server's behaviour.
+    pub freezes: Vec<Freeze>,
     /// In numbering order.
     pub types: Vec<OfType>,
     /// All types together, not the sum of their percentiles.

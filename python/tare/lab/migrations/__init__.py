@@ -6,7 +6,7 @@ from pathlib import Path
 
 from sqlalchemy import Connection
 
-VERSION = "0003"
+VERSION = "0004"
 VERSION_TABLE = "lab_version"
 FOLDER = Path(__file__).parent
 

@@ -14,6 +14,7 @@ from tare.report.oltp import document, figures
 from tare.report.oltp.commands import commands
 from tare.report.oltp.document import OltpReport
 from tare.report.oltp.headline import headline
+from tare.report.oltp.reasons import reasons
 from tare.report.oltp.stalls import stalls
 from tare.report.oltp.words import workload
 from tare.report.words import dbms_name
@@ -21,6 +22,7 @@ from tare.workload.oltp.distribution import MS
 from tare.workload.oltp.measures.names import NAMES
 from tare.workload.oltp.run import OltpRun
 from tare.workload.oltp.told import Checked, Quick, Second
+from tare.workload.oltp.verdict import Fact
 
 if TYPE_CHECKING:
     from tare.report.charts.chart import Chart, NoChart
@@ -58,8 +60,15 @@ def build(run: OltpRun, run_id: int, *, lab: str, title: str | None = None) -> B
         started_at=run.started_at,
         ended_at=run.ended_at,
         valid=run.is_valid,
-        invalid=list(run.invalid),
-        not_judged=list(run.outcome.not_judged),
+        invalid=reasons(run.invalid),
+        not_judged=reasons(run.not_judged),
+        invalid_facts=[_fact(one) for one in run.invalid],
+        not_judged_facts=[_fact(one) for one in run.not_judged],
+        freezes=[
+            document.Freeze(start_s=one.start_ns / _S, length_s=one.length_ns / _S, waiting=one.waiting)
+            for one in run.freezes
+        ],
+        restarted=run.restarted,
         headline=[],
         server=document.Server(
             dbms=run.server.dbms,
@@ -89,8 +98,12 @@ def build(run: OltpRun, run_id: int, *, lab: str, title: str | None = None) -> B
         deviations=list(run.deviations),
         commands=list(commands(run, run_id, lab)),
     )
-    report = report.model_copy(update={"headline": list(headline(report))})
+    report = report.model_copy(update={"headline": list(headline(report, run))})
     return Built(report, run)
+
+
+def _fact(fact: Fact) -> document.Fact:
+    return document.Fact(kind=fact.kind, figures=fact.model_dump(exclude={"kind"}))
 
 
 def _asked(run: OltpRun) -> document.Asked:
@@ -120,6 +133,8 @@ def _held(run: OltpRun) -> document.Held:
         intended_rate=intended,
         rate=outcome.rate,
         off=outcome.rate / intended - 1 if intended else None,
+        sustained_rate=run.sustained_rate,
+        sustained_off=run.sustained_rate / intended - 1 if intended else None,
         took_s=outcome.took_ns / _S,
         warmup_s=outcome.warmup_ns / _S,
         warmup=figures.counts(outcome.warmup),

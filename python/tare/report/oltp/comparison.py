@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from datetime import UTC, datetime
 from importlib.metadata import version
 from typing import Literal
@@ -11,7 +12,7 @@ from pydantic import Field
 from tare.protocol.oltp.comparable import objections
 from tare.protocol.oltp.compare import Compared, compare
 from tare.protocol.oltp.precision import precision
-from tare.report.oltp import figures
+from tare.report.oltp import figures, reasons
 from tare.report.oltp.document import Figure, Precision
 from tare.report.result import Document
 from tare.workload.oltp.run import OltpRun
@@ -30,7 +31,9 @@ class Side(Document):
     rate: float
     intended_rate: float | None
     valid: bool
-    not_judged: bool = Field(description="Whether it is too short to be judged; then it is not invalid.")
+    not_judged: bool = Field(
+        description="Whether it is too short to be judged, or disturbed; then it is not invalid."
+    )
     precision: dict[str, Precision]
 
 
@@ -83,10 +86,16 @@ def build(a: OltpRun, b: OltpRun, ids: tuple[int, int], *, lab: str, title: str 
         lab=lab,
         a=_side(a, ids[0]),
         b=_side(b, ids[1]),
-        objections=objections(a, b),
+        objections=[*_unreliable("A", a), *_unreliable("B", b), *objections(a, b)],
         method=METHOD,
         ratios=[_ratio(one) for one in compare(a, b)],
     )
+
+
+def _unreliable(name: str, run: OltpRun) -> Iterator[str]:
+    yield from (f"run {name} is not valid: {why}" for why in reasons.reasons(run.invalid))
+    if run.not_judged:
+        yield f"run {name} {reasons.not_judged(run.not_judged)}"
 
 
 def _side(run: OltpRun, run_id: int) -> Side:
@@ -98,7 +107,7 @@ def _side(run: OltpRun, run_id: int) -> Side:
         dbms=run.server.dbms,
         version=run.server.version,
         started_at=run.started_at,
-        rate=run.outcome.rate,
+        rate=run.sustained_rate,
         intended_rate=run.outcome.intended_rate,
         valid=run.is_valid,
         not_judged=not run.is_valid and not run.invalid,

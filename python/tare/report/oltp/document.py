@@ -149,12 +149,35 @@ class Asked(Document):
     shed_after_s: float | None
 
 
+class Freeze(Document):
+    """No transaction ended for a second or more, while some were due or running; wherever seconds begin."""
+
+    start_s: float = Field(description="From the start of the measured part.")
+    length_s: float
+    waiting: int = Field(description="Due and not ended at its end.")
+
+
+class Fact(Document):
+    """A reason with its figures, as `tare.workload.oltp.verdict` names them; times in ns."""
+
+    kind: str
+    figures: dict[str, int | float | str | None]
+
+
 class Held(Document):
     """What came of what was asked."""
 
     intended_rate: float | None = Field(description="Transactions a second; null: closed loop.")
-    rate: float
+    rate: float = Field(description="Started before the schedule's end.")
     off: float | None = Field(description="Rate over the intended one, less 1.")
+    sustained_rate: float | None = Field(
+        default=None,
+        description="Of the transactions started before the schedule's end, those that were committed or rolled "
+        "back as specified; null: a report of an earlier version.",
+    )
+    sustained_off: float | None = Field(
+        default=None, description="Sustained rate over the intended one, less 1."
+    )
     took_s: float
     warmup_s: float
     warmup: Counts
@@ -215,7 +238,14 @@ class OltpReport(Document):
     valid: bool
     invalid: list[str] = Field(description="Why it is not.")
     not_judged: list[str] = Field(
-        description="What the run is too short to tell. With an empty `invalid` it is neither valid nor invalid."
+        description="What the run is too short to tell, and whether neighbours on the machine disturbed it. With an "
+        "empty `invalid` it is neither valid nor invalid."
+    )
+    invalid_facts: list[Fact] = Field(default=[], description="What `invalid` says, as figures.")
+    not_judged_facts: list[Fact] = Field(default=[], description="What `not_judged` says, as figures.")
+    freezes: list[Freeze] = Field(default=[], description="Of a second or more, in order.")
+    restarted: bool | None = Field(
+        default=None, description="Whether the server restarted during the run; null: not known."
     )
     headline: list[str] = Field(description="The findings in a few sentences.")
     server: Server

@@ -1,4 +1,4 @@
-"""The findings of a run in a few sentences: whether it is valid, what a user waited, where it stood still."""
+"""The findings of a run in a few sentences: whether and for what one may rely on it first, then what a user waited."""
 
 from __future__ import annotations
 
@@ -7,7 +7,10 @@ from collections.abc import Iterator
 from tare.report.numbers import bytes_text, thousands
 from tare.report.oltp import words
 from tare.report.oltp.document import OltpReport, Times, Type
-from tare.report.words import counted, joined, number, two_digits
+from tare.report.oltp.reasons import not_judged, reason, reasons, stood_still
+from tare.report.words import counted, joined, number, sentence, two_digits
+from tare.workload.oltp.run import OltpRun
+from tare.workload.oltp.verdict import Unsuccessful
 
 DIFFERENCE = (
     "Service time runs from when the driver could send a transaction, response time from when it was due: what lies "
@@ -20,30 +23,39 @@ CLOSED = (
 )
 
 
-def headline(report: OltpReport) -> Iterator[str]:
-    """The report's own `headline` is not looked at."""
-    if report.invalid:
-        yield f"This run is not valid: {joined(report.invalid)}."
-    elif report.not_judged:
-        yield f"This run is too short to be judged: {joined(report.not_judged)}."
-    else:
-        yield f"Valid: {confirmation(report)}."
+def headline(report: OltpReport, run: OltpRun) -> Iterator[str]:
+    """`report` is of `run`; its own `headline` is not looked at."""
+    yield verdict(report, run)
     if report.all.response.n:
         yield _times(report)
-    yield from _stalls(report)
-    yield from _failures(report.all)
+    if not any(isinstance(one, Unsuccessful) for one in run.invalid):
+        yield from _failures(report.all)
     yield _checks(report)
     yield _own(report)
 
 
+def verdict(report: OltpReport, run: OltpRun) -> str:
+    """Whether and for what one may rely on the run, with every finding that speaks against it."""
+    if run.is_valid and not run.freezes:
+        return f"Valid: {confirmation(report)}."
+    if run.is_valid:
+        return f"Valid, but it {stood_still(run.freezes)}: {confirmation(report)}."
+    still = [f"It also {stood_still(run.freezes)}."] if run.freezes else []
+    if run.invalid:
+        disturbed = [sentence(reason(run.disturbed))] if run.disturbed else []
+        return " ".join((f"This run is not valid: {'; '.join(reasons(run.invalid))}.", *still, *disturbed))
+    return " ".join((f"This run {not_judged(run.not_judged)}.", *still))
+
+
 def confirmation(report: OltpReport) -> str:
-    """Rate that a valid run sustained; without a full stop."""
+    """Rate of successful transactions that a run sustained; without a full stop."""
     held = report.held
-    if held.intended_rate is None or held.off is None:
-        return f"a closed loop of {report.asked.connections} connections, {words.rate(held.rate)}"
+    sustained = words.rate(held.rate if held.sustained_rate is None else held.sustained_rate)
+    if held.intended_rate is None:
+        return f"a closed loop of {report.asked.connections} connections, {sustained} succeeded"
     return (
-        f"{words.due(held.intended_rate, report.asked)} and {words.rate(held.rate)} were started "
-        f"({words.percent_off(held.off)}), over {words.seconds(words.lasting(report.asked))}"
+        f"{words.due(held.intended_rate, report.asked)} and {sustained} succeeded"
+        f"{words.percent_off(held.sustained_off)}, over {words.seconds(words.lasting(report.asked))}"
     )
 
 
@@ -60,19 +72,6 @@ def _mean_and_p99(of: Times) -> str:
     assert mean is not None
     assert p99 is not None
     return f"mean {words.with_interval(mean)}, 99 of 100 within {words.with_interval(p99)}"
-
-
-def _stalls(report: OltpReport) -> Iterator[str]:
-    if not report.stalls:
-        return
-    longest = max(report.stalls, key=lambda one: one.last - one.first)
-    total = sum(one.last - one.first + 1 for one in report.stalls)
-    where = words.span(longest.first, longest.last)
-    many = f"; the longest stretch is {where}" if len(report.stalls) > 1 else f" ({where})"
-    yield (
-        f"It stood still: in {counted(total, 'second')} transactions were due or running and none ended{many}, with "
-        f"{thousands(longest.waiting)} waiting at its end."
-    )
 
 
 def _failures(every: Type) -> Iterator[str]:

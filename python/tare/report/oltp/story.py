@@ -32,6 +32,7 @@ from tare.report.oltp import words
 from tare.report.oltp.build import Built
 from tare.report.oltp.document import Check, OltpReport, Series, Times, Type
 from tare.report.oltp.headline import CLOSED, DIFFERENCE
+from tare.report.oltp.reasons import spans
 from tare.report.page.filters import fact
 from tare.report.words import NOTHING, dbms_name
 from tare.workload.oltp.distribution import QUANTILES, quantile_name
@@ -61,6 +62,13 @@ def story(built: Built) -> Story:
     )
 
 
+def _tone(report: OltpReport) -> Tone:
+    """GOOD only if the reader may rely on every figure as one of the requested load on a server at work."""
+    if report.invalid:
+        return Tone.BAD
+    return Tone.GOOD if report.valid and not report.freezes else Tone.CAUTION
+
+
 def _run(report: OltpReport) -> str:
     return f"run {report.run} ({report.uuid[:8]})" if report.run else f"run {report.uuid[:8]}"
 
@@ -68,8 +76,7 @@ def _run(report: OltpReport) -> str:
 def _blocks(built: Built) -> Iterator[Block]:
     report = built.report
     is_open = report.held.intended_rate is not None
-    tone = Tone.GOOD if report.valid else Tone.BAD if report.invalid else Tone.CAUTION
-    yield Verdict("", report.headline[0], tone)
+    yield Verdict("", report.headline[0], _tone(report))
     for sentence in report.headline[1:]:
         yield Paragraph(sentence)
     yield Paragraph(DIFFERENCE if is_open else CLOSED, Tone.QUIET)
@@ -77,7 +84,7 @@ def _blocks(built: Built) -> Iterator[Block]:
     yield Section("types", "By type of transaction", list(_types(report)))
     yield Section("distribution", "Distribution", [_charts(built, "distribution")], printed=False)
     yield Section("requested", "Requested and sustained", [
-        Facts("Requested", _requested(report)), Facts("Sustained", _sustained(report)),
+        Facts("Requested", _requested(report)), Facts("Sustained", _sustained(built)),
     ])  # fmt: skip
     server = list(_server(built))
     if server:
@@ -265,13 +272,13 @@ def _schedule(report: OltpReport) -> str:
     )
 
 
-def _sustained(report: OltpReport) -> list[tuple[str, str]]:
+def _sustained(built: Built) -> list[tuple[str, str]]:
+    report = built.report
     one = report.held
     each = f", {one.own_cpu_ms_each:.2g} ms a transaction" if one.own_cpu_ms_each else ""
-    off = f" ({words.percent_off(one.off)})" if one.off is not None else ""
     warmup = one.warmup.committed + one.warmup.rolled_back
     found = [
-        ("rate", f"{words.rate(one.rate)}{off}"),
+        *_rates(report),
         ("measured part", words.seconds(round(one.took_s, 2))),
         (
             "warm-up with its drain",
@@ -279,7 +286,7 @@ def _sustained(report: OltpReport) -> list[tuple[str, str]]:
         ),
         ("isolation at work", one.isolation),
         ("connections made again", thousands(one.reconnects)),
-        ("stood still", _stood_still(report)),
+        ("stood still", _stood_still(built)),
         ("driver's CPU", f"{words.seconds(round(one.own_cpu_s, 2))}{each}"),
         ("driver's memory", f"{bytes_text(one.own_peak_rss_bytes)} at most"),
         ("conditions on the data", _held(report.checks)),
@@ -291,10 +298,17 @@ def _sustained(report: OltpReport) -> list[tuple[str, str]]:
     return found
 
 
-def _stood_still(report: OltpReport) -> str:
-    if not report.stalls:
-        return "in no second"
-    listed = [words.span(one.first, one.last) for one in report.stalls]
+def _rates(report: OltpReport) -> Iterator[tuple[str, str]]:
+    one = report.held
+    if one.sustained_rate is not None:
+        yield "rate of success", f"{words.rate(one.sustained_rate)}{words.percent_off(one.sustained_off)}"
+    yield "rate of starts", f"{words.rate(one.rate)}{words.percent_off(one.off)}"
+
+
+def _stood_still(built: Built) -> str:
+    listed = list(spans(built.run.freezes))
+    if not listed:
+        return "at no time for a second"
     return ", ".join(listed[:4]) + (f" and {len(listed) - 4} times more" if len(listed) > 4 else "")
 
 

@@ -87,12 +87,12 @@ def seconds(value: float) -> str:
     return f"{value:.3g} s" if value < 1000 else f"{fixed(value, 0)} s"
 
 
-def percent_off(share: float) -> str:
-    """Of a rate: "0.01% less", "exactly"."""
-    size = abs(share) * 100
-    if size < 0.0005:
-        return "exactly as asked"
-    return f"{size:.2g}% {'less' if share < 0 else 'more'}"
+def percent_off(share: float | None) -> str:
+    """Difference of a rate from the intended one: " (0.01% less)"; "" if there is none, or no intended one."""
+    size = abs(share or 0.0) * 100
+    if share is None or size < 0.0005:
+        return ""
+    return f" ({size:.2g}% {'less' if share < 0 else 'more'})"
 
 
 @runtime_checkable
@@ -128,11 +128,6 @@ def measure(name: str) -> str:
 def duration(ms: float) -> str:
     """Three significant digits in the unit that fits: 60 µs, 12.3 ms, 20.4 s."""
     return ms_text(ms)
-
-
-def span(first: int, last: int) -> str:
-    """Seconds that follow each other: "second 12", "seconds 12 to 13"."""
-    return f"second {first}" if first == last else f"seconds {first} to {last}"
 
 
 def rows(n: int) -> str:

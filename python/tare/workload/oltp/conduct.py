@@ -17,6 +17,7 @@ from tare.dbms.url import redacted
 from tare.errors import DriverFailed, TareError, UsageError
 from tare.experiment.interrupts import Interrupted, Interrupts
 from tare.measure.environment import machine_facts
+from tare.workload.oltp.age import Age, age, restarted
 from tare.workload.oltp.child import Driver
 from tare.workload.oltp.conditions import (
     LOOK_S,
@@ -28,6 +29,7 @@ from tare.workload.oltp.conditions import (
     last_of,
 )
 from tare.workload.oltp.measures import Watch
+from tare.workload.oltp.neighbours import disturbance
 from tare.workload.oltp.request import Check, Request, Run, Trace
 from tare.workload.oltp.run import Asked, Measure, OltpRun, Phase
 from tare.workload.oltp.run import Trouble as Lost
@@ -59,13 +61,17 @@ class Conductor:
         trace = _trace(self._action)
         with Interrupts(self._stop) as interrupts:
             with interrupts.at_once():
-                server = server_of(self._request.url, self._request.connect_timeout_s)
+                server, age_before = _met(self._request)
                 before = self._conditions()
             if before.failing:
                 raise ConditionsFail(before)
             events, measures, unmeasured = self._send(interrupts)
+            age_after = self._age(interrupts)
             after = self._afterwards(interrupts)
         outcome = last_of(events, Outcome)
+        seconds = tuple(all_of(events, Second))
+        machine = machine_facts()
+        scheduled_s = sum(one.duration_s for one in self._action.phases)
         began = datetime.now(UTC) - timedelta(microseconds=(time.monotonic_ns() - outcome.started_ns) / 1e3)
         return OltpRun(
             uuid=str(uuid.uuid4()),
@@ -75,18 +81,22 @@ class Conductor:
             ),
             url=redacted(self._request.url),
             server=_as_met(server, last_of(events, Connected)),
-            machine=machine_facts(),
+            machine=machine,
             workload=self._request.workload,
             loaded=_loaded(events),
             asked=self._asked(trace),
             isolation=last_of(events, Connected).isolation,
             outcome=outcome,
-            seconds=tuple(all_of(events, Second)),
+            seconds=seconds,
             measures=measures,
             before=before.checked,
             after=after.checked,
             troubles=tuple(Lost(one.at_ns / _S, one.text) for one in all_of(events, Trouble)),
             unmeasured=unmeasured,
+            restarted=restarted(age_before, age_after),
+            disturbed=None
+            if "kernel" in unmeasured
+            else disturbance(seconds, measures, machine.online_cpus, scheduled_s),
         )
 
     # Inside --------------------------------------------------------------------------------
@@ -98,6 +108,17 @@ class Conductor:
         if not self._checks:
             return Conditions()
         return check(self._request.model_copy(update={"action": Check(rows=ROWS)}), self._hear)
+
+    def _age(self, interrupts: Interrupts) -> Age | None:
+        """None: the server is not there, or does not answer."""
+        try:
+            with interrupts.at_once():
+                return _met(self._request)[1]
+        except Interrupted as interrupt:
+            self.stopped_by = interrupt
+        except TareError:
+            pass
+        return None
 
     def _afterwards(self, interrupts: Interrupts) -> Conditions:
         """Whatever happens here, what was measured is kept."""
@@ -159,11 +180,11 @@ def _told_as(interrupts: Interrupts) -> Iterator[None]:
         raise
 
 
-def server_of(url: str, connect_timeout_s: float) -> Server:
-    """As it is found. Raises what connecting raises."""
-    session = find(url).connect(url, timeout_s=connect_timeout_s)
+def _met(request: Request) -> tuple[Server, Age]:
+    """The server as it is now. Raises what connecting raises."""
+    session = find(request.url).connect(request.url, timeout_s=request.connect_timeout_s)
     try:
-        return session.server
+        return session.server, age(session)
     finally:
         with suppress(TareError):
             session.close()

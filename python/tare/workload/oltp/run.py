@@ -13,6 +13,18 @@ from typing import Literal
 from tare.dbms.base import Server
 from tare.measure.environment import MachineFacts
 from tare.workload.oltp.told import Checked, Loaded, Outcome, Second
+from tare.workload.oltp.verdict import (
+    ConditionFailed,
+    ConditionsUnchecked,
+    ConnectionsBroke,
+    Freeze,
+    Invalid,
+    Neighbours,
+    NotJudged,
+    ServerRestarted,
+)
+
+_S = 1_000_000_000  # ns
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +98,8 @@ class OltpRun:
         None  # why a server measure is missing, by its name or its source's
     )
     deviations: tuple[str, ...] = ()  # sentences: what departs from what was asked, beside `invalid`
+    restarted: bool | None = None  # the server, during the run; None: it cannot be known
+    disturbed: Neighbours | None = None  # by others on the machine, who may have changed its figures
 
     @property
     def options(self) -> dict[str, str]:
@@ -99,19 +113,63 @@ class OltpRun:
         return {of.name: one / total for of, one in zip(self.outcome.types, self.outcome.mix, strict=False)}
 
     @property
-    def invalid(self) -> tuple[str, ...]:
+    def sustained_rate(self) -> float:
+        """Transactions a second that succeeded, of those started before the schedule's end. Of runs of an earlier
+        version it is estimated: those that failed are taken to have been started in time."""
+        counts = self.outcome.all.counts
+        if self.outcome.sustained_rate is not None:
+            return self.outcome.sustained_rate
+        return self.outcome.rate * counts.finished / counts.started if counts.started else 0.0
+
+    @property
+    def invalid(self) -> tuple[Invalid, ...]:
         """Reasons why its figures must not be taken for those of the requested load."""
-        failing = tuple(
-            f"condition {one.name} does not hold {when} the run: {one.failing} failing rows"
-            for when, found in (("before", self.before), ("after", self.after))
-            for one in found
+        restarted = (ServerRestarted(),) if self.restarted else ()
+        failing = (
+            ConditionFailed(name=one.name, moment=moment, failing=one.failing)
+            for moment, checks in self._conditions
+            for one in checks
             if one.failing
         )
-        unchecked = self.before and not self.after
-        why = ("the conditions were not held against the data after the run",) if unchecked else ()
-        return (*self.outcome.invalid, *failing, *why)
+        unchecked = (ConditionsUnchecked(),) if self.before and not self.after else ()
+        return (*restarted, *self.outcome.invalid, *failing, *unchecked)
+
+    @property
+    def _conditions(self) -> tuple[tuple[Literal["before", "after"], tuple[Checked, ...]], ...]:
+        return ("before", self.before), ("after", self.after)
+
+    @property
+    def not_judged(self) -> tuple[NotJudged, ...]:
+        """What its figures do not show. With an empty `invalid` the run is neither valid nor invalid."""
+        return (*self.outcome.not_judged, *((self.disturbed,) if self.disturbed else ()))
+
+    @property
+    def freezes(self) -> tuple[Freeze, ...]:
+        """Those that no broken connections explain. Of runs of an earlier version: whole seconds."""
+        breaks = [one for one in self.outcome.invalid if isinstance(one, ConnectionsBroke)]
+        found = _frozen_seconds(self.seconds) if self.outcome.freezes is None else self.outcome.freezes
+        return tuple(one for one in found if not any(_overlap(one, broke) for broke in breaks))
 
     @property
     def is_valid(self) -> bool:
         """Whether everything was judged and held. A run may be neither valid nor invalid: see `not_judged`."""
-        return not self.invalid and not self.outcome.not_judged
+        return not self.invalid and not self.not_judged
+
+
+def _overlap(freeze: Freeze, broke: ConnectionsBroke) -> bool:
+    ends_ns = freeze.start_ns + freeze.length_ns
+    return broke.at_ns <= ends_ns and (broke.back_ns is None or freeze.start_ns <= broke.back_ns)
+
+
+def _frozen_seconds(seconds: tuple[Second, ...]) -> tuple[Freeze, ...]:
+    """Seconds of the measured part in which transactions were due or running and none ended."""
+    found: list[Freeze] = []
+    for one in seconds:
+        waiting = one.backlog + one.running
+        if one.number < 0 or one.counts.finished or not waiting:
+            continue
+        start_ns, length_ns = one.number * _S, _S
+        if found and found[-1].start_ns + found[-1].length_ns == start_ns:
+            start_ns, length_ns = found[-1].start_ns, found.pop().length_ns + _S
+        found.append(Freeze(start_ns=start_ns, length_ns=length_ns, waiting=waiting))
+    return tuple(found)

@@ -11,6 +11,7 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
 from tare.workload.oltp.distribution import Distribution
+from tare.workload.oltp.verdict import Freeze, Invalid, NotJudged
 
 
 class _Part(BaseModel):
@@ -191,8 +192,10 @@ class Outcome(_Part):
     took_ns: int  # to the end of the last transaction
     intended_rate: float | None  # transactions a second; None: closed loop
     rate: float  # started over the schedule's length
-    invalid: tuple[str, ...]  # why the run is not valid
-    not_judged: tuple[str, ...] = ()  # what it is too short to tell; empty, as `invalid`: the run is valid
+    sustained_rate: float | None = None  # of these, successful; None: an earlier version did not count them
+    invalid: tuple[Invalid, ...]  # why the run is not valid
+    not_judged: tuple[NotJudged, ...] = ()  # what it is too short to show
+    freezes: tuple[Freeze, ...] | None = None  # in order; None: an earlier version did not look for them
     types: tuple[OfType, ...]  # in numbering order
     all: OfType
     warmup_ns: int

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import heapq
 from dataclasses import replace
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,7 @@ from tare.measure.environment import MachineFacts
 from tare.workload.oltp.distribution import Distribution
 from tare.workload.oltp.run import Asked, Measure, OltpRun, Phase, Trouble
 from tare.workload.oltp.told import Checked, Counts, Loaded, OfType, Outcome, Own, Quick, Second
+from tare.workload.oltp.verdict import Freeze, RateMissed, Sentence
 
 Floats = NDArray[np.float64]
 
@@ -107,7 +109,9 @@ def run(
             took_ns=int(end.max() * 1e9),
             intended_rate=None if closed else due.size / total,
             rate=due.size / total,
+            sustained_rate=float(good.sum()) / total,
             invalid=(),
+            freezes=_freezes(due, end),
             types=types,
             all=of("all", everyone),
             warmup_ns=5_200_000_000,
@@ -150,11 +154,11 @@ def checks(failing: int = 0) -> tuple[Checked, ...]:
 
 
 def hostile() -> OltpRun:
-    """Invalid, with markup wherever a word comes from outside."""
+    """Not valid, with markup wherever a word comes from outside."""
     markup = "</script><script>document.title='taken'</script>"
     found = run(seconds=8, rates=(120.0,), stall=None)
     outcome = found.outcome.model_copy(
-        update={"invalid": ("rate 97.1/s where 120/s were asked: missed by 19%", markup)}
+        update={"invalid": (RateMissed(rate=97.1, intended_rate=120.0), Sentence(text=markup))}
     )
     return replace(
         found,
@@ -187,6 +191,18 @@ def _served(due: Floats, service: Floats, stall: tuple[float, float] | None) -> 
         start[place], end[place] = begun, ended
         heapq.heappush(free, ended)
     return start, end
+
+
+def _freezes(due: Floats, end: Floats) -> tuple[Freeze, ...]:
+    """Gaps of a second between ends that follow each other, with ten transactions waiting at their end."""
+    ends = np.sort(end)
+    found = []
+    for before, next_ in pairwise(ends):
+        waiting = int(((due < next_) & (end >= next_)).sum())
+        if next_ - before >= 1 and waiting >= 10:
+            length_ns = int((next_ - before) * 1e9)
+            found.append(Freeze(start_ns=int(before * 1e9), length_ns=length_ns, waiting=waiting))
+    return tuple(found)
 
 
 def distribution(values: Floats) -> Distribution:

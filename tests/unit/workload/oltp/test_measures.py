@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import time
 from typing import Any
 
 import pytest
 
+from tare._probe import TICK_NS
 from tare.workload.oltp.measures import NAMES, mariadb, postgresql
 from tare.workload.oltp.measures.kernel import Crew, ServerProcesses
+from tare.workload.oltp.measures.others import Others
 from tare.workload.oltp.measures.reading import SECOND_NS, Reading, measures
 from tare.workload.oltp.run import Measure
 
@@ -49,46 +52,62 @@ def test_no_second_has_the_same_measure_twice_however_late_readings_are() -> Non
     assert len({(one.second, one.name) for one in found}) == len(found)
 
 
-class Kernel:
-    """What a probe would see; `seen` is a reading after the other."""
-
-    def __init__(self, *seen: list[Any]) -> None:
-        self._seen = iter(seen)
-
-    def processes(self) -> Any:
-        found = next(self._seen)
-        return type("Snapshot", (), {"processes": lambda self: found})()
-
-
-def process(tgid: int, run_ns: int | None, start_ns: int = 1) -> Any:
+def process(tgid: int, run_ns: int | None, start_ns: int = 1, kernel: bool = False) -> Any:
     counters = dict.fromkeys(
         ("user_ns", "system_ns", "run_queue_ns", "block_io_ns", "read_bytes", "write_bytes"), 0
     )
     facts = {"tgid": tgid, "pid": tgid, "comm": "postgres", "start_ns": start_ns, "run_ns": run_ns}
+    facts["kernel"] = kernel
     return type("Process", (), {**counters, **facts})()
 
 
 def test_processes_add_what_they_used_since_they_were_seen_or_born() -> None:
     old, grown, born = process(1, 5_000_000_000), process(1, 5_500_000_000), process(2, 250_000_000)
     reborn = process(2, 125_000_000, start_ns=9)
-    processes = ServerProcesses(Kernel([old], [grown, born], [grown, reborn]))  # type: ignore[arg-type]
-    crew = Crew(lambda one: True)
-    assert [processes.read(crew)["server_cpu"] for _ in range(3)] == [0.0, 0.75, 0.875]
+    processes, crew = ServerProcesses(), Crew(lambda one: True)
+    snapshots = [old], [grown, born], [grown, reborn]
+    assert [processes.read(crew, one)["server_cpu"] for one in snapshots] == [0.0, 0.75, 0.875]
 
 
 def test_the_session_that_measures_is_not_among_the_servers_processes() -> None:
-    processes = ServerProcesses(Kernel([process(1, 0)], [process(1, 0), process(2, 10**9)]))  # type: ignore[arg-type]
-    crew = Crew(lambda one: True, session=(2, 2))
-    processes.read(crew)
-    assert processes.read(crew)["server_cpu"] == 0.0
+    processes, crew = ServerProcesses(), Crew(lambda one: True, session=(2, 2))
+    processes.read(crew, [process(1, 0)])
+    assert processes.read(crew, [process(1, 0), process(2, 10**9)])["server_cpu"] == 0.0
 
 
 def test_a_counter_that_the_kernel_does_not_tell_is_left_out_and_said() -> None:
-    processes = ServerProcesses(Kernel([process(1, None)], [process(1, None)]))  # type: ignore[arg-type]
-    crew = Crew(lambda one: True)
-    processes.read(crew)
-    assert "server_cpu" not in processes.read(crew)
+    processes, crew = ServerProcesses(), Crew(lambda one: True)
+    processes.read(crew, [process(1, None)])
+    assert "server_cpu" not in processes.read(crew, [process(1, None)])
     assert "process 1 (postgres)" in processes.unread["server_cpu"]
+
+
+def ticks(user: int) -> Any:
+    return type("CpuTicks", (), {"user": user, "nice": 0, "system": 0})()
+
+
+def test_others_have_what_the_machine_used_and_we_did_not() -> None:
+    others = Others()
+    born_ns = time.clock_gettime_ns(time.CLOCK_BOOTTIME) + 3600 * 10**9
+
+    def used(user: int, *processes: Any) -> float:
+        """Of processes, those below 10 are ours."""
+        return others.read(ticks(user), processes, lambda one: one.tgid < 10)["others_cpu"]
+
+    second = 10**9 // TICK_NS
+    assert used(100 * second, process(1, 5 * 10**9), process(50, 9 * 10**9)) == 0
+    # Of 3 s we used 1 and a kernel thread 0.5.
+    assert used(
+        103 * second,
+        process(1, 6 * 10**9),
+        process(60, 5 * 10**8, born_ns, kernel=True),
+        process(50, 9 * 10**9),
+    ) == pytest.approx(1.5)
+    # One of ours is born and uses 0.5 s; one that is old and new to us counts from now on.
+    ours = process(1, 6 * 10**9), process(2, 5 * 10**8, born_ns), process(3, 70 * 10**9)
+    assert used(104 * second, *ours) == pytest.approx(2.0)
+    # Samples of the kernel give others less than nothing: nothing is taken back.
+    assert used(104 * second, process(1, 7 * 10**9)) == pytest.approx(2.0)
 
 
 @pytest.mark.parametrize("major", [12, 14, 15, 17, 18])

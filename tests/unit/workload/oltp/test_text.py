@@ -16,7 +16,10 @@ from tare.report.kit import terminal
 from tare.report.oltp.build import build
 from tare.report.oltp.story import story
 from tare.workload.oltp.run import OltpRun, Phase
+from tare.workload.oltp.verdict import Abandoned, RateTooFew
 from tests.unit.report.oltp import sample
+
+QUIET = sample.run(stall=None)
 
 
 def told(run: OltpRun, width: int = 100) -> str:
@@ -25,17 +28,21 @@ def told(run: OltpRun, width: int = 100) -> str:
 
 def test_an_invalid_run_says_so_before_anything_else() -> None:
     run = sample.run()
-    broken = replace(run, outcome=run.outcome.model_copy(update={"invalid": ("backlog grew",)}))
-    assert told(broken).startswith("✗ This run is not valid: backlog grew.\n")
-    assert told(run).startswith("✓ Valid: ")
+    broken = replace(run, outcome=run.outcome.model_copy(update={"invalid": (Abandoned(count=3),)}))
+    assert told(broken).startswith(
+        "✗ This run is not valid: 3 transactions did not end while the driver waited"
+    )
+    assert told(QUIET).startswith(
+        "✓ Valid: 350/s were asked for and 349.8/s succeeded (0.048% less), over 60 s.\n"
+    )
 
 
 def test_a_run_that_is_too_short_to_be_judged_is_neither_valid_nor_invalid() -> None:
     run = sample.run()
-    short = replace(
-        run, outcome=run.outcome.model_copy(update={"not_judged": ("25 transactions are too few",)})
+    short = replace(run, outcome=run.outcome.model_copy(update={"not_judged": (RateTooFew(offered=25),)}))
+    assert told(short).startswith(
+        "! This run is too short to be judged: its rate was not judged: 25 transactions are too few"
     )
-    assert told(short).startswith("! This run is too short to be judged: 25 transactions are too few.\n")
     assert not short.is_valid
     assert not short.invalid
 
@@ -76,10 +83,10 @@ def test_the_seed_that_sends_the_same_again_is_named() -> None:
 
 
 def test_what_chance_made_of_a_poisson_rate_is_told_from_what_was_asked() -> None:
-    run = sample.run()
+    run = QUIET
     poisson = replace(run, asked=replace(run.asked, arrivals="poisson", phases=(Phase(360.0, 60.0),)))
-    assert "350/s were due (Poisson arrivals at 360/s) and 350/s were started" in told(poisson)
-    assert "350/s were asked for and 350/s were started" in told(run)
+    assert "350/s were due (Poisson arrivals at 360/s) and 349.8/s succeeded" in told(poisson)
+    assert "350/s were asked for and 349.8/s succeeded" in told(run)
 
 
 def test_a_condition_that_fails_is_named_with_its_rows() -> None:

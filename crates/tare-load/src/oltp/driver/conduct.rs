@@ -89,7 +89,7 @@ impl Conductor<'_> {
         while let Some(end) = self.next_end().filter(|end| *end <= now) {
             self.close(end);
         }
-        self.see_backlog(now);
+        self.see_waiting(now);
         self.tell_troubles();
         let failed = locked(&self.stretch.tally).samples_failed().map(str::to_owned);
         failed.into_iter().for_each(|why| self.control.halt(Halt::Short(why)));
@@ -113,10 +113,17 @@ impl Conductor<'_> {
         }
     }
 
-    fn see_backlog(&mut self, now: i64) {
-        let Some(offered) = self.due_before(now) else { return };
-        let backlog = locked(&self.stretch.tally).seconds.backlog(offered);
-        self.backlog.see(now - self.stretch.zero, self.length, backlog);
+    fn see_waiting(&mut self, now: i64) {
+        let offered = self.due_before(now);
+        let mut tally = locked(&self.stretch.tally);
+        let backlog = offered.map(|offered| tally.seconds.backlog(offered));
+        let running = tally.seconds.running();
+        let all_busy = running >= self.stretch.cells.len() as u64;
+        tally.freezes.look(now, backlog.unwrap_or(0) + running, all_busy);
+        drop(tally);
+        if let Some(backlog) = backlog {
+            self.backlog.see(now - self.stretch.zero, self.length, backlog);
+        }
     }
 
     // Seconds ----------------------------------------------------------------------------------------------

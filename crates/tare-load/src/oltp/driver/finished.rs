@@ -6,8 +6,9 @@ use super::clock::SECOND;
 use super::conduct::Conducted;
 use super::control::{Halt, locked};
 use super::plan::Plan;
+use super::schedule;
 use super::stretch::Stretch;
-use super::validity::{Facts, not_judged, reasons};
+use super::validity::{Cut, Facts, not_judged, reasons};
 use super::worker::Shared;
 use crate::oltp::told::{Counts, Outcome, Own};
 
@@ -46,15 +47,18 @@ pub(super) fn outcome(
         shed_after: plan.shed_after,
         drain: plan.drain,
         abandoned: warm_up.abandoned + conducted.abandoned,
-        cut: halted.map(|halt| (length, plan.length, why(&halt))),
+        breaks: locked(&stretch.breaks).of_most(plan.connections as u64, stretch.zero),
+        cut: halted.map(|halt| Cut { after: length, length: plan.length, failure: failure(&halt) }),
     };
     Outcome {
         started_ns: stretch.zero,
         took_ns: tally.last_end().map_or(0, |end| end - stretch.zero) as u64,
         intended_rate: facts.intended_rate,
         rate: facts.rate,
+        sustained_rate: per_second(tally.successful_in_time()),
         invalid: reasons(&facts),
         not_judged: not_judged(&facts),
+        freezes: tally.freezes.found(|at| plan.phases[schedule::phase_at(&plan.phases, at)].rate),
         types,
         all,
         warmup_ns: warm_up.took as u64,
@@ -66,10 +70,11 @@ pub(super) fn outcome(
     }
 }
 
-fn why(halt: &Halt) -> String {
+/// None: it was asked to stop.
+fn failure(halt: &Halt) -> Option<String> {
     match halt {
-        Halt::Asked => "it was asked to stop".to_owned(),
-        Halt::Short(why) => why.clone(),
-        Halt::Broken(problem) => problem.what.clone(),
+        Halt::Asked => None,
+        Halt::Short(why) => Some(why.clone()),
+        Halt::Broken(problem) => Some(problem.what.clone()),
     }
 }

@@ -42,6 +42,16 @@ impl Seconds {
         Self { zero, last, next: 0, bins: VecDeque::new(), offered: 0, started: 0, done: 0, unsent: 0 }
     }
 
+    /// When the first begins.
+    pub(super) fn zero(&self) -> i64 {
+        self.zero
+    }
+
+    /// Transactions in the DBMS now, as far as they are known.
+    pub(super) fn running(&self) -> u64 {
+        self.started.saturating_sub(self.done)
+    }
+
     /// The number of the one to be closed next.
     pub(super) fn next(&self) -> i64 {
         self.next

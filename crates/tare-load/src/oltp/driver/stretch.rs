@@ -3,6 +3,7 @@
 use std::sync::{Condvar, Mutex};
 use std::time::Duration;
 
+use super::breaks::Breaks;
 use super::cell::{Cell, Current, ROOM};
 use super::clock;
 use super::control::locked;
@@ -22,6 +23,7 @@ pub(super) struct Stretch {
     /// None: a closed loop.
     pub(super) untaken: Option<Mutex<Untaken>>,
     pub(super) troubles: Mutex<Troubles>,
+    pub(super) breaks: Mutex<Breaks>,
     /// Locked before a cell, where both are.
     pub(super) tally: Mutex<Tally>,
     pub(super) cells: Vec<Mutex<Cell>>,
@@ -45,6 +47,7 @@ impl Stretch {
             gate,
             untaken: untaken.map(Mutex::new),
             troubles: Mutex::default(),
+            breaks: Mutex::default(),
             tally: Mutex::new(tally),
             cells: (0..workers).map(|_| Mutex::default()).collect(),
             inside: Mutex::new(0),

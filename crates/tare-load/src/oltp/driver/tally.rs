@@ -1,6 +1,7 @@
 //! What happened to all arrivals of a stretch: counts and distributions by type, seconds, samples.
 
 use super::distribution::Recorder;
+use super::freezes::Freezes;
 use super::record::Record;
 use super::sample::Samples;
 use super::seconds::Seconds;
@@ -12,9 +13,11 @@ pub(super) struct Tally {
     types: Vec<Type>,
     closed: bool,
     pub(super) seconds: Seconds,
+    pub(super) freezes: Freezes,
     samples: Option<Samples>,
     end_of_schedule: i64,
     in_time: u64,
+    successful_in_time: u64,
     last_end: i64,
 }
 
@@ -42,7 +45,18 @@ impl Tally {
             lag: recorder(),
         };
         let types = kinds.iter().map(empty).collect();
-        Self { types, closed, seconds, samples: None, end_of_schedule, in_time: 0, last_end: 0 }
+        let freezes = Freezes::new(seconds.zero());
+        Self {
+            types,
+            closed,
+            seconds,
+            freezes,
+            samples: None,
+            end_of_schedule,
+            in_time: 0,
+            successful_in_time: 0,
+            last_end: 0,
+        }
     }
 
     /// From now on every record is kept.
@@ -64,7 +78,10 @@ impl Tally {
             return;
         }
         of.counts.started += 1;
-        self.in_time += u64::from(record.started < self.end_of_schedule);
+        self.freezes.end(record.ended);
+        let is_in_time = record.started < self.end_of_schedule;
+        self.in_time += u64::from(is_in_time);
+        self.successful_in_time += u64::from(is_in_time && record.end.is_good());
         self.last_end = self.last_end.max(record.ended);
         if record.end.is_good() {
             of.response.record((record.ended - record.intended) as u64);
@@ -78,6 +95,11 @@ impl Tally {
     /// Started before the schedule's end.
     pub(super) fn in_time(&self) -> u64 {
         self.in_time
+    }
+
+    /// Of these, committed or rolled back as the workload specifies.
+    pub(super) fn successful_in_time(&self) -> u64 {
+        self.successful_in_time
     }
 
     /// When the last transaction ended. None: there was none.

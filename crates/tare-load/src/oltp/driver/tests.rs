@@ -13,6 +13,7 @@ use super::record::RECORD_BYTES;
 use super::seconds::ended;
 use crate::oltp::request::{Action, Arrivals, Phase, Request, Run};
 use crate::oltp::told::{Counts, Distribution, Told};
+use crate::oltp::verdict::Invalid;
 use crate::oltp::{Ended, Trouble};
 
 const MS: u64 = 1_000_000;
@@ -94,6 +95,9 @@ fn a_stall_shows_in_full_in_response_times_and_not_in_the_service_times_of_those
     assert!(backlog[1] > 180 && backlog[2] > 380 && backlog[3] == 0, "{backlog:?}");
     assert_eq!(heard.seconds()[2].running, 4);
     assert!(heard.outcome().invalid.is_empty(), "{:?}", heard.outcome().invalid);
+    let [freeze] = heard.outcome().freezes[..] else { panic!("{:?}", heard.outcome().freezes) };
+    assert!(freeze.length_ns >= 1_980 * MS as i64, "{freeze:?}");
+    assert!(freeze.waiting > 300, "{freeze:?}");
 }
 
 #[test]
@@ -103,12 +107,16 @@ fn a_rate_that_cannot_be_held_makes_the_run_invalid_and_says_how_far_it_fell_sho
     let counts = adds_up(&heard);
     assert_eq!(counts.offered, 400);
     assert!(counts.unstarted > 100);
-    let reasons = heard.outcome().invalid.join("\n");
-    for words in
-        ["it missed its rate", "of 200.00/s intended", "its backlog grew", "were never started within 0.5 s"]
-    {
-        assert!(reasons.contains(words), "{reasons}");
-    }
+    let [
+        Invalid::RateMissed { intended_rate: 200.0, rate },
+        Invalid::BacklogGrew { .. },
+        Invalid::Unstarted { count, offered: 400, drain_ns: Some(500_000_000) },
+    ] = heard.outcome().invalid[..]
+    else {
+        panic!("{:?}", heard.outcome().invalid)
+    };
+    assert_eq!(count, counts.unstarted);
+    assert!(rate < 120.0, "two connections and 20 ms for each transaction");
 }
 
 #[test]
@@ -118,9 +126,8 @@ fn what_is_too_late_is_shed_if_asked_and_counted() {
     let counts = adds_up(&heard);
     assert!(counts.shed > 50 && counts.unstarted == 0, "{counts:?}");
     assert!(heard.outcome().all.lag.max < 150 * MS);
-    assert!(
-        heard.outcome().invalid.iter().any(|reason| reason.contains("were shed, being more than 0.1 s late"))
-    );
+    let shed = Invalid::Shed { count: counts.shed, offered: 300, late_ns: 100 * MS as i64 };
+    assert!(heard.outcome().invalid.contains(&shed), "{:?}", heard.outcome().invalid);
 }
 
 #[test]
@@ -150,6 +157,8 @@ fn the_last_tries_trouble_is_what_a_transaction_gave_up_by() {
         let retried = counts.retried_deadlock + counts.retried_serialization + counts.retried_lock_timeout;
         assert_eq!((of(&counts), retried), (20, 20 * again), "{trouble:?}");
         assert_eq!(heard.outcome().all.response.count, 0);
+        assert_eq!(heard.outcome().sustained_rate, 0.0);
+        assert!(matches!(heard.outcome().invalid[..], [Invalid::Unsuccessful { offered: 20, .. }]));
         assert_eq!(heard.troubles().is_empty(), trouble.passes());
     }
 }
@@ -161,6 +170,7 @@ fn what_the_specification_rolls_back_is_counted_so_and_timed() {
     let heard = ran(&server, asked(200.0, 4, 0.5));
     let counts = adds_up(&heard);
     assert_eq!((counts.committed, counts.rolled_back), (90, 10));
+    assert_eq!(heard.outcome().sustained_rate, heard.outcome().rate);
     assert_eq!(heard.outcome().all.response.count, 100);
 }
 
@@ -187,6 +197,12 @@ fn a_server_that_goes_away_and_comes_back_costs_what_was_running_and_the_run_goe
     let outcome = heard.outcome();
     assert_eq!((counts.lost, counts.committed, outcome.reconnects), (4, 396, 4));
     assert!(outcome.all.response.max > 450 * MS);
+    let [Invalid::ConnectionsBroke { at_ns, broken: 4, connections: 4, back_ns: Some(back_ns) }, ..] =
+        outcome.invalid[..]
+    else {
+        panic!("{:?}", outcome.invalid)
+    };
+    assert!(at_ns >= up && back_ns - at_ns >= up - 100 * MS as i64, "{at_ns} {back_ns}");
     assert!(heard.troubles().contains(&"planned: Lost"));
     assert!(heard.troubles().contains(&"connections that were lost are being made again"));
     let opened = server.opened.load(Ordering::SeqCst);
@@ -313,11 +329,10 @@ fn a_full_disk_cuts_the_run_short_and_what_was_tallied_is_told() {
     let heard = ran(&at_once(), Run { samples: Some("/dev/full".into()), ..asked(4000.0, 4, 30.0) });
     let outcome = heard.outcome();
     adds_up(&heard);
-    assert!(
-        outcome.invalid[0].contains("/dev/full cannot be written: No space left"),
-        "{:?}",
-        outcome.invalid
-    );
+    let [Invalid::CutShort { failure: Some(failure), .. }, ..] = &outcome.invalid[..] else {
+        panic!("{:?}", outcome.invalid)
+    };
+    assert!(failure.contains("/dev/full cannot be written: No space left"), "{failure}");
     assert!(outcome.all.counts.committed > 1000 && outcome.took_ns < 10 * SECOND as u64);
 }
 
@@ -402,7 +417,10 @@ fn stop_ends_a_run_early_with_what_was_measured() {
     let Told::RunDone(outcome) = told else { panic!("{told:?}") };
     assert_eq!((code, outcome.all.counts.unstarted), (0, 0));
     assert!((60..=110).contains(&outcome.all.counts.committed));
-    assert!(outcome.invalid[0].contains("of 60.0 s: it was asked to stop"), "{:?}", outcome.invalid);
+    let [Invalid::CutShort { after_ns, length_ns, failure: None }, ..] = outcome.invalid[..] else {
+        panic!("{:?}", outcome.invalid)
+    };
+    assert!(after_ns < length_ns && length_ns == 60 * SECOND, "{after_ns}");
     assert!((outcome.intended_rate.unwrap() - 100.0).abs() < 3.0, "{:?}", outcome.intended_rate);
 }
 

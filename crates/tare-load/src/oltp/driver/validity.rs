@@ -1,16 +1,17 @@
-//! Why a run is not valid, and what it is too short to tell: each reason a sentence with its figure.
+//! Why a run is not valid, and what it is too short to show.
 
 use super::clock::SECOND;
 use crate::oltp::told::Counts;
+use crate::oltp::verdict::{Invalid, NotJudged};
 
 /// Of the intended rate.
 const MISSED: f64 = 0.01;
-/// The longest delay of a driver on a busy machine, in seconds. Whatever is late by no more says nothing of the server.
-const DELAY_S: f64 = 0.25;
+/// The longest delay of a driver on a busy machine, in ns. Whatever is late by no more says nothing of the server.
+const DELAY: i64 = SECOND / 4;
 /// Fewer arrivals than this cannot show a difference of 1%: two of them may be late by chance.
 const FEWEST: u64 = 200;
-/// Of what was offered: a load whose transactions are refused is not the workload's.
-const ERRORS: f64 = 0.01;
+/// Of what was offered: a load whose transactions do not succeed is not the workload's.
+const UNSUCCESSFUL: f64 = 0.01;
 
 /// What a run is judged by.
 #[derive(Clone, Debug, Default)]
@@ -26,31 +27,35 @@ pub(super) struct Facts {
     pub(super) shed_after: Option<i64>,
     pub(super) drain: i64,
     pub(super) abandoned: usize,
-    /// After how long, of how long, and why.
-    pub(super) cut: Option<(i64, i64, String)>,
+    /// See `Breaks::of_most`.
+    pub(super) breaks: Vec<Invalid>,
+    pub(super) cut: Option<Cut>,
 }
 
-/// Empty: it is valid.
-pub(super) fn reasons(facts: &Facts) -> Vec<String> {
-    let reasons = [
-        cut(facts),
-        missed(facts),
-        grew(facts),
-        shed(facts),
-        unstarted(facts),
-        abandoned(facts),
-        errors(facts),
-    ];
-    reasons.into_iter().flatten().collect()
+/// The run ended before its schedule.
+#[derive(Clone, Debug)]
+pub(super) struct Cut {
+    pub(super) after: i64,
+    pub(super) length: i64,
+    /// What failed. None: it was asked to stop.
+    pub(super) failure: Option<String>,
 }
 
-fn cut(facts: &Facts) -> Option<String> {
-    let (after, length, why) = facts.cut.as_ref()?;
-    Some(format!("it was cut short after {:.1} s of {:.1} s: {why}", seconds(*after), seconds(*length)))
+/// Empty: it is valid. What makes the others likely comes first.
+pub(super) fn reasons(facts: &Facts) -> Vec<Invalid> {
+    let reasons =
+        [unsuccessful(facts), missed(facts), grew(facts), shed(facts), unstarted(facts), abandoned(facts)];
+    let cut = cut(facts);
+    cut.into_iter().chain(facts.breaks.iter().cloned()).chain(reasons.into_iter().flatten()).collect()
+}
+
+fn cut(facts: &Facts) -> Option<Invalid> {
+    let Cut { after, length, failure } = facts.cut.clone()?;
+    Some(Invalid::CutShort { after_ns: after, length_ns: length, failure })
 }
 
 /// What the run is too short to tell, so that it is neither valid nor invalid. Empty: everything was judged.
-pub(super) fn not_judged(facts: &Facts) -> Vec<String> {
+pub(super) fn not_judged(facts: &Facts) -> Vec<NotJudged> {
     if facts.cut.is_some() {
         return Vec::new(); // not valid anyway
     }
@@ -62,92 +67,70 @@ pub(super) fn not_judged(facts: &Facts) -> Vec<String> {
 fn off(facts: &Facts) -> Option<(f64, f64)> {
     let intended = facts.intended_rate.filter(|rate| *rate > 0.0)?;
     let two = 2.0 / facts.counts.offered.max(1) as f64;
-    Some(((facts.rate / intended - 1.0).abs(), (DELAY_S / seconds(facts.length)).max(two)))
+    Some(((facts.rate / intended - 1.0).abs(), (DELAY as f64 / facts.length as f64).max(two)))
 }
 
-fn missed(facts: &Facts) -> Option<String> {
-    let (rate, intended) = (facts.rate, facts.intended_rate?);
+fn missed(facts: &Facts) -> Option<Invalid> {
+    let (rate, intended_rate) = (facts.rate, facts.intended_rate?);
     let (off, delay) = off(facts)?;
-    (off > MISSED + delay).then(|| {
-        let percent = 100.0 * (rate / intended - 1.0);
-        format!("it missed its rate: {rate:.2}/s were started of {intended:.2}/s intended ({percent:+.1}%)")
-    })
+    (off > MISSED + delay).then_some(Invalid::RateMissed { rate, intended_rate })
 }
 
-fn rate_not_judged(facts: &Facts) -> Option<String> {
+fn rate_not_judged(facts: &Facts) -> Option<NotJudged> {
     let (off, delay) = off(facts)?;
-    let (offered, length) = (facts.counts.offered, seconds(facts.length));
+    let offered = facts.counts.offered;
     if off > MISSED + delay {
         None // it missed it
     } else if off > MISSED {
-        let late = (off * offered as f64).round();
-        Some(format!(
-            "its rate was not judged: {late} of {offered} transactions were started after the schedule's end, which a \
-             delay of {DELAY_S} s explains in a run of {length:.1} s"
-        ))
+        let late = (off * offered as f64).round() as u64;
+        Some(NotJudged::RateLate { late, offered, delay_ns: DELAY, length_ns: facts.length })
     } else {
-        (offered < FEWEST).then(|| {
-            format!("its rate was not judged: {offered} transactions are too few to show a difference of 1%")
-        })
+        (offered < FEWEST).then_some(NotJudged::RateTooFew { offered })
     }
 }
 
 /// Whether a delay may last for a quarter of the schedule.
 fn quarters_are_short(facts: &Facts) -> bool {
-    seconds(facts.length) / 4.0 < DELAY_S
+    facts.length / 4 < DELAY
 }
 
-fn grew(facts: &Facts) -> Option<String> {
+fn grew(facts: &Facts) -> Option<Invalid> {
     let (third, last) = facts.grew.filter(|_| !quarters_are_short(facts))?;
-    Some(format!(
-        "its backlog grew: at least {third} transactions were due and not started all through its third quarter, \
-         at least {last} all through its last"
-    ))
+    Some(Invalid::BacklogGrew { third, last })
 }
 
-fn backlog_not_judged(facts: &Facts) -> Option<String> {
+fn backlog_not_judged(facts: &Facts) -> Option<NotJudged> {
     facts.grew.filter(|_| quarters_are_short(facts))?;
-    Some(format!(
-        "its backlog was not judged: it grew in the last quarter, which a delay of {DELAY_S} s explains in a run of \
-         {:.1} s",
-        seconds(facts.length)
-    ))
+    Some(NotJudged::Backlog { delay_ns: DELAY, length_ns: facts.length })
 }
 
-fn shed(facts: &Facts) -> Option<String> {
-    let (shed, offered) = (facts.counts.shed, facts.counts.offered);
-    let late = seconds(facts.shed_after.unwrap_or(0));
-    (shed > 0).then(|| format!("{shed} of {offered} transactions were shed, being more than {late} s late"))
+fn shed(facts: &Facts) -> Option<Invalid> {
+    let (count, offered) = (facts.counts.shed, facts.counts.offered);
+    (count > 0).then(|| Invalid::Shed { count, offered, late_ns: facts.shed_after.unwrap_or(0) })
 }
 
-fn unstarted(facts: &Facts) -> Option<String> {
-    let (unstarted, offered) = (facts.counts.unstarted, facts.counts.offered);
-    let when = match facts.cut {
-        Some(_) => "before it was cut short".to_owned(),
-        None => format!("within {} s after the last was due", seconds(facts.drain)),
-    };
-    (unstarted > 0).then(|| format!("{unstarted} of {offered} transactions were never started {when}"))
+fn unstarted(facts: &Facts) -> Option<Invalid> {
+    let (count, offered) = (facts.counts.unstarted, facts.counts.offered);
+    let drain_ns = facts.cut.is_none().then_some(facts.drain);
+    (count > 0).then_some(Invalid::Unstarted { count, offered, drain_ns })
 }
 
-fn abandoned(facts: &Facts) -> Option<String> {
-    let count = facts.abandoned;
-    (count > 0).then(|| {
-        format!("{count} transactions did not end while the driver waited; they are counted as lost")
+fn abandoned(facts: &Facts) -> Option<Invalid> {
+    let count = facts.abandoned as u64;
+    (count > 0).then_some(Invalid::Abandoned { count })
+}
+
+fn unsuccessful(facts: &Facts) -> Option<Invalid> {
+    let Counts { offered, deadlocks, serialization_failures, lock_timeouts, lost, errors, .. } = facts.counts;
+    let count = deadlocks + serialization_failures + lock_timeouts + lost + errors;
+    (count as f64 > UNSUCCESSFUL * offered as f64).then_some(Invalid::Unsuccessful {
+        offered,
+        deadlocks,
+        serialization_failures,
+        lock_timeouts,
+        lost,
+        errors,
     })
-}
-
-fn errors(facts: &Facts) -> Option<String> {
-    let (errors, offered) = (facts.counts.errors, facts.counts.offered);
-    (errors as f64 > ERRORS * offered as f64).then(|| {
-        format!(
-            "{errors} of {offered} transactions ended in an error of the DBMS ({:.1}%)",
-            100.0 * errors as f64 / offered as f64
-        )
-    })
-}
-
-fn seconds(ns: i64) -> f64 {
-    ns as f64 / SECOND as f64
 }
 
 #[cfg(test)]
@@ -159,10 +142,10 @@ mod tests {
         Facts { counts, intended_rate: Some(50.0), rate: 49.6, length: 20 * SECOND, ..Facts::default() }
     }
 
-    fn only(facts: &Facts) -> String {
-        let reasons = reasons(facts);
-        assert_eq!(reasons.len(), 1, "{reasons:?}");
-        reasons[0].clone()
+    fn counted(change: impl FnOnce(&mut Counts)) -> Facts {
+        let mut facts = facts();
+        change(&mut facts.counts);
+        facts
     }
 
     #[test]
@@ -171,40 +154,64 @@ mod tests {
     }
 
     #[test]
-    fn each_reason_says_its_figure() {
-        assert!(
-            only(&Facts { rate: 48.8, ..facts() })
-                .contains("48.80/s were started of 50.00/s intended (-2.4%)")
-        );
-        assert!(only(&Facts { grew: Some((150, 225)), ..facts() }).contains("at least 225"));
-        let cut = Some((12_300_000_000, 60_000_000_000, "it was stopped".to_owned()));
-        assert!(only(&Facts { cut, ..facts() }).contains("after 12.3 s of 60.0 s: it was stopped"));
-        let shed = Counts { shed: 7, ..facts().counts };
-        assert!(
-            only(&Facts { counts: shed, shed_after: Some(SECOND / 2), ..facts() })
-                .contains("7 of 1000 transactions were shed, being more than 0.5 s late")
-        );
-        let unstarted = Counts { unstarted: 8, ..facts().counts };
-        assert!(
-            only(&Facts { counts: unstarted, drain: 30 * SECOND, ..facts() })
-                .contains("8 of 1000 transactions were never started within 30 s")
-        );
-        assert!(only(&Facts { abandoned: 3, ..facts() }).contains("3 transactions did not end"));
-        let errors = Counts { errors: 38, ..facts().counts };
-        assert!(
-            only(&Facts { counts: errors, ..facts() })
-                .contains("38 of 1000 transactions ended in an error of the DBMS (3.8%)")
-        );
+    fn each_reason_has_its_figures() {
+        let broke = Invalid::ConnectionsBroke { at_ns: 2 * SECOND, broken: 4, connections: 4, back_ns: None };
+        let shed_after = Some(SECOND / 2);
+        for (facts, reason) in [
+            (Facts { rate: 48.8, ..facts() }, Invalid::RateMissed { rate: 48.8, intended_rate: 50.0 }),
+            (Facts { grew: Some((150, 225)), ..facts() }, Invalid::BacklogGrew { third: 150, last: 225 }),
+            (
+                Facts { shed_after, ..counted(|counts| counts.shed = 7) },
+                Invalid::Shed { count: 7, offered: 1000, late_ns: SECOND / 2 },
+            ),
+            (
+                Facts { drain: 30 * SECOND, ..counted(|counts| counts.unstarted = 8) },
+                Invalid::Unstarted { count: 8, offered: 1000, drain_ns: Some(30 * SECOND) },
+            ),
+            (Facts { abandoned: 3, ..facts() }, Invalid::Abandoned { count: 3 }),
+            (Facts { breaks: vec![broke.clone()], ..facts() }, broke),
+        ] {
+            assert_eq!(reasons(&facts), [reason]);
+        }
+    }
+
+    #[test]
+    fn more_than_one_in_a_hundred_without_success_is_no_valid_run_whatever_kept_them_from_it() {
+        let every: [fn(&mut Counts) -> &mut u64; 5] = [
+            |counts| &mut counts.deadlocks,
+            |counts| &mut counts.serialization_failures,
+            |counts| &mut counts.lock_timeouts,
+            |counts| &mut counts.lost,
+            |counts| &mut counts.errors,
+        ];
+        for of in every {
+            assert!(reasons(&counted(|counts| *of(counts) = 10)).is_empty());
+            let eleven = counted(|counts| *of(counts) = 11);
+            assert!(matches!(reasons(&eleven)[..], [Invalid::Unsuccessful { .. }]));
+            assert!(!reasons(&Facts { intended_rate: None, ..eleven }).is_empty(), "also in a closed loop");
+        }
+        let together = counted(|counts| every.iter().for_each(|of| *of(counts) = 3));
+        let of_each = Invalid::Unsuccessful {
+            offered: 1000,
+            deadlocks: 3,
+            serialization_failures: 3,
+            lock_timeouts: 3,
+            lost: 3,
+            errors: 3,
+        };
+        assert_eq!(reasons(&together), [of_each]);
+        let retried = counted(|counts| counts.retried_deadlock = 400);
+        assert!(reasons(&retried).is_empty(), "what succeeds at last is a success");
     }
 
     fn of(offered: u64, late: u64, length: i64) -> Facts {
-        let per_second = |count: u64| count as f64 / seconds(length);
+        let per_second = |count: u64| count as f64 * SECOND as f64 / length as f64;
         let counts = Counts { offered, started: offered, committed: offered, ..Counts::default() };
         let (intended_rate, rate) = (Some(per_second(offered)), per_second(offered - late));
         Facts { counts, intended_rate, rate, length, ..Facts::default() }
     }
 
-    fn only_not_judged(facts: &Facts) -> String {
+    fn only_not_judged(facts: &Facts) -> NotJudged {
         assert!(reasons(facts).is_empty(), "{:?}", reasons(facts));
         let found = not_judged(facts);
         assert_eq!(found.len(), 1, "{found:?}");
@@ -223,40 +230,40 @@ mod tests {
     #[test]
     fn a_run_of_few_transactions_is_neither_valid_nor_invalid() {
         let few = only_not_judged(&of(25, 0, SECOND / 2));
-        assert_eq!(few, "its rate was not judged: 25 transactions are too few to show a difference of 1%");
+        assert_eq!(few, NotJudged::RateTooFew { offered: 25 });
         // The last one was due 10 ms before the end, and was started 10 ms late.
         let late = only_not_judged(&of(50, 1, SECOND));
-        assert!(late.contains("1 of 50 transactions were started after the schedule's end"), "{late}");
-        assert!(late.contains("a delay of 0.25 s explains in a run of 1.0 s"), "{late}");
+        assert_eq!(
+            late,
+            NotJudged::RateLate { late: 1, offered: 50, delay_ns: SECOND / 4, length_ns: SECOND }
+        );
     }
 
     #[test]
     fn a_short_run_that_falls_far_behind_is_invalid() {
-        assert!(only(&of(50, 25, SECOND)).contains("(-50.0%)"));
+        assert_eq!(reasons(&of(50, 25, SECOND)), [Invalid::RateMissed { rate: 25.0, intended_rate: 50.0 }]);
         assert!(not_judged(&of(50, 25, SECOND)).is_empty());
-        assert!(only(&of(100_000, 80_000, SECOND)).contains("(-80.0%)"));
+        assert!(!reasons(&of(100_000, 80_000, SECOND)).is_empty());
     }
 
     #[test]
     fn a_backlog_in_quarters_that_one_delay_fills_is_not_judged() {
         let short = Facts { grew: Some((0, 12)), ..of(400, 0, SECOND / 2) };
-        assert!(
-            only_not_judged(&short).starts_with("its backlog was not judged: it grew in the last quarter")
+        assert_eq!(
+            only_not_judged(&short),
+            NotJudged::Backlog { delay_ns: SECOND / 4, length_ns: SECOND / 2 }
         );
         let long = Facts { grew: Some((0, 12)), ..of(400, 0, SECOND) };
-        assert!(only(&long).starts_with("its backlog grew"));
+        assert_eq!(reasons(&long), [Invalid::BacklogGrew { third: 0, last: 12 }]);
     }
 
     #[test]
     fn a_run_that_was_cut_short_is_invalid_and_has_nothing_to_judge() {
-        let cut = Some((SECOND, 60 * SECOND, "it was stopped".to_owned()));
-        assert!(not_judged(&Facts { cut, ..of(25, 0, SECOND) }).is_empty());
-    }
-
-    #[test]
-    fn an_error_in_a_hundred_is_counted_and_no_reason() {
-        let counts = Counts { errors: 10, ..facts().counts };
-        assert!(reasons(&Facts { counts, ..facts() }).is_empty());
+        let cut = Some(Cut { after: SECOND, length: 60 * SECOND, failure: None });
+        let facts = Facts { cut, ..of(25, 0, SECOND) };
+        assert!(not_judged(&facts).is_empty());
+        let reason = Invalid::CutShort { after_ns: SECOND, length_ns: 60 * SECOND, failure: None };
+        assert_eq!(reasons(&facts), [reason]);
     }
 
     #[test]

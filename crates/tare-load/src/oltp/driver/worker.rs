@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use super::attempt::attempt;
 use super::cell::Current;
 use super::clock::{self, SECOND};
-use super::control::{Control, Halt};
+use super::control::{Control, Halt, locked};
 use super::mix::Mix;
 use super::open::Arrival;
 use super::stage::Stage;
@@ -51,6 +51,8 @@ impl Shared {
 pub(super) struct Worker {
     number: u32,
     connection: Option<Box<dyn Connection>>,
+    /// When it was opened, ns of CLOCK_MONOTONIC.
+    opened: i64,
     pauses: Random,
     shared: Arc<Shared>,
 }
@@ -58,7 +60,7 @@ pub(super) struct Worker {
 impl Worker {
     pub(super) fn new(number: u32, connection: Box<dyn Connection>, shared: Arc<Shared>) -> Self {
         let pauses = Random::at(shared.seed, &[PAUSES, u64::from(number)]);
-        Self { number, connection: Some(connection), pauses, shared }
+        Self { number, connection: Some(connection), opened: clock::now(), pauses, shared }
     }
 
     /// Stretch after stretch. A panic ends the run, in words.
@@ -149,6 +151,7 @@ impl Worker {
         }
         if !done.alive {
             self.connection = None;
+            locked(&stretch.breaks).lost(self.opened, ended, stretch.cells.len() as u64);
         }
     }
 
@@ -169,6 +172,8 @@ impl Worker {
             match (self.shared.connect)() {
                 Ok(connection) => {
                     self.connection = Some(connection);
+                    self.opened = clock::now();
+                    locked(&stretch.breaks).back(self.opened);
                     self.shared.reconnects.fetch_add(1, Ordering::Relaxed);
                     return stretch.note("connections that were lost are being made again");
                 }

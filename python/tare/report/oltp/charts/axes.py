@@ -72,7 +72,7 @@ def marks_of(report: OltpReport) -> dict[str, Sequence[Row]]:
         outside.append({"at": first, "to": 0, "what": "warm-up"})
     if last > end + 0.5:
         outside.append({"at": end, "to": last, "what": "drain"})
-    still = [{"at": one.first, "to": one.last + 1} for one in report.stalls[:100]]
+    still = [{"at": one.start_s, "to": one.start_s + one.length_s} for one in report.freezes[:100]]
     return {"phases": phases, "outside": outside, "stalls": still}
 
 

@@ -67,7 +67,7 @@ def _caption(report: OltpReport, size: int) -> str:
         )
     if any(one.number < 0 for one in report.seconds):
         said.append("Grey: outside of the measured part (warm-up before 0, drain at the end).")
-    if report.stalls:
+    if report.freezes:
         said.append("Red: transactions were due or running and none ended; a line is broken there.")
     if len(report.asked.phases) > 1:
         said.append("Dashed: a new phase, with the rate asked for.")

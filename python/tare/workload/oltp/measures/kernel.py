@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import dataclass
 
-from tare._probe import TICK_NS, Probe, Process, read_process
+from tare._probe import TICK_NS, CpuTicks, Process, read_process
 from tare.measure.machine.interrupts import rescheduling
 
 _S = 1e9  # ns
@@ -34,17 +34,16 @@ class Crew:
 class ServerProcesses:
     """Sums over processes that come and go: each adds what it used since it was first seen, or born."""
 
-    def __init__(self, probe: Probe) -> None:
-        self._probe = probe
+    def __init__(self) -> None:
         self._last: dict[_Life, Process] | None = None
         self._sums = dict.fromkeys(_COUNTERS, 0.0)
         self.unread: dict[str, str] = {}  # why a measure cannot be had, by its name
 
-    def read(self, crew: Crew) -> dict[str, float]:
-        """Counters since the first call, and gauges."""
+    def read(self, crew: Crew, processes: Iterable[Process]) -> dict[str, float]:
+        """Counters since the first call, and gauges. `processes`: all of the machine's."""
         own = crew.session if crew.session and crew.session[0] != crew.session[1] else None
         aside = crew.session[0] if crew.session and own is None else None  # a process of its own
-        found = [one for one in self._probe.processes().processes() if crew.belongs(one)]
+        found = (one for one in processes if crew.belongs(one))
         now = {(one.tgid, one.start_ns): one for one in found if one.tgid != aside}
         if self._last is not None:
             self._add(self._last, now.items())
@@ -75,9 +74,8 @@ def _unreadable(counter: str, process: Process) -> str:
     return f"{counter} of {who} is not readable by this user"
 
 
-def machine(probe: Probe) -> dict[str, float]:
+def machine(total: CpuTicks) -> dict[str, float]:
     """All CPUs together."""
-    total = probe.machine().total
     busy = total.user + total.nice + total.system + total.irq + total.softirq  # guests are in user and nice
     ticks = {"machine_cpu": busy, "machine_iowait": total.iowait, "machine_steal": total.steal}
     values = {name: value * TICK_NS / _S for name, value in ticks.items()}

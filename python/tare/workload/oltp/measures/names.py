@@ -40,12 +40,18 @@ _ALL = (
     Name("machine_iowait", "s/s", "All CPUs: idle, while a thread that last ran there waits for I/O."),
     Name("machine_steal", "s/s", "All CPUs: taken by the hypervisor."),
     Name(
+        "others_cpu",
+        "s/s",
+        "CPU time of processes that are neither the server's, the driver's, Tare's nor the kernel's.",
+    ),
+    Name(
         "machine_reschedules",
         "1/s",
         "CPUs called by another to look at their queue of tasks, as when a client's message wakes a server on another "
         "CPU. In a virtual machine each call leads out of it.",
     ),
-    # Tare itself, without the driver, whose CPU time each second of the run holds.
+    # Tare itself; the driver's CPU time is in each second of the run.
+    Name("driver_run_queue", "s/s", "The driver's threads were ready and had no CPU, summed."),
     Name("tare_cpu", "s/s", "CPU time of the process that watches and shows the run."),
     Name("tare_session_cpu", "s/s", "CPU time that the server spent on the session that measures."),
     # The DBMS's own statistics.

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from contextlib import suppress
 from types import TracebackType
 
+from tare._probe import Process
 from tare.dbms.base import Leader, Session
 from tare.dbms.registry import find
 from tare.dbms.url import scheme_of
 from tare.errors import QueryTimeout, TareError
 from tare.measure.rig import open_probe
-from tare.workload.oltp.measures import kernel, mariadb, postgresql
+from tare.workload.oltp.measures import kernel, mariadb, others, postgresql
 from tare.workload.oltp.measures.kernel import Crew, ServerProcesses
+from tare.workload.oltp.measures.others import Others
 from tare.workload.oltp.measures.reading import measures
 from tare.workload.oltp.measures.statistics import Statistics, View
 from tare.workload.oltp.measures.ticker import Ticker
@@ -28,8 +31,11 @@ class Watch:
 
     def __init__(self, url: str, driver_pid: int) -> None:
         self._url = url
+        self._driver_pid = driver_pid
         self._probe = open_probe()
-        self._processes = ServerProcesses(self._probe)
+        self._processes = ServerProcesses()
+        self._others = Others()
+        self._elsewhere = False  # the server is on another machine
         self._crew: Crew | None = None
         self._session: Session | None = None
         self._statistics: Statistics | None = None
@@ -82,12 +88,26 @@ class Watch:
         crew = self._crew
         values: dict[str, float] = kernel.tare(crew)
         try:
-            values |= kernel.machine(self._probe)
+            processes = self._probe.processes().processes()
+            total = self._probe.machine().total
+            values |= kernel.machine(total)
             if crew is not None:
-                values |= self._processes.read(crew)
+                values |= self._processes.read(crew, processes)
+            driver = next((one for one in processes if one.tgid == self._driver_pid), None)
+            if driver is not None and not (crew and crew.belongs(driver)):
+                values |= others.driver(driver)
+            if crew is not None or self._elsewhere:
+                values |= self._others.read(total, processes, lambda one: self._is_ours(one, crew))
         except (OSError, TareError) as error:
             self._why["kernel"] = str(error)
         return values
+
+    def _is_ours(self, process: Process, crew: Crew | None) -> bool:
+        if process.tgid in (self._driver_pid, os.getpid()):
+            return True
+        return crew is not None and (
+            crew.belongs(process) or (crew.session is not None and process.tgid == crew.session[0])
+        )
 
     def _read_statistics(self) -> dict[str, float] | None:
         try:
@@ -115,6 +135,9 @@ class Watch:
             self._why["server_processes"] = (
                 "the server's processes are not on this machine, or not to be seen"
             )
+            self._elsewhere = not session.server.local
+            if not self._elsewhere:
+                self._why["others_cpu"] = "the server's processes cannot be told from others"
         else:
             self._processes.forget()
             self._crew = _crew(session, leader)
