@@ -23,6 +23,7 @@ NAMES = (
     "oltp_driver",
     "oltp_load",
     "oltp_checks",
+    "oltp_verdicts",
     "oltp_variance",
     "oltp_age",
     "profile_cost",

@@ -155,7 +155,7 @@ def _unsuccessful(fact: verdict.Unsuccessful) -> str:
 
 def _disturbed(fact: verdict.Disturbed) -> str:
     users = [("others", fact.others_ratio), ("the hypervisor", fact.steal_ratio)]
-    used = joined([f"{who} used {two_digits(share)}" for who, share in users if share >= 0.005])
+    used = joined([f"{who} used {two_digits(share)}" for who, share in users if share >= 0.05])
     return (
         f"{used} of the CPUs in {thousands(fact.seconds)} of {thousands(fact.of_seconds)} s, which kept "
         f"transactions waiting for an estimated {two_digits(fact.wait_ratio)} of their service time"

@@ -50,6 +50,17 @@ def test_every_report_keeps_to_the_schema_and_reads_back(which: str, request: py
     assert OltpReport.model_validate_json(written) == report
 
 
+def test_a_report_of_an_earlier_version_is_read(built: Built) -> None:
+    written = json.loads(as_json.render(built.report))
+    for name in ("invalid_facts", "not_judged_facts", "freezes", "restarted"):
+        del written[name]
+    for name in ("sustained_rate", "sustained_off"):
+        del written["held"][name]
+    jsonschema.validate(written, json.loads(schema_text()), cls=jsonschema.Draft202012Validator)
+    earlier = OltpReport.model_validate(written)
+    assert (earlier.held.sustained_rate, earlier.freezes, earlier.all) == (None, [], built.report.all)
+
+
 def test_a_stall_is_seen_in_full_in_response_times_and_hardly_in_service_times(built: Built) -> None:
     every = built.report.all
     response, service = every.response.quantiles["p99"], every.service.quantiles["p99"]
