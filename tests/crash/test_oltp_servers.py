@@ -75,8 +75,7 @@ def test_a_stall_shows_in_full_in_the_response_times_of_all_who_came(tatp: Datab
     assert done.code == 0, done.out + done.err
     kept = last_run(lab)
     every = kept.outcome.all
-    (freeze,) = kept.freezes
-    assert freeze.length_ns / 1e9 > STALL_S - GAP_S
+    assert max(one.length_ns for one in kept.freezes) / 1e9 > STALL_S - GAP_S
     first = flat(done.out.split("\n\n")[0])
     assert first.startswith("! ")
     assert "stood still for" in first
