@@ -137,6 +137,6 @@ def test_without_scripts_the_verdict_and_the_tables_are_all_there(browser: Brows
     page = context.new_page()
     page.goto(file.as_uri())
     assert page.locator(".verdict-box.rely").count() == 0
-    assert page.locator(".verdict-box").inner_text().startswith("Valid, but it stood still for 2 s")
+    assert page.locator(".verdict-box.care").inner_text().startswith("Valid, but it stood still for 2")
     assert page.locator("#types tbody tr:not(.part)").count() == 2 * 18 + 6
     context.close()
