@@ -290,7 +290,7 @@ class Case:
     variant: str = "-"
     functions: tuple[str, ...] = ()
     """Named to `--functions`; empty: Tare has to find the culprit by itself."""
-    duration_s: int = 4
+    duration_s: int = 6
     rounds: int = 2
 
     @property

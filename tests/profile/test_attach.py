@@ -19,6 +19,7 @@ from benchmarks.profile_servers.harm import breakpoints
 
 from tare.cli.profile_call import SERVER_ENDED
 from tare.dbms.servers import RunningServer
+from tare.profile.backends import tried
 from tests.cli.running import Said, start, tare
 from tests.profile.servers import after_a_round, connect, fill, load, same_row, without_autocommit
 from tests.servers import own_server
@@ -261,6 +262,13 @@ def test_a_program_that_hangs_or_dies_under_probes_is_the_headline(ends: str, tm
         assert found["failure"]["function"] in ("transaction", ""), (
             "abort() is called by the transaction itself"
         )
+
+
+def test_the_trial_of_the_backend_can_be_made_again_in_one_process() -> None:
+    """The library that the first one loaded is still in memory, though its file is gone."""
+    for _ in range(2):
+        attempt = next(one for one in tried() if one.name == "attach")
+        assert attempt.works, attempt.says
 
 
 def test_a_root_that_is_called_millions_of_times_a_second_is_refused_before_it_is_timed(

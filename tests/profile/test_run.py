@@ -75,7 +75,7 @@ def runs(of: ServerRecord) -> bool:
 @pytest.mark.parametrize("version", ["18", "15"])
 def test_an_unmodified_postgresql_is_taken_apart_from_within(version: str, tmp_path: Path) -> None:
     stopped = data_of(version, tmp_path)
-    how = ("--duration", "7s", "--rounds", "2", "--budget", BUDGET, "--json", "-")
+    how = ("--duration", "10s", "--rounds", "2", "--budget", BUDGET, "--json", "-")
     run = start(*command(stopped, tmp_path / "p", *how))
     wait_for(stopped.url)
     with load(stopped.url):

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 from tare.errors import TareError
 from tare.profile import launch
 from tare.profile.images import refused
-from tare.profile.server import mapped_files
+from tare.profile.server import DELETED, mapped_files
 
 if TYPE_CHECKING:
     from tare._probe import ProfileRecorder
@@ -75,7 +75,10 @@ def _attached(command: Sequence[str]) -> str:
 
     if command:
         Image(launch.found(command[0]))
-    library = next((one for one in mapped_files(os.getpid()) if Path(one).name.startswith(_LIBRARY)), None)
+    mapped = [
+        one for one in mapped_files(os.getpid()) if not one.endswith(DELETED)
+    ]  # such as an earlier trial's
+    library = next((one for one in mapped if Path(one).name.startswith(_LIBRARY)), None)
     if library is None:
         raise TareError(f"this Python has no {_LIBRARY} to try on", "try on a server: tare profile attach")
     with (

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -32,21 +31,36 @@ def test_an_indirect_function_of_a_process_that_is_not_known_is_refused_with_nam
         functions.named(f"memcpy@{LIBC}")
 
 
-LOADER = "import ctypes, sys; [print(ctypes.CDLL(line.strip())._handle, flush=True) for line in sys.stdin]"
-"""Program that loads each library that it reads the path of, and has few others to look through."""
+LOADER = """
+#include <dlfcn.h>
+#include <stdio.h>
+#include <string.h>
+int main(void) {
+    char path[4096];
+    while (fgets(path, sizeof path, stdin)) {
+        path[strcspn(path, "\\n")] = 0;
+        puts(dlopen(path, RTLD_NOW) ? "loaded" : dlerror());
+        fflush(stdout);
+    }
+}
+"""
+"""Program that loads each library that it reads the path of, and has no other functions to look through."""
 
 
 def test_a_library_that_is_loaded_later_is_found_then(tmp_path: Path) -> None:
-    copy = tmp_path / "libplugin-of-this-test.so"
-    command = (sys.executable, "-S", "-c", LOADER)
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as loader:
+    if shutil.which("gcc") is None:
+        pytest.skip("gcc is not installed")
+    copy, program = tmp_path / "libplugin-of-this-test.so", tmp_path / "loader"
+    compiler = ("gcc", "-o", program, "-x", "c", "-", "-ldl")
+    subprocess.run(compiler, input=LOADER, text=True, check=True, timeout=60)
+    with subprocess.Popen(program, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as loader:
         to, answers = loader.stdin, loader.stdout
         assert to is not None
         assert answers is not None
 
         def load(library: str) -> None:
             print(library, file=to, flush=True)
-            assert answers.readline()
+            assert answers.readline() == "loaded\n"
 
         load(LIBM)
         functions = functions_of(of_process(loader.pid))
