@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sqlite3
+import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
@@ -20,6 +21,7 @@ WRITES = "tare_writes"
 """Execution option of a transaction that will write: SQLite then takes its lock at the beginning."""
 
 _BUSY_S = 30.0
+_AGAIN_S = 0.01
 
 _PATIENCE = {
     "connect_timeout": 10,
@@ -52,7 +54,7 @@ def sqlite_engine(path: Path, *, create: bool) -> Engine:
     @event.listens_for(engine, "connect")
     def _set_up(connection: sqlite3.Connection, _record: Any) -> None:
         if not frozen:
-            (journal,) = connection.execute("PRAGMA journal_mode = WAL").fetchone()
+            journal = _write_ahead(connection)
             if journal != "wal":
                 raise LabError(
                     f"{path} lies where SQLite cannot write and be read at once (journal mode {journal})",
@@ -67,6 +69,22 @@ def sqlite_engine(path: Path, *, create: bool) -> Engine:
         connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
 
     return engine
+
+
+def _write_ahead(connection: sqlite3.Connection) -> str:
+    """Switches to WAL and returns the journal mode that then holds.
+
+    Of connections that switch a new file at once SQLite refuses some as busy, without the wait that its time-out
+    grants elsewhere."""
+    until = time.monotonic() + _BUSY_S
+    while True:
+        try:
+            (journal,) = connection.execute("PRAGMA journal_mode = WAL").fetchone()
+            return str(journal)
+        except sqlite3.OperationalError as error:
+            if error.sqlite_errorcode != sqlite3.SQLITE_BUSY or time.monotonic() > until:
+                raise
+        time.sleep(_AGAIN_S)
 
 
 def postgresql_engine(url: str) -> Engine:
