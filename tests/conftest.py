@@ -19,7 +19,7 @@ from tare.dbms.servers import start_mariadb, start_postgresql
 from tare.errors import ServerFailed
 from tests.servers import fill_server, make_duckdb, make_sqlite
 
-pytest_plugins = ("tests.ci.classes", "tests.ci.journal", "tests.ci.skips")
+pytest_plugins = ("tests.ci.classes", "tests.ci.journal", "tests.ci.skips", "tests.ci.workers")
 
 # One profile for CI and by hand: the same examples each time, and no limit on the time of one.
 settings.register_profile("tare", deadline=None, derandomize=True, print_blob=True)

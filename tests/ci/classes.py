@@ -4,7 +4,7 @@ A test belongs to one class, which says when it runs and what its failure means:
 
     exact     no server, no probe, no bound on time: a failure is a defect at once
     server    real servers, processes and signals, beside other tests: a failure is tried again, alone
-    paired    programs and load runs that leave most of the machine idle: two at a time, a failure is a defect
+    paired    programs and load runs that leave most of the machine idle: a few at a time, a failure is a defect
     alone     probes on busy servers, settings of the machine: one test at a time, a failure is a defect
 
 Two more markers narrow this down:
@@ -81,7 +81,7 @@ UNSTEADY = {
 MARKERS = (
     "exact: no server, no probe, no bound on time; a failure is a defect",
     "server: real servers and processes, beside other tests; a failure is tried again, alone",
-    "paired: leaves most of the machine idle; runs beside one other; a failure is a defect",
+    "paired: leaves most of the machine idle; runs beside two others; a failure is a defect",
     "alone: disturbs or is disturbed by other tests; runs by itself",
     "clock(reason): the outcome still depends on scheduling; a failure is tried again",
     "loss: data, harm, secrets, settings put back; a failure is never tried again",

@@ -53,8 +53,8 @@ RUST = Stage(
 EXACT = pytest_stage("exact", 600, "-n", "2", *POOL, "-m", "exact")
 SERVERS = pytest_stage("servers", 1500, "-n", "3", *POOL, "-m", "server")
 SMALL = Stage("small", (sys.executable, "-m", "tests.ci.small"), 900)
-# The file with most tests comes first, which is the longest one: both workers end at about the same time.
-PAIRED = pytest_stage("paired", 900, "-n", "2", "--dist", "loadfile", "-m", "paired")
+# Whole files come first, then the tests of `workers.APART`: all workers end at about the same time.
+PAIRED = pytest_stage("paired", 900, "-n", "3", "--dist", "loadfile", "-m", "paired")
 ALONE = pytest_stage("alone", 1200, "-m", "alone")
 
 

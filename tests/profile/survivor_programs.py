@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
 import math
 import os
@@ -55,10 +56,13 @@ class NotBuilt(Exception):
 def build(source: str) -> Path:
     """Path of the program, compiled again if a source is newer. Raises NotBuilt."""
     path = SOURCES / source
-    if part := PARTS.get(source):
-        library = SOURCES / part
-        _compile(LIBRARIES[library.suffix], library, BUILT / f"{library.stem}.so")
-    return _compile(COMPILERS[path.suffix], path, BUILT / path.stem)
+    BUILT.mkdir(parents=True, exist_ok=True)
+    with (BUILT / "lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)  # no test replaces the program that another one has just started
+        if part := PARTS.get(source):
+            library = SOURCES / part
+            _compile(LIBRARIES[library.suffix], library, BUILT / f"{library.stem}.so")
+        return _compile(COMPILERS[path.suffix], path, BUILT / path.stem)
 
 
 def _compile(compiler: Sequence[str], source: Path, program: Path) -> Path:
@@ -67,7 +71,6 @@ def _compile(compiler: Sequence[str], source: Path, program: Path) -> Path:
         return program
     if shutil.which(compiler[0]) is None:
         raise NotBuilt(f"{source.name} needs {compiler[0]}, which is not installed")
-    BUILT.mkdir(parents=True, exist_ok=True)
     libraries = LINKED if compiler[0] in ("gcc", "g++") else ()
     unfinished = program.with_suffix(f".{os.getpid()}")
     command = [*compiler, str(unfinished), str(source), *FLAGS.get(source.name, ()), *libraries]
