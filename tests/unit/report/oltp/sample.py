@@ -198,8 +198,10 @@ def _freezes(due: Floats, end: Floats) -> tuple[Freeze, ...]:
     ends = np.sort(end)
     found = []
     for before, next_ in pairwise(ends):
+        if next_ - before < 1:
+            continue
         waiting = int(((due < next_) & (end >= next_)).sum())
-        if next_ - before >= 1 and waiting >= 10:
+        if waiting >= 10:
             length_ns = int((next_ - before) * 1e9)
             found.append(Freeze(start_ns=int(before * 1e9), length_ns=length_ns, waiting=waiting))
     return tuple(found)
