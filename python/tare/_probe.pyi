@@ -454,12 +454,14 @@ class Image:
     """extents, cold_parts, symbols, inferred, edges (pairs), sites, own_plt_calls, other_plt_calls, indirect_sites"""
 
     def __init__(self, path: str | Path) -> None:
-        """Raises ProbeError: not there, not ELF, another machine's, names no function at all (stripped)."""
+        """Raises ProbeError: not there, not ELF, another machine's."""
     @staticmethod
     def of_process(pid: int) -> Image:
         """The file that this process runs, by the kernel's link where its path names another one by now, or none."""
     def check(self, pid: int) -> None:
         """Raises ProbeError unless this process has this very file mapped."""
+    def require_names(self) -> None:
+        """Raises ProbeError if no function has a name (stripped)."""
     def functions(self) -> list[Function]:
         """By address."""
     def find(self, name: str) -> list[Function]:

@@ -86,6 +86,10 @@ impl Image {
         self.read().check(pid).map_err(raise)
     }
 
+    fn require_names(&self) -> PyResult<()> {
+        self.read().require_names().map_err(raise)
+    }
+
     #[getter]
     fn path(&self) -> String {
         self.read().path().to_string_lossy().into_owned()

@@ -114,13 +114,18 @@ class Functions:
             )
         if image.is_indirect(plain):
             raise self._unknown_implementation(image, plain)
-        near = [one for one in image.near(plain) if one]
+        elsewhere = [] if library else self._libraries_with(plain)
+        near = [f"{plain}@{file}" for file in elsewhere] or [one for one in image.near(plain) if one]
         raise NoSuchFunction(
             f"{image.path} names no function {plain}",
             f"did you mean {', '.join(near)}?"
             if near
             else "the compiler may have made it part of its callers; name one of those, or install debug symbols",
         )
+
+    def _libraries_with(self, name: str) -> list[str]:
+        """Files of the loaded libraries that name a function so."""
+        return [PurePath(one.path).name for one in self._plugins() if one.find(name)]
 
     def all_named(self, name: str) -> list[Known]:
         """As many as there are; none is no error."""

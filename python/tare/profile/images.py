@@ -21,7 +21,9 @@ LARGE = 64 << 20
 
 
 def functions_of(server: Server) -> Functions:
-    """Raises UsageError with the image's own words (stripped, another machine's, not ELF), or
+    """Return the functions of the program and of the libraries that it has loaded.
+
+    Raises UsageError with the image's own words (no function has a name, another machine's, not ELF), or
     PrivilegeMissing."""
     from tare._probe import Image
 
@@ -31,6 +33,9 @@ def functions_of(server: Server) -> Functions:
         )
         program.check(server.pid)
     plugins = Plugins(server.pid, program)
+    if not _has_names(program) and not any(map(_has_names, plugins.loaded())):
+        with in_our_words():
+            program.require_names()
     return Functions(program, lambda name: _library(server.pid, name), plugins.loaded, server.pid)
 
 
@@ -76,6 +81,10 @@ def refused(error: OSError) -> TareError:
     if error.errno in (errno.EPERM, errno.EACCES):
         return PrivilegeMissing(what, step or "run Tare as root or as the server's user")
     return UsageError(what, step)
+
+
+def _has_names(image: Image) -> bool:
+    return image.counts["symbols"] + image.counts["inferred"] > 0
 
 
 def readable(pid: int, file: str) -> Path:

@@ -13,7 +13,7 @@ use super::{Image, debug, extents, indirect, running, symbols, usdt};
 use crate::{ProbeError, Result};
 
 impl Image {
-    /// Reads an executable or a library.
+    /// Reads an executable or a library, which may name no function.
     pub fn open(path: impl AsRef<Path>) -> Result<Self> {
         let path = std::path::absolute(path.as_ref()).unwrap_or_else(|_| path.as_ref().to_path_buf());
         let cache = Cache::new(file::open(&path)?);
@@ -25,9 +25,6 @@ impl Image {
         let memory = Memory::of(&path, &elf)?;
         let symbols = symbols::read(&elf, debug.as_ref(), &memory);
         let extents = extents::read(&elf, &memory);
-        if symbols.is_empty() {
-            return Err(nameless(&path, extents.len()));
-        }
         let links = Links::read(&elf, &memory);
         let code = Code::read(&symbols, extents, &links, &memory);
         let mut image = code.image(&memory, &links);
@@ -38,14 +35,22 @@ impl Image {
         image.first_load = first_load(&elf);
         Ok(image)
     }
+
+    /// An error if no function has a name.
+    pub fn require_names(&self) -> Result<()> {
+        if self.counts.symbols + self.counts.inferred > 0 {
+            return Ok(());
+        }
+        Err(nameless(&self.path, self.functions.len()))
+    }
 }
 
-fn nameless(path: &Path, extents: usize) -> ProbeError {
+fn nameless(path: &Path, functions: usize) -> ProbeError {
     let shown = path.display();
-    let what = if extents == 0 {
+    let what = if functions == 0 {
         format!("{shown} has neither symbols nor unwind tables: no function can be found in it")
     } else {
-        format!("{shown} is stripped: it has {extents} functions, and not one name")
+        format!("{shown} is stripped: it has {functions} functions, and none of them has a name")
     };
     let next = "install its debug symbols under /usr/lib/debug/.build-id (Debian: the package's -dbgsym, Fedora: dnf \
                 debuginfo-install), put the file that its .gnu_debuglink names beside it, or use a build that is not \

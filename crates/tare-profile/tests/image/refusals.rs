@@ -46,7 +46,7 @@ fn a_stripped_program_tells_how_many_functions_it_has_and_what_to_install() {
     let source =
         "__attribute__((noipa)) int f(int x) { return x + 1; } int main(int argc) { return f(argc); }";
     let Some(program) = Compiled::new(source, &[]) else { return };
-    let error = Image::open(program.stripped()).unwrap_err();
+    let error = Image::open(program.stripped()).unwrap().require_names().unwrap_err();
     assert!(error.what.contains("is stripped: it has"), "{error}");
     assert!(error.next_step.contains("debug symbols"), "{error}");
 }

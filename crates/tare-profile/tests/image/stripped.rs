@@ -43,6 +43,6 @@ fn symbols_of_another_build_are_not_taken() {
     let mut bytes = std::fs::read(&debug).unwrap();
     bytes.push(0);
     std::fs::write(&debug, bytes).unwrap();
-    let error = Image::open(&stripped).unwrap_err();
+    let error = Image::open(&stripped).unwrap().require_names().unwrap_err();
     assert!(error.what.contains("is stripped"), "{error}");
 }

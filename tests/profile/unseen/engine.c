@@ -1,0 +1,46 @@
+/* An engine in a library, and a front that calls it and has no names: what a stripped server is. */
+
+void txn(int number);
+
+#ifdef FRONT
+
+#include <unistd.h>
+
+int main(void)
+{
+    for (int number = 0;; number++) {
+        txn(number);
+        usleep(300);
+    }
+}
+
+#else
+
+static volatile long sum;
+
+static __attribute__((noipa)) void add(long most)
+{
+    for (long i = 0; i < most; i++)
+        sum += i;
+}
+
+__attribute__((noipa)) void culprit(int number)
+{
+    add(number % 7 == 0 ? 400000 : 20000);
+}
+
+__attribute__((noipa)) void step(int number)
+{
+    add(1000);
+    culprit(number);
+    add(1000);
+}
+
+void txn(int number)
+{
+    add(5000);
+    step(number);
+    add(5000);
+}
+
+#endif
