@@ -14,7 +14,8 @@ from typing import Any
 
 import pytest
 
-from tests.cli.running import Said, tare
+from tests.cli.running import Said, start, tare
+from tests.profile.servers import after_a_round
 
 pytestmark = pytest.mark.usefixtures("attach_works")
 
@@ -42,9 +43,13 @@ def running(*command: str | Path, **more: Any) -> Iterator[int]:
             process.kill()
 
 
-def attach(pid: int, out: Path, *more: str, duration: str = "14s") -> Said:
-    words = ("--pid", str(pid), "--txn", "function:txn", "--duration", duration, "--out", str(out))
-    return tare("profile", "attach", *words, "--json", "-", *more)
+def words(pid: int, out: Path, *more: str, duration: str = "14s", root: str = "txn") -> tuple[str, ...]:
+    asked = ("--pid", str(pid), "--txn", f"function:{root}", "--duration", duration, "--out", str(out))
+    return ("profile", "attach", *asked, "--json", "-", *more)
+
+
+def attach(pid: int, out: Path, *more: str, duration: str = "14s", root: str = "txn") -> Said:
+    return tare(*words(pid, out, *more, duration=duration, root=root))
 
 
 def path_to(report: Any, function: str) -> list[str]:
@@ -96,6 +101,38 @@ def test_a_program_that_was_replaced_on_disk_is_profiled_as_it_runs(tmp_path: Pa
         said = attach(pid, tmp_path / "p", "--budget", "60%", "--rounds", "3", duration="9s")
     assert said.code == 0, said.err
     assert path_to(said.result, "level2")[-2:] == ["level1", "level2"]
+
+
+def test_a_program_that_is_replaced_while_it_is_watched_is_profiled_to_the_end(tmp_path: Path) -> None:
+    program = built("table.c", tmp_path)
+    with running(program) as pid:
+        other = built("sort.c", tmp_path)
+        watching = start(
+            *words(pid, tmp_path / "p", "--budget", "60%", "--rounds", "3", "--name", "replaced")
+        )
+        after_a_round(tmp_path / "p" / "replaced")
+        other.replace(program)
+        out, err = watching.communicate(timeout=60)
+    assert watching.returncode == 0, err
+    report = json.loads(out)
+    assert len(report["rounds"]) > 1
+    assert path_to(report, "level2")[-2:] == ["level1", "level2"]
+
+
+def test_a_library_is_profiled_though_its_program_is_stripped(tmp_path: Path) -> None:
+    library, program = tmp_path / "libengine.so", tmp_path / "front"
+    source = SOURCES / "engine.c"
+    subprocess.run(["gcc", "-O2", "-g", "-fPIC", "-shared", "-o", library, source], check=True, timeout=60)
+    link = (f"-L{tmp_path}", "-lengine", f"-Wl,-rpath,{tmp_path}")
+    front = ("gcc", "-O2", "-s", "-DFRONT", "-o", program, source, *link)
+    subprocess.run(front, check=True, timeout=60)
+    with running(program) as pid:
+        unnamed = attach(pid, tmp_path / "p", duration="9s")
+        named = attach(pid, tmp_path / "p", "--budget", "60%", "--rounds", "3", root="txn@libengine.so")
+    assert unnamed.code == 2
+    assert "did you mean txn@libengine.so?" in unnamed.err
+    assert named.code == 0, named.err
+    assert path_to(named.result, "culprit")[-2:] == ["step", "culprit"]
 
 
 def test_a_program_that_is_in_memory_alone_is_profiled(tmp_path: Path) -> None:

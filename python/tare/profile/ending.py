@@ -19,13 +19,20 @@ class Ending(StrEnum):
     BUDGET = "budget"  # all probes were let go
     TOO_FEW = "too few"  # transactions
     STALLED = "stalled"  # no transaction ended any more
+    REFUSED = "refused"  # the kernel refused probes where it had set some before
     INTERRUPTED = "interrupted"
     SERVER_ENDED = "server ended"
 
     @property
     def cuts_a_round_short(self) -> bool:
         """Whether the last round was not analysed when it came."""
-        return self in (Ending.BUDGET, Ending.STALLED, Ending.INTERRUPTED, Ending.SERVER_ENDED)
+        return self in (
+            Ending.BUDGET,
+            Ending.STALLED,
+            Ending.REFUSED,
+            Ending.INTERRUPTED,
+            Ending.SERVER_ENDED,
+        )
 
     @property
     def state(self) -> State:

@@ -20,7 +20,9 @@ from random import Random
 from time import monotonic
 from typing import Protocol
 
+from tare._probe import ProbeError
 from tare.errors import TooFewTransactions
+from tare.measure.rig import reason
 from tare.profile import told
 from tare.profile.costs import MOST_CHANGE, Price
 from tare.profile.counting import BATCH, FEW, Counts
@@ -202,8 +204,9 @@ class Session:
         self.made = Made(price=price)
 
     def run(self, *, wait_s: float) -> Made:
-        """`wait_s`: for the first transaction. Ctrl-C and the server's end leave what was recorded until then; the
-        recorder is stopped in any case. Raises as `FirstLook.take` does."""
+        """`wait_s`: for the first transaction. Ctrl-C, the server's end and probes that cannot be set leave what was
+        recorded until then; the recorder is stopped in any case. Raises as `FirstLook.take` does, and ProbeError where
+        no round was analysed before."""
         made = self.made
         try:
             self._settle(self._first_look.take(wait_s))
@@ -217,6 +220,12 @@ class Session:
         except ServerEnded:
             made.probes_at_end = self._recording.timed
             self._end(Ending.SERVER_ENDED)
+        except ProbeError as error:
+            if made.findings is None:
+                raise
+            what, step = reason(error)
+            made.notes.append(f"probes could not be set any more: {what}; {step or 'profile again'}")
+            self._end(Ending.REFUSED, f"probes could not be set any more: {what}")
         except KeyboardInterrupt as interrupt:
             made.stopped_by = interrupt
             self._end(Ending.INTERRUPTED)
@@ -246,6 +255,9 @@ class Session:
                 made.probes_at_end = made.probes_at_end or recording.timed
                 self._end(Ending.SERVER_ENDED)
                 after = 0.0
+            except ProbeError:
+                if made.ending is not Ending.REFUSED:
+                    raise
         made.rates = Rates(self._counted_before, self._during, after)
 
     def _sum_up(self) -> None:

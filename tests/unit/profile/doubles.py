@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from tare._probe import ProbeError
 from tare.errors import TooFewTransactions
 from tare.profile.ending import Ending
 from tare.profile.functions import Known, Target
@@ -59,6 +60,7 @@ class NoRecorder:
         self.sets: list[Set] = []
         self.stepped_over: dict[int, int] = {}
         self.ends_at = float("inf")
+        self.refuses_at = float("inf")
         self.stopped = 0
         self.set_s = 0.0  # that a change of probes takes
 
@@ -79,6 +81,8 @@ class NoRecorder:
         watched = tuple(probe[0] for probe in probes if probe[0] != MARKER)
         assert all(probe[3] == (mode == "counting") for probe in probes if probe[0] != MARKER)
         self._clock.now += self.set_s
+        if self._clock.now >= self.refuses_at:
+            raise ProbeError(f"the kernel refused {len(probes)} probes\n  next: run as root")
         self.sets.append(Set(self._clock.now, watched, mode, purpose, round))
         return [(one, self._refused[one]) for one in watched if one in self._refused]
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 import pytest
 
+from tare._probe import ProbeError
 from tare.errors import UsageError
 from tare.profile import told
 from tare.profile.costs import Price
@@ -62,6 +63,7 @@ def play(
     asked: Asked | None = None,
     latency: Estimate | None = None,
     ends_at: float = float("inf"),
+    refuses_at: float = float("inf"),
     none_until: float = 0.0,
     ramps_until: float | None = None,
     swings: bool = False,
@@ -76,7 +78,7 @@ def play(
 ) -> Played:
     clock = Clock()
     recorder = NoRecorder(clock, dict.fromkeys(range(2, 50), 1.0) | dict(calls or {}), refused or {})
-    recorder.ends_at = ends_at
+    recorder.ends_at, recorder.refuses_at = ends_at, refuses_at
     recorder.set_s = set_s
     heard: list[told.Told] = []
     script = Script(list(steps or (step(2, 3),)))
@@ -444,3 +446,21 @@ def test_a_server_that_ends_leaves_what_was_made_until_then() -> None:
     assert played.made.rates.before == pytest.approx(RATE)
     assert played.made.rates.after == 0.0
     assert played.recorder.stopped == 1
+
+
+def test_probes_that_cannot_be_set_any_more_leave_what_was_made_until_then() -> None:
+    whole = play(step(2, 3), step(2), step(4, 5))
+    last = max(one.at for one in whole.sets if one.round == 2)
+    played = play(step(2, 3), step(2), step(4, 5), refuses_at=last)
+    assert played.made.ending is Ending.REFUSED
+    assert "the kernel refused" in played.made.ended
+    assert "run as root" in played.made.notes[-1]
+    assert played.made.findings is not None
+    assert [one.number for one in played.made.rounds] == [1, 2]
+    assert played.made.rates.after is None, "it was not looked at"
+    assert played.recorder.stopped == 1
+
+
+def test_probes_that_cannot_be_set_at_all_are_an_error() -> None:
+    with pytest.raises(ProbeError, match="the kernel refused"):
+        play(refuses_at=2.0)

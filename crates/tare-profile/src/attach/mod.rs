@@ -48,10 +48,9 @@ use tare_probe::{ProbeError, Result};
 use tare_rings::{Kind, Record};
 
 use self::batch::Prober;
-use self::bodies::Bodies;
 use self::goroutines::Goroutines;
 use self::moves::Moves;
-use self::plan::{Placed, Plan};
+use self::plan::{Placed, Plan, Sources};
 use self::readback::Readback;
 use self::slots::Slots;
 use self::stream::{Stream, Threads};
@@ -89,7 +88,7 @@ pub struct Attach {
     roots: Roots,
     watched: Watched,
     goroutines: Goroutines,
-    bodies: Bodies,
+    sources: Sources,
     follow_children: bool,
     functions: usize,
     /// Of them, those whose exits are watched.
@@ -187,7 +186,7 @@ impl Attach {
             roots,
             watched,
             goroutines: Goroutines::default(),
-            bodies: Bodies::default(),
+            sources: Sources::default(),
             follow_children,
             functions: 0,
             with_exits: 0,
@@ -362,8 +361,7 @@ impl Backend for Attach {
         loop {
             self.prober.begin_epoch()?;
             let known = |file, offset| self.prober.refused(file, offset).map(str::to_owned);
-            let bodies = &mut self.bodies;
-            let plan = Plan::make(targets, probes, mode, &pids, goroutines, bodies, known);
+            let plan = Plan::make(targets, probes, mode, &pids, goroutines, &mut self.sources, known);
             if let Some(set) = self.put(plan)? {
                 return self.keep(set, mode, &pids);
             }
@@ -380,8 +378,8 @@ impl Backend for Attach {
             entry_only: false,
         };
         let probes: Vec<Probe> = targets.iter().map(timed).collect();
-        let plan =
-            Plan::make(targets, &probes, Mode::Timing, &pids, goroutines, &mut self.bodies, |_, _| None);
+        let sources = &mut self.sources;
+        let plan = Plan::make(targets, &probes, Mode::Timing, &pids, goroutines, sources, |_, _| None);
         let entries = plan.batches.into_values().flatten().filter(|placed| !placed.leaves);
         let stepped = entries.filter(|placed| placed.steps > 0);
         stepped.map(|placed| (placed.function, placed.steps)).collect()

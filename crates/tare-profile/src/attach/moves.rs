@@ -42,7 +42,7 @@ impl Moves {
         let files = maps::executable_files(pids);
         for (pid, mapping) in &files {
             if !self.known.contains_key(&mapping.file())
-                && let Ok(object) = objects::find(&mapping.path, &[*pid])
+                && let Some(object) = objects::behind(mapping, *pid)
             {
                 self.known.insert(mapping.file(), known(&object));
             }
@@ -56,7 +56,7 @@ impl Moves {
             if spots.is_empty() || self.on.contains_key(&mapping.file()) {
                 continue;
             }
-            let Ok(object) = objects::find(&mapping.path, &[pid]) else { continue };
+            let Some(object) = objects::behind(&mapping, pid) else { continue };
             self.on.insert(mapping.file(), prober.put(Purpose::Move, &object, &spots)?);
         }
         Ok(())

@@ -1,12 +1,12 @@
 //! Which file a watched process really runs: its path may name another one by now, or another one here than there.
 
-use std::cell::OnceCell;
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::fs::{self, File};
 use std::ops::Range;
 use std::os::fd::AsRawFd;
 use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, OnceLock};
 
 use object::{Object as _, ObjectSymbol as _};
 use tare_probe::{ProbeError, Result};
@@ -26,7 +26,25 @@ pub(super) struct Object {
     file: File,
     id: maps::File,
     /// Addresses of code that Go compiled, once they are looked up.
-    go: OnceCell<Range<u64>>,
+    go: OnceLock<Range<u64>>,
+}
+
+/// Files that probes came to, each held open from its first use on. Addresses within a file are those of the file that
+/// was there then: what is at its path later has other functions at them, so it is never looked at again.
+#[derive(Debug, Default)]
+pub(super) struct Objects(HashMap<PathBuf, Arc<Object>>);
+
+impl Objects {
+    /// The file that `named` was when it was first used, as these processes run it.
+    pub(super) fn find(&mut self, named: &Path, pids: &[i32]) -> Result<Arc<Object>> {
+        if let Some(object) = self.0.get(named) {
+            let object = Arc::clone(object);
+            return object.patched_by_the_agent().map_or(Ok(object), Err);
+        }
+        let object = Arc::new(find(named, pids)?);
+        self.0.insert(named.to_owned(), Arc::clone(&object));
+        Ok(object)
+    }
 }
 
 impl Object {
@@ -43,7 +61,7 @@ impl Object {
         let id = identity(&file).map_err(|e| {
             ProbeError::os(format!("cannot read {}", name.display()), &e, "name another file")
         })?;
-        let object = Self { name: name.to_owned(), segments, file, id, go: OnceCell::new() };
+        let object = Self { name: name.to_owned(), segments, file, id, go: OnceLock::new() };
         object.patched_by_the_agent().map_or(Ok(object), Err)
     }
 
@@ -160,6 +178,11 @@ pub(super) fn find(named: &Path, pids: &[i32]) -> Result<Object> {
     Object::open(named)
 }
 
+/// The file behind a part of a process's memory, whatever its path names by now.
+pub(super) fn behind(mapping: &Mapping, pid: i32) -> Option<Object> {
+    Object::of(open_mapped(&mapping.path, pid, mapping)?, &mapping.path).ok()
+}
+
 /// The part of the process's memory that has this file, by what it is, not by its name.
 fn mapped<'a>(named: &Path, pid: i32, mappings: &'a [Mapping]) -> Option<&'a Mapping> {
     [named.to_owned(), inside(named, pid)].iter().find_map(|path| {
@@ -212,7 +235,9 @@ mod tests {
         let mapping = |_| {
             sleep(Duration::from_millis(1));
             let mappings = maps::read(child.id().cast_signed()).unwrap();
-            mappings.into_iter().find(|mapping| mapping.executable && mapping.path.ends_with("sleep"))
+            mappings
+                .into_iter()
+                .find(|mapping| mapping.executable && mapping.path == fs::canonicalize(program).unwrap())
         };
         let mapping = (0..10_000).find_map(mapping).expect("the program is mapped");
         (child, mapping)
@@ -230,6 +255,26 @@ mod tests {
         child.wait().unwrap();
         assert_eq!(found.name, name);
         assert_eq!(identity(&File::open(found.path()).unwrap()).unwrap(), id);
+    }
+
+    #[test]
+    fn a_file_is_the_same_from_its_first_use_on_whatever_comes_to_its_path() {
+        let name = std::env::temp_dir().join(format!("tare-objects-{}", std::process::id()));
+        fs::copy("/bin/sleep", &name).unwrap();
+        let (mut child, _) = sleeping(&name);
+        let pids = [child.id().cast_signed()];
+        let mut objects = Objects::default();
+        let first = objects.find(&name, &pids).unwrap().id();
+        let other = name.with_extension("other");
+        fs::copy("/bin/sleep", &other).unwrap();
+        fs::rename(&other, &name).unwrap();
+        let again = objects.find(&name, &pids).map(|object| object.id());
+        let anew = Objects::default().find(&name, &pids).map(|object| object.id());
+        child.kill().unwrap();
+        child.wait().unwrap();
+        fs::remove_file(&name).unwrap();
+        assert_eq!(again.unwrap(), first);
+        assert!(anew.is_err(), "what runs is not what is there");
     }
 
     #[test]

@@ -2,12 +2,13 @@
 
 use std::collections::HashMap;
 use std::path::Path;
+use std::sync::Arc;
 
 use tare_probe::{ProbeError, Result};
 
 use super::bodies::{Bodies, Body};
 use super::cookie::{cookie, exit_cookie, objection};
-use super::object::{self, Object};
+use super::object::{Object, Objects};
 use super::tier::{Purpose, Spot};
 use crate::backend::{Detail, FunctionId, Mode, Probe, Refused, Target};
 use crate::image::entry::Entry;
@@ -17,12 +18,19 @@ use crate::maps;
 /// `MAX_COUNTED` of attach_maps.h.
 const MOST_COUNTED: usize = 65_536;
 
+/// Files that probes came to, and what was read of their functions. Kept from plan to plan.
+#[derive(Debug, Default)]
+pub(super) struct Sources {
+    files: Objects,
+    bodies: Bodies,
+}
+
 /// What to put where.
 #[derive(Debug, Default)]
 pub(super) struct Plan {
     pub batches: HashMap<(maps::File, Purpose), Vec<Placed>>,
     /// The files of the batches, held open until the probes are set.
-    pub objects: HashMap<maps::File, Object>,
+    pub objects: HashMap<maps::File, Arc<Object>>,
     /// Functions that are counted, by the number that their counter has.
     pub counted: Vec<FunctionId>,
     pub refused: Vec<Refused>,
@@ -49,12 +57,13 @@ impl Plan {
         mode: Mode,
         pids: &[i32],
         goroutines: bool,
-        bodies: &mut Bodies,
+        sources: &mut Sources,
         known: impl Fn(maps::File, u64) -> Option<String>,
     ) -> Self {
+        let Sources { files, bodies } = sources;
         let targets: HashMap<_, _> = targets.iter().map(|target| (target.id, target)).collect();
         let mut plan = Self::default();
-        let mut objects: HashMap<&Path, Result<Object>> = HashMap::new();
+        let mut objects: HashMap<&Path, Result<Arc<Object>>> = HashMap::new();
         let mut taken: HashMap<(maps::File, u64), FunctionId> = HashMap::new();
         for probe in probes {
             let mut place = || -> std::result::Result<(maps::File, Placed, Vec<Spot>), String> {
@@ -66,7 +75,7 @@ impl Plan {
                     return Err("arguments of functions in Go are not where those of C are".to_owned());
                 }
                 let path = target.object.as_path();
-                let object = objects.entry(path).or_insert_with(|| object::find(path, pids));
+                let object = objects.entry(path).or_insert_with(|| files.find(path, pids));
                 let object = object.as_ref().map_err(|e| {
                     plan.unreadable = Some(e.clone());
                     e.what.clone()
