@@ -8,11 +8,8 @@ from collections.abc import Collection
 from contextlib import suppress
 from pathlib import Path
 
-import numpy as np
-
 from tare.dbms import local
-
-BREAKPOINT = 0xCC
+from tare.profile.other_tracers import breakpoints
 
 CRASH = re.compile(
     r"was terminated by signal|\bPANIC\b|got (signal|exception) \d|Assertion .*fail|\[FATAL\]|stack smashing"
@@ -22,26 +19,6 @@ CRASH = re.compile(
 """Lines in a server's log. A client's own errors look otherwise."""
 
 KERNEL = re.compile(r"uprobe|segfault|traps:|general protection|invalid opcode|BUG:|WARNING:|hung_task")
-
-
-def breakpoints(pid: int) -> int:
-    """Breakpoints in the process's code that its files do not have: probes that are still on."""
-    found = 0
-    with Path(f"/proc/{pid}/mem").open("rb") as memory:
-        for line in Path(f"/proc/{pid}/maps").read_text().splitlines():
-            addresses, mode, offset, _, inode, *path = line.split(maxsplit=5)
-            if "x" not in mode or inode == "0" or not path:
-                continue
-            begin, end = (int(address, 16) for address in addresses.split("-"))
-            with Path(f"/proc/{pid}/map_files/{begin:x}-{end:x}").open("rb") as file:
-                file.seek(int(offset, 16))
-                in_file = file.read(end - begin)
-            memory.seek(begin)
-            in_memory = memory.read(end - begin)
-            length = min(len(in_file), len(in_memory))
-            original, now = (np.frombuffer(code, np.uint8, length) for code in (in_file, in_memory))
-            found += int(np.count_nonzero((now == BREAKPOINT) & (original != BREAKPOINT)))
-    return found
 
 
 def probes_in(pid: int) -> int:

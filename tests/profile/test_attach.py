@@ -15,11 +15,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from benchmarks.profile_servers.harm import breakpoints
 
 from tare.cli.profile_call import SERVER_ENDED
 from tare.dbms.servers import RunningServer
 from tare.profile.backends import tried
+from tare.profile.other_tracers import breakpoints
 from tests.cli.running import Said, start, tare
 from tests.profile.servers import after_a_round, connect, fill, load, same_row, without_autocommit
 from tests.servers import own_server

@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 
+from tare._probe import Image, ProfileRecorder
 from tests.cli.running import Said, start, tare
 from tests.profile.servers import after_a_round
 
@@ -145,6 +146,22 @@ def test_a_program_that_is_in_memory_alone_is_profiled(tmp_path: Path) -> None:
         os.close(file)
     assert said.code == 0, said.err
     assert path_to(said.result, "level2")[-2:] == ["level1", "level2"]
+
+
+def test_another_tracer_is_noted(tmp_path: Path) -> None:
+    program = built("table.c", tmp_path)
+    [culprit] = Image(program).find("culprit")
+    target = (7, "culprit", str(program), culprit.address, culprit.size, culprit.parts)
+    with running(program) as pid:
+        other = ProfileRecorder.attach(tmp_path / "other", [pid], False)
+        try:
+            other.set([target], [(7, "site", False, False)], "timing", "probed", 1)
+            said = attach(pid, tmp_path / "p", "--budget", "60%", "--rounds", "1", duration="4s")
+        finally:
+            other.stop()
+    assert said.code == 0, said.err
+    [note] = [one for one in said.result["notes"] if "another tracer" in one]
+    assert f"in process {pid}" in note
 
 
 def test_workers_that_were_forked_are_watched_unless_they_are_not_wanted(tmp_path: Path) -> None:

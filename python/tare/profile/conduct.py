@@ -39,6 +39,7 @@ from tare.profile.first_look import FirstLook, NoTransactions
 from tare.profile.functions import Functions
 from tare.profile.health import WATCH_S, Death, Health, health_of
 from tare.profile.images import in_our_words
+from tare.profile.other_tracers import OtherTracers
 from tare.profile.pointers import PointerSearch
 from tare.profile.presets import of_dbms
 from tare.profile.prices import measured as measured_prices
@@ -182,6 +183,14 @@ def profiled(
             weight_of=recording.weight,
             batch=BATCH if subject.backend == "attach" else CHEAP_BATCH,
         )
+        others = OtherTracers(subject.server.pid)
+
+        def note_others() -> None:
+            for sentence in others.look() if compares else ():
+                session.made.notes.append(sentence)
+                tell(told.Noted(sentence))
+
+        note_others()
         health.begin()
         try:
             made = session.run(wait_s=min(LONGEST_WAIT_S, asked.duration_s) if wait_s is None else wait_s)
@@ -189,7 +198,7 @@ def profiled(
             raise _with_children(none, subject.server) from None
         if made.rates.after == 0 and workers_unwatched(subject.server):
             made.rates = replace(made.rates, after=None)
-        failure = _after(made, subject, health, reading, tell)
+        failure = _after(made, subject, health, reading, tell, note_others)
         if not made.rounds:
             _nothing(made, subject, failure)
         _caught_up(made, reading, refinement)
@@ -214,9 +223,14 @@ def _heard(
 
 
 def _after(
-    made: Made, subject: Subject, health: Health, reading: Reading, tell: Callable[[told.Told], None]
+    made: Made,
+    subject: Subject,
+    health: Health,
+    reading: Reading,
+    tell: Callable[[told.Told], None],
+    note_others: Callable[[], None],
 ) -> Failure | None:
-    """Return the failure of the server, if it ended or hangs once no probe is on."""
+    """Return the failure of the server, if it ended or hangs once no probe is on. Others may have come meanwhile."""
     probes = Probes.NONE
     if made.ending is Ending.SERVER_ENDED:
         probes = Probes.FUNCTIONS if made.probes_at_end else Probes.MARKERS
@@ -224,7 +238,9 @@ def _after(
         death = health.death()
         if death is None:
             tell(told.Detached(WATCH_S))
+            note_others()
             progress = health.progress()
+            note_others()
             death = health.death()
             if death is None and progress.standstill and (hung := _hung(progress.still, health, reading)):
                 return _hang(subject, health, reading, hung)

@@ -450,8 +450,8 @@ def test_a_server_that_ends_leaves_what_was_made_until_then() -> None:
 
 def test_probes_that_cannot_be_set_any_more_leave_what_was_made_until_then() -> None:
     whole = play(step(2, 3), step(2), step(4, 5))
-    last = max(one.at for one in whole.sets if one.round == 2)
-    played = play(step(2, 3), step(2), step(4, 5), refuses_at=last)
+    windows = [one.at for one in whole.of("probed") if one.round == 2]
+    played = play(step(2, 3), step(2), step(4, 5), refuses_at=windows[len(windows) // 2])
     assert played.made.ending is Ending.REFUSED
     assert "the kernel refused" in played.made.ended
     assert "run as root" in played.made.notes[-1]
