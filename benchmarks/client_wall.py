@@ -94,7 +94,7 @@ class Client:
         self._write(head)
 
     def run(self, sql: str) -> float:
-        """The time that the client prints, ms."""
+        """Return the time that the client prints, ms."""
         assert self._process.stdout
         self._write(f"{sql};\n")
         for line in self._process.stdout:
@@ -103,7 +103,7 @@ class Client:
         raise SystemExit(f"the client ended: {self._process.args!r}")
 
     def prepare(self, name: str, sql: str) -> None:
-        """Holds a statement prepared and explained, as Tare's session does (PostgreSQL)."""
+        """Prepare and explain a statement, and keep it, as Tare's session does (PostgreSQL)."""
         for statement in (f"PREPARE {name} AS {sql}", f"EXPLAIN EXECUTE {name}"):
             self.run(statement)
 
@@ -118,7 +118,8 @@ class Client:
 
 @dataclass(frozen=True)
 class Pair:
-    """One query by both: wall times, and CPU times of the server's process, in run order, ms."""
+    """Times of one query by Tare and by the client, in run order, ms: wall time, and CPU time of the server's
+    process."""
 
     name: str
     wall_ms: tuple[list[float], list[float]]  # the client's, Tare's
@@ -134,7 +135,8 @@ class Pair:
 
 
 def off(times: tuple[list[float], list[float]]) -> tuple[float, float, float] | None:
-    """Percent that Tare's are above the client's: the Hodges-Lehmann ratio less one, with its 95% interval."""
+    """Return by how many percent Tare's times exceed the client's: the Hodges-Lehmann ratio less one, with its 95%
+    interval."""
     ratio = ratio_of(*times)
     if ratio is None:
         return None
@@ -243,7 +245,7 @@ def on_mariadb(rows: int) -> Iterator[tuple[str, Client, dict[str, str]]]:
 
 
 def figures(dbms: str, client: str, pairs: Sequence[Pair], finest_ms: float) -> Iterator[Figure]:
-    """The farthest query of each kind: what is executed, and what is mostly planned."""
+    """Return the query of each kind that is farthest off: executed ones, and mostly planned ones."""
     for what, field, finest in (("wall time", "wall_ms", finest_ms), ("CPU time", "cpu_ms", 0.0)):
         for kind, planned in (("", False), (f", of which more than {PLANNED:.0%} is planning", True)):
             seen = {

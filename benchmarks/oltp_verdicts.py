@@ -107,7 +107,7 @@ def is_clean(run: OltpRun) -> bool:
 
 
 def kill_backend(server: RunningServer) -> None:
-    """As by the kernel when memory runs out: PostgreSQL ends all its sessions and recovers."""
+    """Kill a backend, as the kernel does when memory runs out: PostgreSQL ends all its sessions and recovers."""
     children = Path(f"/proc/{server.pid}/task/{server.pid}/children").read_text().split()
     for child in children:
         if b"127.0.0.1" not in (line := Path(f"/proc/{child}/cmdline").read_bytes()) and b"[local]" in line:
@@ -127,7 +127,7 @@ def kill_mariadb(server: RunningServer) -> None:
 
 
 def conflict(server: RunningServer) -> None:
-    """InnoDB makes readers that will write wait. From now on a fourth of the updates fail as in a deadlock."""
+    """Let a fourth of the updates fail from now on, as in a deadlock. InnoDB makes readers that will write wait."""
     session = find(server.url).connect(server.url, allow_writes=True)
     session.run(
         "CREATE OR REPLACE TRIGGER conflict BEFORE UPDATE ON usertable FOR EACH ROW IF rand() < 0.25 THEN "
@@ -137,7 +137,7 @@ def conflict(server: RunningServer) -> None:
 
 
 def freeze(seconds: float) -> Callable[[RunningServer], None]:
-    """All processes of the server stop for so long."""
+    """Stop all processes of the server for so long."""
 
     def stop(server: RunningServer) -> None:
         children = Path(f"/proc/{server.pid}/task/{server.pid}/children").read_text().split()
@@ -211,7 +211,7 @@ def server_of(dbms: str) -> Iterator[tuple[str, RunningServer | None]]:
 
 
 def all_of(cases: Sequence[Case], attempts: int, calm_s: float) -> Iterator[Made]:
-    """A server of its own for each DBMS and workload: what one run does to it is over before the next."""
+    """Servers, one for each DBMS and workload: what a run does to its server is over before the next run."""
     for dbms, workload in dict.fromkeys((one.dbms, one.workload) for one in cases):
         with server_of(dbms) as (url, server):
             carry_out(request(url, Load(connections=2, replace=True), workload, SCALE), lambda _: None)
@@ -266,7 +266,7 @@ def make(case: Case, url: str, server: RunningServer | None, number: int) -> Mad
 
 
 class Happening:
-    """What befalls the server, in a thread of its own."""
+    """Run what happens to the server in a thread of its own."""
 
     def __init__(self, case: Case, server: RunningServer | None) -> None:
         self._case, self._server = case, server
@@ -303,7 +303,7 @@ def cpu_s(pid: int) -> float:
 
 
 def wait_for_calm(at_most_s: float) -> None:
-    """Until all CPUs together were idle for 95% of a second."""
+    """Wait until all CPUs together were idle for 95% of a second."""
     until = time.monotonic() + at_most_s
     while time.monotonic() < until:
         before_s = busy_s()

@@ -46,7 +46,7 @@ class Call:
         connect_timeout_s: float,
         children: bool | None = None,
     ) -> int:
-        """The exit code."""
+        """Return the exit code."""
         destinations.check(self.given)
         subject = running.subject(asked, db, pid, connect_timeout_s, children)
         return self._made(subject, asked)
@@ -61,13 +61,13 @@ class Call:
         load: str | None,
         keep: bool,
     ) -> int:
-        """The exit code."""
+        """Return the exit code."""
         destinations.check(self.given)
         with starting.subject(asked, command, backend, user=user, load=load, keep=keep) as started:
             return self._made(started.subject, asked, wait_s=starting.WAIT_S, watch=started.watch)
 
     def refined(self, asked: Asked, which: str) -> int:
-        """The exit code."""
+        """Return the exit code."""
         destinations.check(self.given)
         run = open_run(which, Path(self.out))
         subject, begin_with = going_on.subject(run, asked)
@@ -121,7 +121,7 @@ class Call:
 
 
 def _without_a_report(run: Run, failure: Failure, none: TareError) -> WatchedServerEnded:
-    """What became of the server, where there is nothing else to report."""
+    """Return the error that reports what became of the server, where there is nothing else to report."""
     from tare.report.profile.failure import sentences
 
     names = {one.id: one.name for one in run.about.functions}

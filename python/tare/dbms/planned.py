@@ -10,7 +10,7 @@ _SCHEDULER_CLOCK = 2  # CPUCLOCK_SCHED: the scheduler's run time, exact also whi
 
 @dataclass(frozen=True, slots=True)
 class Planned:
-    """Both clocks between planning and execution.
+    """Readings of both clocks between planning and execution.
 
     `at_ns`: CLOCK_MONOTONIC, ns. `cpu_ns`: CPU clock of the process that planned, ns since its birth; None where it
     cannot be read."""
@@ -20,17 +20,17 @@ class Planned:
 
 
 def planned_by(pid: int) -> Planned:
-    """Read now, for a process that has just planned."""
+    """Read both clocks now, for a process that has just planned."""
     return Planned(time.monotonic_ns(), cpu_time_ns(pid))
 
 
 def planned_here() -> Planned:
-    """Read now, by the very process that has just planned."""
+    """Read both clocks now, by the very process that has just planned."""
     return Planned(time.monotonic_ns(), time.process_time_ns())
 
 
 def cpu_time_ns(pid: int) -> int | None:
-    """CPU time of all threads of a process since its birth, ns; None if there is no such process.
+    """Return the CPU time of all threads of a process since its birth, ns; None if there is no such process.
 
     By its POSIX CPU clock (clock_getcpuclockid(3)), which any user may read and which is not behind while it runs."""
     try:

@@ -137,7 +137,7 @@ class Watching(_Part):
 
 
 class Activity(_Part):
-    """What the kernel counted of the server in a window."""
+    """Counters of the server in a window."""
 
     seconds: float
     user_s: float  # CPU time in user mode
@@ -146,7 +146,8 @@ class Activity(_Part):
 
 
 class Prices(_Part):
-    """Of an entry and exit, ns, on a process of Tare's own on this machine (`tare.profile.prices`)."""
+    """Prices of a pair of an entry and an exit, ns, on a process of Tare's own on this machine
+    (`tare.profile.prices`)."""
 
     emulated_ns: float  # the kernel emulates the instructions at both ends
     stepped_ns: float  # it steps over both

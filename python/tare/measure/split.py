@@ -15,8 +15,9 @@ def phases_view(
     planning_inside: str,
     cpu_ns: int | None,
 ) -> Phases:
-    """`leader_cpu_1`: CPU clock of the leader's process at the first clock. `planned`: both clocks after planning; None
-    where planning is inside execution, for the reason `planning_inside`. `cpu_ns`: of all query processes. ns."""
+    """Return both phases. `leader_cpu_1`: CPU clock of the leader's process at the first clock. `planned`: both
+    clocks after planning; None where planning is inside execution, for the reason `planning_inside`. `cpu_ns`: of all
+    query processes. ns."""
     if planned is None:
         inside = Lack(Cause.PLANNING_INSIDE, planning_inside)
         return Phases(

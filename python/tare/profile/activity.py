@@ -1,4 +1,4 @@
-"""What the kernel counts of a server while no probe is on: time in user mode and voluntary context switches."""
+"""Counters of a server that the kernel keeps while no probe is on: time in user mode, voluntary context switches."""
 
 from __future__ import annotations
 
@@ -23,21 +23,21 @@ Task = tuple[int, int]
 
 @dataclass(frozen=True, slots=True)
 class Counters:
-    """Of all threads that a server has at one moment."""
+    """Counters of all threads that a server has at one moment."""
 
     user_ticks: dict[int, int]  # by process
     waits: dict[Task, int]
     busy_s: float = 0.0  # of the machine
 
     def since(self, before: Counters, seconds: float) -> Activity:
-        """Of threads that have ended in between, nothing is known: they are left out."""
+        """Return the differences. Threads that have ended in between are left out: nothing is known of them."""
         user = sum(ticks - before.user_ticks.get(pid, 0) for pid, ticks in self.user_ticks.items())
         waits = sum(count - before.waits.get(task, 0) for task, count in self.waits.items())
         return Activity(seconds, user / _TICKS_A_SECOND, waits, self.busy_s - before.busy_s)
 
 
 def counters(server: Server) -> Counters:
-    """Of a server that has ended, empty ones."""
+    """Read the counters; those of a server that has ended are empty."""
     user: dict[int, int] = {}
     waits: dict[Task, int] = {}
     for pid in server.processes():
@@ -52,7 +52,7 @@ def counters(server: Server) -> Counters:
 
 
 def _busy_s() -> float:
-    """CPU time of all processes, of interrupts, and what the hypervisor took."""
+    """Return the CPU time of all processes and interrupts, and the time that the hypervisor took, s."""
     user, nice, system, _, _, irq, softirq, steal = map(int, Path("/proc/stat").read_text().split()[1:9])
     return (user + nice + system + irq + softirq + steal) / _TICKS_A_SECOND
 

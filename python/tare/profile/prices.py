@@ -1,4 +1,4 @@
-"""What probes cost on this machine, measured on a process of our own before any other is touched.
+"""Prices of probes on this machine, measured on a process of our own before any other is touched.
 
 A virtual machine pays up to ten times as much as bare metal for each trap, and for each instruction that the kernel
 steps over: no list of prices holds for both.
@@ -22,19 +22,19 @@ BURSTS = 12
 
 @dataclass(frozen=True, slots=True)
 class Prices:
-    """Of an entry and exit, ns."""
+    """Prices of a pair of an entry and an exit, ns."""
 
     emulated_ns: float  # the kernel emulates the instructions at both ends
     stepped_ns: float  # it steps over both
 
     @property
     def step_ns(self) -> float:
-        """What an end costs more where the kernel steps over the instruction."""
+        """Additional price of an end where the kernel steps over the instruction, ns."""
         return max(0.0, (self.stepped_ns - self.emulated_ns) / 2)
 
 
 def measured() -> Prices | None:
-    """None: no probe can be set on a process of our own, and so on no other."""
+    """Measure the prices. None: no probe can be set on a process of our own, and so on no other."""
     from tare._probe import ProbeError
 
     command = [sys.executable, "-m", "tare.profile.bursts"]
@@ -51,7 +51,7 @@ def measured() -> Prices | None:
 
 
 def _of(child: subprocess.Popen[str], file: Path) -> Prices:
-    """Raises ProbeError, OSError, ValueError."""
+    """Measure the prices. Raises ProbeError, OSError, ValueError."""
     from tare._probe import Image, ProfileRecorder
     from tare._probe import __file__ as library
     from tare.profile.functions import Functions
@@ -73,7 +73,7 @@ def _of(child: subprocess.Popen[str], file: Path) -> Prices:
 
 
 def _burst_ns(child: subprocess.Popen[str], which: str) -> float:
-    """Of one call, in the shortest burst."""
+    """Return the time of one call in the shortest burst, ns."""
     assert child.stdin is not None
     assert child.stdout is not None
     found = []

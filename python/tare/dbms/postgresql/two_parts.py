@@ -37,7 +37,7 @@ class DeadlinePassed(Exception):
 
 
 class TwoParts:
-    """Sender on the plain connection of `pgconn`, which uses the same socket."""
+    """Sends on the plain connection of `pgconn`, which uses the same socket."""
 
     def __init__(self, pgconn: PGconn) -> None:
         self._pgconn = pgconn
@@ -96,8 +96,8 @@ def _send(line: socket.socket, data: bytes, deadline: float | None) -> None:
 
 
 def _first_answer(line: socket.socket, deadline: float | None) -> int | None:
-    """BindComplete or ErrorResponse, which end the first part. None for a connection that is lost, or for more notices
-    than are looked at."""
+    """Wait for BindComplete or ErrorResponse, which end the first part. Returns None for a connection that is lost, or
+    for more notices than are looked at."""
     _poll(line, select.POLLIN, deadline)
     while True:
         try:
@@ -133,7 +133,7 @@ _SYNC = _message(b"S", b"")
 
 
 def _deciding(answers: bytes) -> int | None:
-    """The first BindComplete or ErrorResponse among the server's messages."""
+    """Return the first BindComplete or ErrorResponse among the server's messages."""
     at = 0
     while at + 5 <= len(answers):
         if answers[at] in (_BIND_COMPLETE, _ERROR):

@@ -34,7 +34,7 @@ this its error alone is above 15%."""
 
 @dataclass(frozen=True, slots=True)
 class Activity:
-    """What the kernel counted of a server in one window."""
+    """Counters of a server in one window."""
 
     seconds: float
     user_s: float  # CPU time in user mode, of all its threads
@@ -42,15 +42,16 @@ class Activity:
     busy_s: float  # CPU time of the whole machine
 
     def rate(self, of: Counter) -> float:
-        """Per second."""
+        """Return the counters per second."""
         return (self.waits if of is Counter.WAITS else self.user_s) / self.seconds
 
 
 def markers_loss(
     ends: Ints, windows: Sequence[Window], activity: Mapping[int, Activity]
 ) -> MarkersLoss | None:
-    """`ends`: of transactions, ns, ascending; `activity`: by window. None: nothing that the kernel counts stands for
-    this server's transactions, or there are too few pairs of windows."""
+    """Return the throughput that the markers alone take. `ends`: ends of transactions, ns, ascending; `activity`: by
+    window. None: nothing that the kernel counts stands for this server's transactions, or there are too few pairs of
+    windows."""
     seen = [(one, activity[one.number]) for one in windows if one.number in activity]
     by = _counter(ends, seen)
     if by is None:
@@ -86,10 +87,10 @@ def loss(
     counting_s: float,
     allowed_on: float,
 ) -> Loss:
-    """`windows`: all of the profile. `throughput`: lost between windows with the markers alone and those with all
-    probes, over all rounds. `predicted`: by round, time that its probes add to a transaction, as a share of it without
-    any probe; `predicted_markers`: the same of the markers. `counting_s`: seconds of throughput that counting took,
-    predicted."""
+    """Return the loss of the whole profile. `windows`: all of the profile. `throughput`: lost between windows with
+    the markers alone and those with all probes, over all rounds. `predicted`: by round, time that its probes add to a
+    transaction, as a share of it without any probe; `predicted_markers`: the same of the markers. `counting_s`:
+    seconds of throughput that counting took, predicted."""
     total = (
         (max(one.end_ns for one in windows) - min(one.begin_ns for one in windows)) / 1e9 if windows else 0.0
     )
@@ -126,8 +127,8 @@ SATURATED = 0.9
 
 
 def cycle_ns(mean_ns: float, rate: float, busy: float, cpus: int) -> float:
-    """Time in which a machine makes one transaction, which its probes lengthen: a share of this is lost of the
-    throughput. `rate`: transactions a second; `busy`: CPUs of the machine that are busy, of `cpus` (0: plenty).
+    """Return the time in which a machine makes one transaction, which its probes lengthen: a share of this is lost of
+    the throughput. `rate`: transactions a second; `busy`: CPUs of the machine that are busy, of `cpus` (0: plenty).
 
     Where the CPUs have nothing to spare it is what a transaction has of them, its client's part and its waits for a CPU
     included. Else it is its duration, or the CPU time that it takes in all where that is more."""
@@ -139,7 +140,7 @@ def cycle_ns(mean_ns: float, rate: float, busy: float, cpus: int) -> float:
 
 
 def share_of(added: float) -> float:
-    """Share of the throughput that is lost where a transaction takes `added` of its time longer."""
+    """Return the share of the throughput that is lost where a transaction takes `added` of its time longer."""
     return added / (1 + added)
 
 
@@ -148,7 +149,7 @@ def _seconds(windows: Sequence[Window]) -> float:
 
 
 def _on_top(first: Estimate, second: Estimate) -> Estimate:
-    """Share that is lost to both. Their errors are taken for independent."""
+    """Return the share that is lost to both. Their errors are taken for independent."""
     left = [-math.log1p(-min(one, 0.999999)) for one in (first.value, first.low, first.high)]
     right = [-math.log1p(-min(one, 0.999999)) for one in (second.value, second.low, second.high)]
     value = left[0] + right[0]
@@ -158,7 +159,7 @@ def _on_top(first: Estimate, second: Estimate) -> Estimate:
 
 
 def _over_time(parts: Sequence[tuple[Estimate, float]], more: float) -> Estimate:
-    """Sum of losses, each in its share of the time, and of `more`."""
+    """Return the sum of losses, each in its share of the time, and of `more`."""
     value = more + math.fsum(one.value * share for one, share in parts)
     below = math.hypot(*((one.value - one.low) * share for one, share in parts))
     above = math.hypot(*((one.high - one.value) * share for one, share in parts))

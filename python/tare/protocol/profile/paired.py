@@ -36,7 +36,8 @@ T = TypeVar("T")
 
 
 def neighbours(windows: Iterable[T], is_first: Callable[[T], bool]) -> Iterator[tuple[T, T]]:
-    """Pairs of neighbours of different kinds, each window in one pair at most: the one of the first kind first."""
+    """Return pairs of neighbours of different kinds, each window in one pair at most: the one of the first kind
+    first."""
     waiting: T | None = None
     for window in windows:
         if waiting is None or is_first(waiting) == is_first(window):

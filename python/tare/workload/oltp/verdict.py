@@ -12,7 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 
 class Fact(BaseModel):
-    """`kind` names it; its other fields are its figures."""
+    """Fact of which `kind` is the name; its other fields are its figures."""
 
     model_config = ConfigDict(frozen=True, extra="ignore")
 
