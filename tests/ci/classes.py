@@ -37,6 +37,7 @@ PAIRED = (
     "tests/crash/test_oltp_interrupts.py",
     "tests/crash/test_oltp_refusals.py",
     "tests/crash/test_oltp_servers.py",
+    "tests/profile/test_programs.py",
     "tests/profile/test_survivors.py",
 )
 

@@ -5,12 +5,9 @@ from __future__ import annotations
 import json
 import os
 import re
-import shutil
 import signal
 import subprocess
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -21,10 +18,9 @@ from tare.dbms.servers import RunningServer
 from tare.profile.backends import tried
 from tare.profile.other_tracers import breakpoints
 from tests.cli.running import Said, start, tare
+from tests.profile.own_programs import attaching, built, running
 from tests.profile.servers import after_a_round, connect, fill, load, same_row, without_autocommit
 from tests.servers import own_server
-
-PROGRAMS = Path(__file__).parent / "programs"
 
 pytestmark = pytest.mark.usefixtures("attach_works")
 
@@ -195,33 +191,12 @@ def test_a_backend_that_dies_of_a_signal_is_named_with_it(tmp_path: Path) -> Non
     assert (failure["kind"], failure["process"], failure["signal"]) == ("process ended", victim[0], 9)
 
 
-@contextmanager
-def program(source: str, tmp_path: Path, *words: str) -> Iterator[subprocess.Popen[bytes]]:
-    """A program of this folder, compiled and running within the block, with these arguments."""
-    compiler = shutil.which("cc")
-    if compiler is None:
-        pytest.skip("there is no C compiler")
-    file = tmp_path / Path(source).stem
-    subprocess.run([compiler, "-O1", "-pthread", "-o", file, PROGRAMS / source], check=True, timeout=60)
-    running = subprocess.Popen([file, *words])
-    try:
-        time.sleep(0.5)
-        yield running
-    finally:
-        running.kill()
-        running.wait()
-
-
-def attach_to(pid: int, out: Path, *more: str) -> subprocess.Popen[str]:
-    words = ("profile", "attach", "--pid", str(pid), "--txn", "function:transaction", "--out", str(out))
-    return start(*words, "--json", "-", *more)
-
-
 def test_probes_within_a_hot_lock_are_let_go_after_two_pairs_of_windows(tmp_path: Path) -> None:
     """Predicted to cost 8% of 16%, they make whoever waits for the lock sleep."""
-    with program("hot_lock.c", tmp_path) as server:
+    with running(built("hot_lock.c", tmp_path, "-O1")) as server:
         began = time.monotonic()
-        run = attach_to(server.pid, tmp_path, "--functions", "within", "--budget", "16%", "--duration", "40s")
+        more = ("--functions", "within", "--budget", "16%", "--duration", "40s")
+        run = attaching(server.pid, tmp_path, *more, root="transaction")
         out, err = run.communicate(timeout=90)
         assert server.poll() is None
     assert run.returncode == 0, err
@@ -236,34 +211,6 @@ def test_probes_within_a_hot_lock_are_let_go_after_two_pairs_of_windows(tmp_path
     assert "let go of within" in " ".join(found["headline"])
 
 
-@pytest.mark.parametrize("ends", ["hangs", "dies"])
-def test_a_program_that_hangs_or_dies_under_probes_is_the_headline(ends: str, tmp_path: Path) -> None:
-    """Asked to by a signal: one of its threads leaves with the lock, or aborts."""
-    with program("fragile.c", tmp_path) as server:
-        run = attach_to(
-            server.pid,
-            tmp_path,
-            *("--functions", "within", "--duration", "14s", "--budget", "90%", "--name", ends),
-        )
-        time.sleep(9)
-        server.send_signal(signal.SIGUSR1 if ends == "hangs" else signal.SIGUSR2)
-        out, err = run.communicate(timeout=60)
-    assert run.returncode == SERVER_ENDED, err
-    found = json.loads(out)
-    assert found["rates"]["after"] == 0
-    if ends == "hangs":
-        assert found["failure"]["kind"] == "server hangs"
-        assert found["failure"]["threads"] >= 1
-        assert " hangs: " in found["headline"][0]
-    else:
-        assert found["failure"]["signal"] == signal.SIGABRT
-        assert "signal 6, SIGABRT" in found["headline"][0]
-        assert found["failure"]["thread"] is not None
-        assert found["failure"]["function"] in ("transaction", ""), (
-            "abort() is called by the transaction itself"
-        )
-
-
 def test_the_trial_of_the_backend_can_be_made_again_in_one_process() -> None:
     """The library that the first one loaded is still in memory, though its file is gone."""
     for _ in range(2):
@@ -275,7 +222,7 @@ def test_a_root_that_is_called_millions_of_times_a_second_is_refused_before_it_i
     tmp_path: Path,
 ) -> None:
     """All its time would go into the probes. What calls it a thousand times is named instead."""
-    with program("hot_root.c", tmp_path, str(tmp_path / "count")) as server:
+    with running(built("hot_root.c", tmp_path, "-O1"), tmp_path / "count") as server:
         words = ("--pid", str(server.pid), "--txn", "function:root", "--out", str(tmp_path / "profiles"))
         said = tare("profile", "attach", *words, timeout=60)
         assert server.poll() is None
@@ -284,25 +231,6 @@ def test_a_root_that_is_called_millions_of_times_a_second_is_refused_before_it_i
     assert re.search(r"to time what marks a transaction \(root, entered [\d,]{7,} times a second\)", said.err)
     assert "such as a function that calls it (serve)" in said.err
     assert not list((tmp_path / "profiles").glob("*"))
-
-
-def test_named_functions_are_watched_in_one_round(tmp_path: Path) -> None:
-    with program("fragile.c", tmp_path) as server:
-        run = attach_to(
-            server.pid,
-            tmp_path,
-            "--functions",
-            "within",
-            "--duration",
-            "10s",
-            "--budget",
-            "90%",
-            "--rounds",
-            "4",
-        )
-        out, err = run.communicate(timeout=60)
-    assert run.returncode == 0, err
-    assert [one["number"] for one in json.loads(out)["rounds"]] == [1]
 
 
 DEAR = ("--budget", "99%")

@@ -1,0 +1,66 @@
+"""Programs of the tests' own that are compiled, run and watched by `tare profile attach`."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.cli.running import Said, start, tare
+
+SOURCES = Path(__file__).parent / "programs"
+COMPILERS = {".c": "gcc", ".cpp": "g++"}
+
+
+def built(source: str, folder: Path, *flags: str, name: str = "") -> Path:
+    """Compile a source of `programs` into `folder`. Skip the test where there is no compiler."""
+    file = SOURCES / source
+    compiler = COMPILERS[file.suffix]
+    if shutil.which(compiler) is None:
+        pytest.skip(f"{compiler} is not installed")
+    program = folder / (name or file.stem)
+    command = [compiler, "-O2", "-g", "-pthread", "-o", program, file, *flags]
+    subprocess.run(command, check=True, timeout=60)
+    return program
+
+
+@contextmanager
+def running(*command: str | Path, **more: Any) -> Iterator[subprocess.Popen[bytes]]:
+    """Run a program until the end of the block."""
+    with subprocess.Popen([str(word) for word in command], **more) as process:
+        try:
+            time.sleep(0.5)
+            yield process
+        finally:
+            process.kill()
+
+
+def words(pid: int, out: Path, *more: str, root: str = "txn") -> tuple[str, ...]:
+    """Return the command that profiles the process, with its report as JSON."""
+    asked = ("--pid", str(pid), "--txn", f"function:{root}", "--out", str(out), "--json", "-")
+    return ("profile", "attach", *asked, *more)
+
+
+def attach(pid: int, out: Path, *more: str, root: str = "txn", duration: str = "14s") -> Said:
+    return tare(*words(pid, out, *more, "--duration", duration, root=root))
+
+
+def attaching(pid: int, out: Path, *more: str, root: str = "txn") -> subprocess.Popen[str]:
+    return start(*words(pid, out, *more, root=root))
+
+
+def path_to(report: Any, function: str) -> list[str]:
+    """Names from the transaction down to the path of this function with the largest share."""
+    nodes = {node["path"]: node for node in report["nodes"]}
+    at = max((one for one in nodes.values() if one["name"] == function), key=lambda one: one["covariance"])
+    names = [at["name"]]
+    while at["parent"] is not None:
+        at = nodes[at["parent"]]
+        names.append(at["name"])
+    return names[::-1]
