@@ -91,7 +91,8 @@ def test_an_unmodified_postgresql_is_taken_apart_from_within(version: str, tmp_p
 
 def test_a_load_is_run_beside_and_ends_with_it(stopped: ServerRecord, tmp_path: Path) -> None:
     pid = tmp_path / "load.pid"
-    psql = f"echo $$ > {pid}; while true; do psql -q '{stopped.url}' -c 'SELECT 1' || exit 1; done"
+    psql = f"PGPASSWORD=Xq7Za psql -q '{stopped.url}' -c 'SELECT 1'"
+    psql = f"echo $$ > {pid}; while true; do {psql} || exit 1; done"
     if subprocess.run(["which", "psql"], capture_output=True, check=False, timeout=60).returncode:
         pytest.skip("psql is not installed")
     said = tare(
@@ -100,6 +101,8 @@ def test_a_load_is_run_beside_and_ends_with_it(stopped: ServerRecord, tmp_path: 
     )
     assert said.code == 0, said.err
     assert said.result["transactions"] > 0
+    kept = [path.read_text() for path in (tmp_path / "p").rglob("*.json")]
+    assert not any("Xq7Za" in text for text in (said.out, said.err, *kept))
     assert not Path(f"/proc/{pid.read_text().strip()}").exists()
 
 

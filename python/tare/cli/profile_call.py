@@ -10,7 +10,7 @@ from pathlib import Path
 from tare.cli import destinations
 from tare.cli.profile_live import shown
 from tare.cli.profile_report import built
-from tare.dbms.url import redacted_command
+from tare.dbms.redaction import redacted_command
 from tare.errors import NoSuchProfile, TareError, TooFewTransactions, WatchedServerEnded
 from tare.interruption import exit_code_of
 from tare.lab.profile_about import Failure

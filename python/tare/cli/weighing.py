@@ -101,7 +101,7 @@ def weigh(
 
 def command_line() -> str:
     """The command as it was given, without passwords of databases."""
-    from tare.dbms.url import redacted_command
+    from tare.dbms.redaction import redacted_command
 
     return shlex.join(["tare", *redacted_command(sys.argv[1:])])
 

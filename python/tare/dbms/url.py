@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import parse_qsl, quote, unquote, urlsplit
@@ -160,27 +160,6 @@ def _harmless(url: str) -> dict[str, str]:
 def shown_name(text: str) -> str:
     """A word that is no URL, as it may be shown: what is more than a plain name may hold a password."""
     return text if re.fullmatch(r"[\w.-]{1,40}", text) else "(not shown: it may hold a password)"
-
-
-def redacted_command(words: Sequence[str]) -> list[str]:
-    """The words of a command without the passwords of its databases, also in `--db=URL`."""
-    shown = []
-    option = ""
-    for word in words:
-        name, sign, value = word.partition("=") if word.startswith("--") else ("", "", word)
-        is_database = (name if sign else option) in DATABASE_OPTIONS
-        readable = redacted(value) if is_database or not is_conninfo(value) else _without_conninfo(value)
-        shown.append(f"{name}{sign}{readable}")
-        option = word
-    return shown
-
-
-def _without_conninfo(word: str) -> str:
-    """A word that may be SQL: shown as it is unless it is a connection string."""
-    try:
-        return redacted(url_of(word))
-    except UsageError:
-        return word
 
 
 def scrubbed(text: str, *secrets: str | None) -> str:

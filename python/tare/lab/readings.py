@@ -31,6 +31,7 @@ from types import SimpleNamespace
 from typing import Any, cast
 
 from tare._probe import CpuTicks, Exit, Machine, Process, Timeline
+from tare.dbms.redaction import redacted_text
 from tare.errors import LabError, LabTooNew
 from tare.lab.schema import OVERALL_TICKS
 from tare.measure.differences import COUNTERS, Life
@@ -119,14 +120,24 @@ def _machine(machine: Machine) -> dict[str, Any]:
 
 
 def _life(life: Life) -> list[Any]:
-    ended = [[_row(exit_.process, _PROCESS), *(_row(exit_, _EXIT) or ())] for exit_ in life.exits]
-    return [_row(life.before, _PROCESS), _row(life.after, _PROCESS), ended]
+    ended = [[_process(exit_.process), *(_row(exit_, _EXIT) or ())] for exit_ in life.exits]
+    return [_process(life.before), _process(life.after), ended]
 
 
 def _leader(reading: LeaderReading | None) -> list[Any] | None:
     if reading is None:
         return None
-    return [_row(reading.process, _PROCESS), _row(reading.timeline, _TIMELINE)]
+    return [_process(reading.process), _row(reading.timeline, _TIMELINE)]
+
+
+def _process(process: Process | None) -> list[Any] | None:
+    """A process's counters, and its command line without passwords."""
+    if process is None:
+        return None
+    return [
+        redacted_text(value) if name == "cmdline" else value
+        for name, value in zip(_PROCESS, _row(process, _PROCESS) or (), strict=True)
+    ]
 
 
 # From JSON ----------------------------------------------------------------------

@@ -10,6 +10,7 @@ from typing import Any
 
 from tare.dbms.base import Role, Server
 from tare.dbms.known import server_of
+from tare.dbms.redaction import redacted_text
 from tare.experiment.specification import Specification
 from tare.lab.schema import ELAPSED_PARTS, OVERALL_TICKS, PROCESS_COUNTERS
 from tare.measure.differences import was_active
@@ -114,7 +115,7 @@ def _process(use: ProcessUse, dbms: str) -> Row:
         "pid": use.pid,
         "ppid": use.ppid,
         "comm": clean(use.comm),
-        "cmdline": clean(use.cmdline),
+        "cmdline": clean(redacted_text(use.cmdline)),
         "role": use.role.value,
         "dbms": _whose(use, dbms),
         "fate": use.fate.value,

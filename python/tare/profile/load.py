@@ -10,6 +10,7 @@ from contextlib import suppress
 from types import TracebackType
 from typing import IO
 
+from tare.dbms.redaction import redacted_text
 from tare.errors import UsageError
 from tare.profile import told
 
@@ -46,7 +47,7 @@ class Load:
         if isinstance(event, told.Waiting) and code is not None:
             if event.seconds > 30 and code != 0:
                 raise UsageError(
-                    f"--load {self._command}: ended with exit code {code}: {self._last_lines()}",
+                    f"--load {redacted_text(self._command or '')}: ended with exit code {code}: {self._last_lines()}",
                     "try it by hand against the running server",
                 )
             self._stop()
@@ -81,4 +82,4 @@ class Load:
             return ""
         self._said.seek(0)
         lines = self._said.read().decode(errors="replace").splitlines()
-        return " / ".join(line.strip() for line in lines[-_LAST:] if line.strip())
+        return redacted_text(" / ".join(line.strip() for line in lines[-_LAST:] if line.strip()))

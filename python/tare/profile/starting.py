@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from tare.dbms import local
 from tare.dbms.known import SERVERS
+from tare.dbms.redaction import redacted_command
 from tare.errors import ServerFailed, UsageError
 from tare.profile import launch, told
 from tare.profile.conduct import Opened, Subject, did_not_run, transactions_of
@@ -78,7 +79,7 @@ def subject(
                 transactions=found,
                 backend=backend,
                 opened=lambda path: _loaded(path, _opened(backend, started.folder), started),
-                shown=" ".join(command),
+                shown=" ".join(redacted_command(command)),
                 folder=started.folder,
                 exit_code=lambda: started.ended,
             ),

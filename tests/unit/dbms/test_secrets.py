@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 from urllib.parse import quote
 
 import pytest
@@ -11,8 +12,9 @@ from hypothesis import strategies as st
 from psycopg.conninfo import conninfo_to_dict
 
 from tare.dbms.conninfo import as_url, connection_parameters, is_conninfo, url_of
+from tare.dbms.redaction import redacted_command, redacted_text
 from tare.dbms.registry import find
-from tare.dbms.url import file_path, parse, redacted, redacted_command, scheme_of, shown_name
+from tare.dbms.url import file_path, parse, redacted, scheme_of, shown_name
 from tare.errors import TareError, UsageError
 from tare.experiment.specification import DbmsSpec
 from tare.lab.store import open_lab
@@ -104,6 +106,46 @@ def test_no_form_of_an_address_shows_its_secret(form: str, secret: str, encoded:
     if not is_conninfo(text):
         assert not shows(re.sub(r"password=.*|Url\(.*", "", told(parse, text))), text
         assert not shows(told(file_path, text)) or text.startswith("sqlite"), text
+
+
+SHELL = (
+    "pgbench -c 4 postgresql://u:{}@h/d -T 5",
+    "pgbench 'postgresql://u:{}@h:1/d?sslmode=require'",
+    "PGPASSWORD={} pgbench -h h d",
+    "MYSQL_PWD={} mysqlslap",
+    'psql "host=h password={} user=u" -c "SELECT 1"',
+    "psql \"host=h password='{}' user=u\"",
+    "mysqlslap -uroot -p{} --iterations=5",
+    "mariadb -u root --password={} d",
+    "mariadb --password {} d",
+    "sysbench --pgsql-password={} --threads=4 oltp_read_only run",
+    "java -jar b.jar 'jdbc:postgresql://h/d?user=u&password={}'",
+    "curl https://u:{}@h/x",
+    "psql -c \"ALTER ROLE u PASSWORD '{}'\"",
+    "mariadb -e \"ALTER USER u IDENTIFIED BY '{}'\"",
+)
+
+
+@given(st.sampled_from(SHELL), st.text("abcXYZ019._%+~^:,!", min_size=1, max_size=12))
+def test_no_shell_command_shows_a_password(form: str, odd: str) -> None:
+    text = form.format(f"{PIECES[0]}{odd}{PIECES[1]}")
+    for shown in (redacted_text(text), *redacted_command([text]), *redacted_command(["--load", text])):
+        assert not shows(shown), shown
+    assert not shows(" ".join(redacted_command(["profile", "run", "--", *shlex.split(text)]))), text
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "pgbench -p 5432 --no-password -h h d",
+        "psql postgresql://u@h:1/d -c 'SELECT 1'",
+        "SELECT count(*) FROM 'https://example.org/f.parquet' WHERE password = 'b'",
+        "mkdir -parents --author=me",
+        "",
+    ],
+)
+def test_a_text_without_a_password_is_shown_as_it_is(text: str) -> None:
+    assert redacted_text(text) == text
 
 
 def test_the_words_of_a_query_are_shown_as_they_are() -> None:

@@ -14,6 +14,7 @@ from tare.dbms.registry import find
 from tare.errors import LabError, LabTooNew
 from tare.lab.readings import decode, encode
 from tare.lab.recorder import Recorder
+from tare.lab.rows import _process
 from tare.lab.store import Lab
 from tare.lab.verify import verify
 from tare.measure.choices import CacheState
@@ -45,6 +46,13 @@ def test_what_is_decoded_is_what_was_encoded(lives: tuple[Life, ...]) -> None:
     assert found.lives == lives
     assert encode(found) == encode(readings(lives))
     assert [use_of(one, Role.QUERY) for one in found.lives] == [use_of(one, Role.QUERY) for one in lives]
+
+
+def test_command_lines_are_kept_without_their_passwords() -> None:
+    line = "pgbench postgresql://u:Xq7Za@h/d"
+    lives = (Life(process(cmdline=line), process(cmdline=line), (ended(cmdline="mysql -pXq7Za"),)),)
+    assert b"Xq7Za" not in zlib.decompress(encode(readings(lives)))
+    assert _process(use_of(lives[0], Role.QUERY), "")["cmdline"] == "pgbench postgresql://u@h/d"
 
 
 def test_the_machines_readings_give_the_same_use() -> None:
