@@ -49,6 +49,36 @@ def test_empty_sql(postgresql_url: str, sql: str) -> None:
     assert_says(tare("time", sql, "--db", postgresql_url), USAGE, "next:")
 
 
+def test_a_file_that_is_given_as_sql_is_named(sqlite_url: str, tmp_path: Path) -> None:
+    file = tmp_path / "q.sql"
+    file.write_text("SELECT 1")
+    for words in ([str(file)], ["-f", str(file), str(file)]):  # as a shell expands -f *.sql
+        assert_says(tare("time", *words, "--db", sqlite_url), USAGE, "is a file", f"-f {file}")
+    assert_says(tare("time", str(tmp_path), "--db", sqlite_url), USAGE, "is a folder", f"-f {tmp_path}")
+    assert_says(tare("time", "missing.sql", "--db", sqlite_url), USAGE, "neither SQL nor a file")
+
+
+@pytest.mark.parametrize(
+    ("text", "command"),
+    [
+        ("\\set x 1\nSELECT 1", "line 1"),
+        ("SELECT 1;\n  \\g", "line 2"),
+        (".timer on\nSELECT 1", ".timer"),
+        ("DELIMITER //\nSELECT 1", "DELIMITER //"),
+    ],
+)
+def test_commands_of_client_programs_are_named(
+    text: str, command: str, sqlite_url: str, tmp_path: Path
+) -> None:
+    file = tmp_path / "q.sql"
+    file.write_text(text)
+    assert_says(tare("time", "-f", str(file), "--db", sqlite_url), USAGE, command, "of a client program")
+
+
+def test_a_folder_without_sql_is_named(sqlite_url: str, tmp_path: Path) -> None:
+    assert_says(tare("time", "-f", str(tmp_path), "--db", sqlite_url), USAGE, "without files *.sql")
+
+
 def test_several_statements(postgresql_url: str) -> None:
     assert_says(tare("time", "SELECT 1; SELECT 2", "--db", postgresql_url), USAGE, "next:")
 

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
+import pytest
+
 from tests.cli.running import tare
 
 # Small enough to stay in work_mem: spilling costs more than rows.
@@ -45,6 +49,21 @@ def test_until_stops_on_the_width_of_the_interval(postgresql_url: str) -> None:
     assert stop["rule"] == "ci=20%"
     assert stop["reached"] is True
     assert stop["half_width"] <= 0.2
+
+
+@pytest.mark.parametrize("option", [["-f"], ["--file"], ["-f", "attached"], ["--file=", "attached"]])
+@pytest.mark.parametrize("is_file_first", [True, False])
+def test_the_query_given_first_is_a(
+    option: list[str], is_file_first: bool, sqlite_url: str, tmp_path: Path
+) -> None:
+    file = tmp_path / "of_file.sql"
+    file.write_text("SELECT 1")
+    words = [f"{option[0]}{file}"] if option[1:] else [*option, str(file)]
+    order = [*words, "SELECT 2"] if is_file_first else ["SELECT 2", *words]
+    said = tare("compare", *order, "--setup", "SELECT 2", "--db", sqlite_url, "--runs", "5", "--json", "-")
+    assert said.code == 0, said.err
+    names = [query["name"] for query in said.result["results"]]
+    assert names == (["of_file", "SELECT 2"] if is_file_first else ["SELECT 2", "of_file"])
 
 
 def test_two_queries_are_needed(sqlite_url: str) -> None:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import csv
 import json
 import statistics
+import subprocess
+import sys
 from pathlib import Path
 
 import jsonschema
@@ -109,6 +111,22 @@ def test_lukewarm_keeps_the_page_cache_and_empties_the_buffers(postgresql_url: s
     )
     assert said.code == 0, said.err
     assert said.result["results"][0]["cache"]["reached"] is True
+
+
+def test_the_files_of_a_folder_and_standard_input_are_weighed(sqlite_url: str, tmp_path: Path) -> None:
+    for place in ("q10.sql", "q2.sql", "other/q2.sql"):
+        (tmp_path / place).parent.mkdir(exist_ok=True)
+        (tmp_path / place).write_text("SELECT 1 WHERE 'a\n\\b' <> ''")
+    folder = tare("time", "-f", str(tmp_path), "--db", sqlite_url, "--runs", "1", "--json", "-")
+    assert [query["name"] for query in folder.result["results"]] == ["q2", "q10"]
+    both = [f"-f{tmp_path}/q2.sql", f"-f{tmp_path}/other/q2.sql"]
+    alike = tare("time", *both, "--db", sqlite_url, "--runs", "1", "--json", "-")
+    assert [query["name"] for query in alike.result["results"]] == [word[2:] for word in both]
+    words = ["time", "-f", "-", "--db", sqlite_url, "--runs", "1", "--json", "-"]
+    command = [sys.executable, "-m", "tare", *words]
+    piped = subprocess.run(command, input=b"SELECT 7", capture_output=True, timeout=60, check=True)
+    [query] = json.loads(piped.stdout)["results"]
+    assert (query["name"], query["sql"]) == ("stdin", "SELECT 7")
 
 
 def test_a_parameter_scan_weighs_one_query_a_value(duckdb_url: str) -> None:

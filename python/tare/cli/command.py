@@ -11,6 +11,9 @@ from typer.core import TyperCommand, TyperGroup
 
 from tare.errors import UsageError
 
+WORDS = "tare.words"
+"""Key of `click.Context.meta` for the words of a command as they were given."""
+
 _HINTS = {
     (
         "compare",
@@ -26,6 +29,7 @@ class _Guarded:
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         given = list(args)
+        ctx.meta[WORDS] = tuple(args)
         rest: list[str] = super().parse_args(ctx, args)  # type: ignore[misc]
         refuse_repeated(self, ctx, given)
         return rest

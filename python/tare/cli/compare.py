@@ -7,10 +7,12 @@ from typing import Annotated
 import typer
 
 from tare.cli import options
+from tare.cli.command import WORDS
 from tare.measure.choices import CacheState
 
 
 def compare(
+    context: typer.Context,
     db: options.Db,
     sql: options.Sql = None,
     file: options.Files = None,
@@ -59,7 +61,8 @@ def compare(
     interval's width, never on a p-value.
     """
     from tare.cli.output import Outputs, deliver
-    from tare.cli.request import conditions, gather
+    from tare.cli.queries import gather
+    from tare.cli.request import conditions
     from tare.cli.weighing import Target, weigh
     from tare.errors import UsageError
     from tare.measure.phases import Phases
@@ -71,7 +74,7 @@ def compare(
 
     outputs = Outputs(html, markdown, json, csv)
     outputs.check()
-    queries = gather(sql, file, None, "1", None)
+    queries = gather(context.meta[WORDS], sql, file, None, "1", None)
     if len(queries) != 2:
         raise UsageError(
             f"{len(queries)} queries given, and two are compared",

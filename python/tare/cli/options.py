@@ -25,7 +25,12 @@ def urls(values: list[str] | None) -> list[str] | None:
 Sql = Annotated[list[str] | None, typer.Argument(metavar="[SQL]...", help="Statements to weigh, one each.")]
 Files = Annotated[
     list[Path] | None,
-    typer.Option("--file", "-f", metavar="FILE", help="Weigh the statement in FILE. Repeatable."),
+    typer.Option(
+        "--file",
+        "-f",
+        metavar="FILE",
+        help="Weigh the statement in FILE, in each FILE/*.sql of a folder, or on standard input (-). Repeatable.",
+    ),
 ]
 Db = Annotated[
     str,

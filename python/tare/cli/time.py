@@ -7,10 +7,12 @@ from typing import Annotated
 import typer
 
 from tare.cli import options
+from tare.cli.command import WORDS
 from tare.measure.choices import CacheState
 
 
 def time(
+    context: typer.Context,
     db: options.Db,
     sql: options.Sql = None,
     file: options.Files = None,
@@ -45,14 +47,15 @@ def time(
     Exit code: 0 done, 1 the run failed or was cut short (what was weighed is kept), 2 the request was at fault.
     """
     from tare.cli.output import Outputs, deliver
-    from tare.cli.request import conditions, gather
+    from tare.cli.queries import gather
+    from tare.cli.request import conditions
     from tare.cli.weighing import Target, weigh
     from tare.measure.phases import Phases
     from tare.report.asked import Asked
 
     outputs = Outputs(html, markdown, json, csv)
     outputs.check()
-    queries = gather(sql, file, parameter_scan, parameter_step_size, parameter_list)
+    queries = gather(context.meta[WORDS], sql, file, parameter_scan, parameter_step_size, parameter_list)
     how = conditions(
         runs=runs,
         warmup=warmup,
