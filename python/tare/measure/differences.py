@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from tare._probe import TICK_NS, CpuTicks, Exit, Machine, Process
 from tare.dbms.base import Role
-from tare.measure.records import Fate, MachineUse, ProcessUse
+from tare.measure.records import Fate, MachineUse, ProcessUse, Relation
 
 COUNTERS = (
     "user_ns",
@@ -80,7 +80,7 @@ def lives(before: Iterable[Process], after: Iterable[Process], exits: Iterable[E
     return joined
 
 
-def use_of(life: Life, role: Role, tick_ns: int = TICK_NS) -> ProcessUse:
+def use_of(life: Life, role: Role, tick_ns: int = TICK_NS, relation: Relation | None = None) -> ProcessUse:
     """What the process used between the snapshots. A counter that either end lacks is None.
 
     `tick_ns` is the tick of the machine that was read."""
@@ -100,12 +100,20 @@ def use_of(life: Life, role: Role, tick_ns: int = TICK_NS) -> ProcessUse:
         threads=latest.threads,
         user_ticks=_ticks(start["user_ns"], end["user_ns"], tick_ns),
         system_ticks=_ticks(start["system_ns"], end["system_ns"], tick_ns),
+        relation=relation,
         **used,  # type: ignore[arg-type]
     )
 
 
-def uses(joined: Iterable[Life], role_of: Callable[[Life], Role]) -> tuple[ProcessUse, ...]:
-    return tuple(use_of(life, role_of(life)) for life in joined)
+def uses(
+    joined: Iterable[Life], roles: Iterable[Role], relations: Mapping[int, Relation]
+) -> tuple[ProcessUse, ...]:
+    """Return what each process used. A relation, by the place in `joined`, makes it the query's where it is sure."""
+    found = []
+    for place, (life, role) in enumerate(zip(joined, roles, strict=True)):
+        relation = relations.get(place)
+        found.append(use_of(life, Role.QUERY if relation and relation.is_sure else role, relation=relation))
+    return tuple(found)
 
 
 def was_active(use: ProcessUse) -> bool:

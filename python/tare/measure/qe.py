@@ -16,6 +16,7 @@ import gc
 import os
 import time
 from collections.abc import Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
@@ -85,10 +86,12 @@ def time_single_qe(
     prepared = rig.prepared(query.sql)
     started_at = datetime.now(UTC).isoformat(timespec="milliseconds")
     before = residence(rig.session, emptied)
-    readings = _read(rig, prepared, timeout_s, clocked)
+    with rig.helpers.watching(rig.leader, query.sql) if warmup else nullcontext():
+        readings = _read(rig, prepared, timeout_s, clocked)
     outcome, plan, rows, answer, error = _verdict(rig, query, readings, plan_before)
     return _record(
         rig,
+        query,
         readings,
         index=index,
         query_index=query_index,
@@ -146,6 +149,7 @@ def _read(rig: Rig, prepared: Prepared, timeout_s: float | None, clocked: Clocke
         if listener:
             exits += listener.drain()  # those that ended while the second snapshot was taken
         lost_2, births_2 = _counts(listener)
+        rig.helpers.look(leader)
     finally:
         if rig.auditor:
             rig.auditor.end()
@@ -182,6 +186,7 @@ def _verdict(
 
 def _record(
     rig: Rig,
+    query: Query,
     readings: Readings,
     *,
     index: int,
@@ -201,7 +206,8 @@ def _record(
     exits = [e for e in readings.exits if interval[0] <= e.ended_ns <= interval[1]]
     machine = machine_use(readings.machine_1, readings.machine_2)
     joined = lives(before, after, exits)
-    processes = uses(joined, rig.role)
+    roles = [rig.role(life) for life in joined]
+    processes = uses(joined, roles, rig.helpers.relations(joined, roles, rig.leader, query.sql))
     unaccounted = unaccounted_births(before, after, len(exits), machine.forks)
     first = _leader_reading(rig, readings.processes_1, before, readings.timeline_1)
     second = _leader_reading(rig, readings.processes_2, after, readings.timeline_2)

@@ -26,6 +26,23 @@ class Fate(StrEnum):
     UNSEEN_END = "unseen-end"  # only in the first, and no exit record
 
 
+class Relation(StrEnum):
+    """How a process is known to have worked for the query, or why it may have."""
+
+    CHILD = "child"  # of a query process
+    SESSION = "session"  # born in the session of a query process, whose end it outlived
+    CLIENT = "client"  # a backend whose client is a query process
+    PARALLEL_WORKER = "parallel-worker"  # of such a backend
+    SHORT_CONNECTION = "short-connection"  # a backend of a server to which the query opens connections
+    SHARED_SERVER = "shared-server"  # serves a query process, and perhaps others
+    UNSEEN_CLIENT = "unseen-client"  # its client came and went within the execution
+
+    @property
+    def is_sure(self) -> bool:
+        """Whether the process is the query's; else that cannot be told."""
+        return self not in (Relation.SHARED_SERVER, Relation.UNSEEN_CLIENT)
+
+
 class Outcome(StrEnum):
     """How a QE ended. Only `OK` ones are summed up; the others stay as rows."""
 
@@ -67,6 +84,7 @@ class ProcessUse:
     write_chars: int | None
     read_bytes: int | None
     write_bytes: int | None
+    relation: Relation | None = None  # None: the DBMS itself knows its role, or it has none
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,6 +144,9 @@ class Resources:
     utility_cpu_ns: int | None  # beside, never mixed in: the DBMS's other processes
     utility_block_io_ns: int | None
     utility_read_bytes: int | None
+    unattributed_cpu_ns: int | None = (
+        0  # beside: of processes that may have worked for the query (`Relation`)
+    )
     leader_cpu_ns: int | None = None  # of cpu_ns: the leader's thread, and every other thread and process
     workers_cpu_ns: int | None = None
     why: Mapping[str, Lack] = field(default_factory=dict)

@@ -18,6 +18,7 @@ def resources_view(processes: Sequence[ProcessUse], came_and_went: int = 0) -> R
     """
     query = [p for p in processes if p.role is Role.QUERY]
     utility = [p for p in processes if p.role is Role.UTILITY]
+    unattributed = [p for p in processes if p.role is not Role.QUERY and p.relation is not None]
     why: dict[str, Lack] = {}
 
     def total(group: Iterable[ProcessUse], name: str, key: str) -> int | None:
@@ -47,6 +48,7 @@ def resources_view(processes: Sequence[ProcessUse], came_and_went: int = 0) -> R
         utility_cpu_ns=total(utility, "run_ns", "utility_cpu"),
         utility_block_io_ns=total(utility, "block_io_ns", "utility_block_io"),
         utility_read_bytes=total(utility, "read_bytes", "utility_read_bytes"),
+        unattributed_cpu_ns=total(unattributed, "run_ns", "unattributed_cpu"),
         why=why,
     )
 

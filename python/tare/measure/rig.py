@@ -22,6 +22,7 @@ from tare.dbms.base import Leader, Plan, Prepared, Role, Session
 from tare.errors import PrivilegeMissing, UsageError
 from tare.measure.choices import Tier
 from tare.measure.differences import Life
+from tare.measure.helpers import Helpers
 from tare.measure.settle import settle
 
 if TYPE_CHECKING:
@@ -66,6 +67,7 @@ class Rig:
         self.auditor: Auditor | None = None  # see tare.measure.audit
         self.renewed: Callable[[Session], None] = lambda session: None
         """Called with each further session, before it is used: what was set in the earlier one is gone."""
+        self.helpers = Helpers()
         self._connect = connect
         self._twins = twins or {}
         self._listener: ExitListener | None = None
@@ -107,6 +109,7 @@ class Rig:
         """Waits until the leader rests. A thread that has announced its sleep in /proc may still be on its
         way off the CPU: the trace knows when it is off, if it has not lost track."""
         settle(self._leader.pid, self._leader.tid)
+        self.helpers.settle()
         until = time.monotonic() + TRACE_PATIENCE_S
         while (line := self.timeline()) and line.state != "sleep" and time.monotonic() < until:
             time.sleep(TRACE_PATIENCE_S / 50)

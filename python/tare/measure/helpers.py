@@ -1,0 +1,240 @@
+"""Processes that work for a query without being its leader: children, backends of other servers, their workers.
+
+A process is the query's if a process of the query is its parent, or its client: the server's end of a connection is
+in a process that holds no other, and the client's end is the query's. A backend whose connection was opened and
+closed within the execution has no client that could still be seen. It is the query's if the same query was seen, in
+an untimed execution, to open a connection to the same server. Otherwise it may be, and `Relation` says so.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import threading
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from tare.dbms import local
+from tare.dbms.base import Leader, Role
+from tare.dbms.known import server_of
+from tare.measure.connections import Connections, connections, sockets
+from tare.measure.differences import Life
+from tare.measure.records import Relation
+from tare.measure.settle import settle
+
+_WATCH_S = 0.001
+_TRIES = 100
+"""Looks at a new socket of the leader, until its other end was accepted."""
+
+_CLIENT_BACKEND = re.compile(r"^postgres: .* (\[local\]|(127\.[\d.]+|::1)\(\d+\))")
+_WORKER = re.compile(r"^postgres: .*parallel worker for PID (\d+)\b")
+_CLIENT_LIBRARY = re.compile(r"/libpq[-.]")
+
+
+class Born(NamedTuple):
+    """One life of a process."""
+
+    pid: int
+    start_ns: int
+
+
+@dataclass(slots=True)
+class _Members:
+    """Processes of the query so far, by id, and the servers' ends of the connections that they opened."""
+
+    lives: dict[int, Life]
+    served: frozenset[int]
+
+
+class Helpers:
+    """What is known of the processes that a session's leader puts to work. It outlives one execution."""
+
+    def __init__(self) -> None:
+        self._connections = Connections()
+        self._looked: frozenset[int] | None = frozenset()
+        self._ends: frozenset[int] = frozenset()  # of servers, at the last look
+        self._backends: set[Born] = set()
+        self._opened: dict[str, set[int]] = {}  # by query: servers that it opens connections to
+
+    # Between executions --------------------------------------------------------------
+    def settle(self) -> None:
+        """Waits until the backends known so far rest, so that their counters are whole."""
+        for backend in self._backends:
+            settle(backend.pid, backend.pid)
+
+    def look(self, leader: Leader) -> None:
+        """Reads the leader's connections. Call after the second snapshot: some end with the transaction."""
+        now = sockets(leader.pid)
+        if now != self._looked:
+            self._looked = now
+            self._connections = connections(leader.pid)
+        self._ends = self._served(now)
+
+    @contextmanager
+    def watching(self, leader: Leader, sql: str) -> Iterator[None]:
+        """Watches in an untimed execution which servers a query connects to; once a query is enough."""
+        if sql in self._opened:
+            yield
+            return
+        servers = self._opened[sql] = set()
+        done = threading.Event()
+        before = sockets(leader.pid) or frozenset()
+        watch = threading.Thread(target=_watch, args=(leader.pid, before, servers, done), daemon=True)
+        watch.start()
+        try:
+            yield
+        finally:
+            done.set()
+            watch.join()
+
+    # Of one execution ----------------------------------------------------------------
+    def relations(
+        self, lives: Sequence[Life], roles: Sequence[Role], leader: Leader, sql: str
+    ) -> Mapping[int, Relation]:
+        """Return the relation of each active life that has one, by its place in `lives`.
+
+        `roles` are what the DBMS itself knows; neither its query processes nor our own are looked at again."""
+        query = {
+            life.latest.tgid: life for life, role in zip(lives, roles, strict=True) if role is Role.QUERY
+        }
+        others = {
+            place: life
+            for place, (life, role) in enumerate(zip(lives, roles, strict=True))
+            if role in (Role.UTILITY, Role.DAEMON) and not life.latest.kernel and _ran(life)
+        }
+        members = _Members(query, self._ends)
+        found: dict[int, Relation] = {}
+        alone = leader.whole_process or leader.tid == leader.pid
+        rules: tuple[Callable[[Life], Relation | None], ...] = (
+            lambda life: _by_birth(life, members.lives, leader, alone),
+            lambda life: _by_title(life, members.lives),
+            lambda life: self._by_connection(life, members.served),
+            lambda life: self._by_learning(life, leader, sql),
+        )
+        known = -1
+        while known < len(members.lives):  # a process of the query may bring others
+            known = len(members.lives)
+            for rule in rules:
+                for place, life in others.items():
+                    if (place in found and found[place].is_sure) or (relation := rule(life)) is None:
+                        continue
+                    found[place] = relation
+                    if relation.is_sure:
+                        members.lives[life.latest.tgid] = life
+                        if life.after is not None:
+                            members.served |= self._served(sockets(life.latest.tgid))
+        return found
+
+    def _by_connection(self, life: Life, served: frozenset[int]) -> Relation | None:
+        born = Born(life.latest.tgid, life.latest.start_ns)
+        if life.after is None or not served:
+            return Relation.CLIENT if born in self._backends else None
+        own = sockets(born.pid)
+        if own is None or not own & served:
+            self._backends.discard(born)
+            return None
+        if own & self._connections.listening or own & self._connections.server_ends - served:
+            return Relation.SHARED_SERVER
+        self._backends.add(born)
+        return Relation.CLIENT
+
+    def _by_learning(self, life: Life, leader: Leader, sql: str) -> Relation | None:
+        """Return what is known of a server that serves connections shorter than the execution."""
+        process = life.latest
+        servers = self._opened.get(sql)
+        if servers is not None and process.tgid in servers:
+            return Relation.SHARED_SERVER if server_of(process.comm) != "postgresql" else None
+        if life.before is not None or server_of(process.comm) != "postgresql":
+            return None
+        title = _title(life)
+        if title and not _CLIENT_BACKEND.match(title):
+            return None
+        if life.after is not None and (sockets(process.tgid) or frozenset()) & self._connections.server_ends:
+            return None  # its client is still there, and not the query's
+        if servers is None:
+            return Relation.UNSEEN_CLIENT if _is_client(leader.pid) else None
+        return Relation.SHORT_CONNECTION if process.ppid in servers else None
+
+    def _served(self, own: frozenset[int] | None) -> frozenset[int]:
+        of = self._connections.server_of
+        return frozenset(of[inode] for inode in own or () if inode in of)
+
+
+def _ran(life: Life) -> bool:
+    return life.before is None or life.after is None or life.before.run_ns != life.after.run_ns
+
+
+def _by_birth(life: Life, members: Mapping[int, Life], leader: Leader, alone: bool) -> Relation | None:
+    """A server with many connections has children of its own; of its children only one that was born now counts."""
+    readings = (life.before, life.after, *(exit_.process for exit_ in life.exits))
+    parents = {process.ppid for process in readings if process is not None} & members.keys()
+    if parents and (alone or life.before is None or parents != {leader.pid}):
+        return Relation.CHILD
+    if alone and life.before is None and life.after is not None and _session(life.after.tgid) in members:
+        return Relation.SESSION
+    return None
+
+
+def _by_title(life: Life, members: Mapping[int, Life]) -> Relation | None:
+    """A parallel worker of a backend. Without a title, one that came and went is taken for a worker of a backend of the
+    same server, as the adapter does with those of its own."""
+    process, title = life.latest, _title(life)
+    worker = _WORKER.match(title)
+    if worker:
+        backend = members.get(int(worker.group(1)))
+        is_ours = backend is not None and backend.latest.ppid == process.ppid
+        return Relation.PARALLEL_WORKER if is_ours else None
+    if title or life.before or life.after or server_of(process.comm) != "postgresql":
+        return None
+    served = {one.latest.ppid for one in members.values() if server_of(one.latest.comm) == "postgresql"}
+    return Relation.PARALLEL_WORKER if process.ppid in served else None
+
+
+def _title(life: Life) -> str:
+    return life.latest.cmdline or next((e.process.cmdline for e in life.exits if e.process.cmdline), "")
+
+
+def _session(pid: int) -> int | None:
+    """A process that outlived its parent keeps its session."""
+    try:
+        return os.getsid(pid)
+    except OSError:
+        return None
+
+
+def _is_client(pid: int) -> bool:
+    """The process has PostgreSQL's client library loaded."""
+    try:
+        with open(f"/proc/{pid}/maps", encoding="utf-8", errors="replace") as file:  # noqa: PTH123
+            return any(_CLIENT_LIBRARY.search(line) for line in file)
+    except OSError:
+        return False
+
+
+def _watch(pid: int, before: frozenset[int], servers: set[int], done: threading.Event) -> None:
+    """Adds the servers that a process connects to, by other sockets than those of `before`, until `done`."""
+    tries: dict[int, int] = dict.fromkeys(before, _TRIES)
+    while not done.wait(_WATCH_S):
+        new = [inode for inode in sockets(pid) or () if tries.get(inode, 0) < _TRIES]
+        if not new:
+            continue
+        server_of_end = connections(pid).server_of
+        for inode in new:
+            tries[inode] = tries.get(inode, 0) + 1
+        ends = {inode: server_of_end[inode] for inode in new if inode in server_of_end}
+        if ends and (holders := _servers_of(ends.values())):
+            servers |= holders
+            tries |= dict.fromkeys(ends, _TRIES)
+
+
+def _servers_of(ends: Iterable[int]) -> set[int]:
+    """Processes that listen, of those that hold an end of a connection: the parent of a backend, or the server."""
+    wanted, found = frozenset(ends), set()
+    for name in os.listdir("/proc"):  # noqa: PTH208
+        own = sockets(int(name)) if name.isdigit() else None
+        if own and own & wanted:
+            parent = local.parent_of(int(name))
+            found.add(parent if parent and server_of(local.command_name(parent)) else int(name))
+    return found
