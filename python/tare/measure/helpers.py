@@ -125,6 +125,10 @@ class Helpers:
                         members.lives[life.latest.tgid] = life
                         if life.after is not None:
                             members.served |= self._served(sockets(life.latest.tgid))
+        doubtful = {others[place].latest.tgid: others[place] for place in found if not found[place].is_sure}
+        for place, life in others.items():
+            if place not in found and _by_title(life, doubtful):
+                found[place] = Relation.UNSEEN_CLIENT
         return found
 
     def _by_connection(self, life: Life, served: frozenset[int]) -> Relation | None:

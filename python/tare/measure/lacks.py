@@ -23,6 +23,7 @@ class Cause(StrEnum):
     UNSEEN_LIVES = "unseen lives"  # between the snapshots
     PLANNING_INSIDE = "planning inside"  # of execution
     SHARED_PROCESS = "shared process"  # its other threads work for other connections, too
+    HELPERS_UNCOUNTED = "helpers uncounted"  # other processes worked for the query, and have no counter
     LEADER_UNSEEN = "leader unseen"  # in both snapshots
 
 

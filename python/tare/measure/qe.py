@@ -234,7 +234,9 @@ def _record(
         residence=residence_before,
         elapsed=elapsed,
         resources=resources,
-        instructions=_between(readings.instructions_1, readings.instructions_2),
+        instructions=None
+        if any(use.relation and use.relation.is_sure for use in processes)
+        else _between(readings.instructions_1, readings.instructions_2),
         machine=machine,
         online_cpus=len(readings.machine_2.cpus),
         processes=processes,

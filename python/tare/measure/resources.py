@@ -31,6 +31,9 @@ def resources_view(processes: Sequence[ProcessUse], came_and_went: int = 0) -> R
             values += value
         return values
 
+    helper = next((p for p in query if p.relation is not None), None)
+    if helper is not None:
+        why["instructions"] = Lack(Cause.HELPERS_UNCOUNTED, process=helper.pid, process_name=helper.comm)
     unseen = [p for p in query if p.fate is Fate.UNSEEN_END]
     if unseen:
         why["cpu"] = Lack(Cause.UNSEEN_ENDS, tasks=len(unseen))

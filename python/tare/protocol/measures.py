@@ -113,6 +113,11 @@ CPU_OF_WORKERS = _use(
     "Of it, run time of every other thread and process: parallel workers.",
 )  # fmt: skip
 
+UNATTRIBUTED_CPU = _use(
+    "unattributed_cpu_ms", "unattributed CPU", "ms", "unattributed_cpu_ns",
+    "Run time of processes that may have worked for the query, which cannot be told; in no other sum.",
+)  # fmt: skip
+
 RESOURCES: tuple[Measure, ...] = (
     _use("processes", "processes", "processes", "processes", "Processes that worked for the query."),
     CPU_OF_ALL,
@@ -135,6 +140,7 @@ RESOURCES: tuple[Measure, ...] = (
         "utility_read_bytes", "utility read", "bytes", "utility_read_bytes",
         "Read from storage by the DBMS's other processes: I/O workers read for the query.",
     ),
+    UNATTRIBUTED_CPU,
 )  # fmt: skip
 
 

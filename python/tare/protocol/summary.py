@@ -11,6 +11,7 @@ from tare.protocol import exact, measures, ttp2, warmup
 from tare.protocol.cache import Proof, prove
 from tare.protocol.check import Finding
 from tare.protocol.disturbers import Disturber, disturbers
+from tare.protocol.helpers import Helper, helpers
 from tare.protocol.measures import Measure
 from tare.protocol.statistics import Summary, summarise
 from tare.protocol.unmeasured import NO_EXECUTION
@@ -31,6 +32,7 @@ class QatC:
     findings: tuple[Finding, ...]
     warmup: WarmUp
     disturbers: tuple[Disturber, ...]
+    helpers: tuple[Helper, ...]
     cache: Proof
 
 
@@ -70,6 +72,7 @@ def sum_up(
         findings=exact.check(timed) + time.findings,
         warmup=_warmup(timed),
         disturbers=disturbers(timed, tick_ns),
+        helpers=helpers(timed),
         cache=prove(timed, cache),
     )
 

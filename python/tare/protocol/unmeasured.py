@@ -26,6 +26,8 @@ WORDS: Final[Mapping[Cause, str]] = {
     "what parallel workers among them used is not in the sum",
     Cause.PLANNING_INSIDE: "the DBMS does not show where planning ends",
     Cause.SHARED_PROCESS: "the server is one process, whose other threads work for other connections, too",
+    Cause.HELPERS_UNCOUNTED: "{process_name} ({process}) worked for the query, too, and its instructions were not "
+    "counted",
     Cause.LEADER_UNSEEN: UNSEEN,
 }
 """Templates (`named.say`) over the fields of a `Lack`; its own detail comes before them."""

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from tare.protocol.attribution import Side, attribute
 from tare.protocol.compare import Comparison, Shift, compare
+from tare.protocol.elsewhere import Elsewhere, elsewhere
 from tare.protocol.measures import CPU, CPU_OF_ALL, INSTRUCTIONS, PLANNING, PLANNING_CPU, WALL, Measure
 from tare.protocol.statistics import Summary
 from tare.protocol.stop import Stop, relative_half_width
@@ -39,6 +40,8 @@ def compare_first_two(
     chosen = found.get(primary)
     if chosen is None:
         return None
+    others = _elsewhere(summed[0], summed[1], chosen) if primary == TOTAL_CPU else None
+    holds = others is None or not others.overturns
     width = relative_half_width(chosen)
     reached = None
     if until is not None:
@@ -47,12 +50,27 @@ def compare_first_two(
         a=names[0],
         b=names[1],
         primary=primary,
-        verdict=chosen.verdict,
-        greater=chosen.greater,
+        verdict=chosen.verdict if holds else "not distinguished",
+        greater=chosen.greater if holds else None,
         answers_agree=_answers_agree(summed[0], summed[1]),
         measures={name: _measure(one, COMPARED[name].unit) for name, one in found.items()},
         parts=_parts(summed[0], summed[1], primary),
+        elsewhere=_elsewhere_result(others) if others else None,
         stop=document.StopResult(rule=str(until) if until else None, reached=reached, half_width=width),
+    )
+
+
+def _elsewhere(a: QatC, b: QatC, chosen: Comparison) -> Elsewhere | None:
+    left, right = ([qe for qe in qatc.timed if CPU_OF_ALL.read(qe) is not None] for qatc in (a, b))
+    return elsewhere(left, right, chosen)
+
+
+def _elsewhere_result(found: Elsewhere) -> document.ElsewhereResult:
+    return document.ElsewhereResult(
+        medians_ms=(found.beside_a_ms, found.beside_b_ms),
+        by=list(found.by),
+        with_them=_measure(found.with_them, CPU_OF_ALL.unit),
+        overturns=found.overturns,
     )
 
 

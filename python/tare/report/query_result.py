@@ -58,6 +58,12 @@ def query_result(
             )
             for one in summed.disturbers
         ],
+        helpers=[
+            document.HelperResult(
+                comm=one.comm, relation=one.relation.value, pids=list(one.pids), run_ms=one.run_ms
+            )
+            for one in summed.helpers
+        ],
         warmup=document.WarmUpResult(
             runs=sum(qe.warmup for qe in qes),
             detected=summed.warmup.detected,

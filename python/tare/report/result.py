@@ -89,6 +89,7 @@ class ResourceMeasures(Document):
     utility_cpu_ms: MeasureResult = _described(_RESOURCES["utility_cpu_ms"])
     utility_block_io_ms: MeasureResult = _described(_RESOURCES["utility_block_io_ms"])
     utility_read_bytes: MeasureResult = _described(_RESOURCES["utility_read_bytes"])
+    unattributed_cpu_ms: MeasureResult | None = _described(_RESOURCES["unattributed_cpu_ms"], default=None)
 
 
 class PhaseMeasures(Document):
@@ -181,6 +182,20 @@ class DisturberResult(Document):
     )
 
 
+class HelperResult(Document):
+    """Processes of one name that worked for the query beside its leader and its parallel workers, or may have."""
+
+    comm: str
+    relation: Literal[
+        "child", "session", "client", "parallel-worker", "short-connection", "shared-server", "unseen-client"
+    ] = Field(
+        description="How that is known. short-connection: inferred. The CPU time of shared-server and unseen-client is "
+        "in `unattributed_cpu_ms`, of all others in `cpu_ms`."
+    )
+    pids: list[int]
+    run_ms: float = Field(description="Mean of the timed executions.")
+
+
 class WarmUpResult(Document):
     runs: int = Field(description="Warm-up runs that were made and left out of the summaries.")
     detected: bool = Field(description="The beginning of the timed runs still drifts.")
@@ -221,6 +236,7 @@ class QueryResult(Document):
     cache: CacheResult
     checks: list[CheckResult]
     disturbers: list[DisturberResult]
+    helpers: list[HelperResult] = Field(default_factory=list)
     warmup: WarmUpResult
     qes: list[QEResult]
 
@@ -261,6 +277,18 @@ class PartsResult(Document):
     )
 
 
+class ElsewhereResult(Document):
+    """CPU time of servers' processes that are not the query's, where it moves a verdict on CPU time."""
+
+    medians_ms: tuple[float, float] = Field(description="Of each execution of A, and of B.")
+    by: list[str] = Field(description="Names of the processes, those that used most first.")
+    with_them: MeasureComparison = Field(
+        description="CPU time of all processes, with what the others used beyond the pace that they keep beside the "
+        "query that costs more."
+    )
+    overturns: bool = Field(description="With them the verdict is another, so none is given.")
+
+
 class StopResult(Document):
     rule: str | None = Field(description='As asked, e.g. "ci=2%"; null for a fixed number of runs.')
     reached: bool | None
@@ -277,6 +305,10 @@ class ComparisonResult(Document):
     measures: dict[str, MeasureComparison]
     parts: PartsResult | None = Field(
         default=None, description="Null where planning is not clocked, or is inside execution."
+    )
+    elsewhere: ElsewhereResult | None = Field(
+        default=None,
+        description="Null where the verdict is not about CPU time, or nothing was left out that moves it.",
     )
     stop: StopResult
 

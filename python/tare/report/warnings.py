@@ -236,6 +236,51 @@ class IoWorkersRead(Caution):
 
 
 @dataclass(frozen=True, slots=True)
+class CpuUnattributed(Caution):
+    cpu_ms: float  # in the median QE
+    query_cpu_ms: float
+    servers: tuple[str, ...]
+    shared: bool  # the query's process is a client of theirs; else theirs came and went
+
+    @property
+    def cause(self) -> str:
+        return "processes that may have worked for the query are not in its CPU time"
+
+    @property
+    def evidence(self) -> str:
+        why = (
+            "serves the query's process, and may serve others"
+            if self.shared
+            else "its clients were gone too soon"
+        )
+        used = f"{ms_text(self.cpu_ms)} beside {ms_text(self.query_cpu_ms)} of the query's"
+        return f"{', '.join(self.servers)} used {used}: {why}"
+
+    def next_step(self, asked: Asked) -> str:
+        if self.shared:
+            return "keep other clients off that server and add its CPU time, or quote the wall time"
+        return "--warmup 1: Tare watches in an untimed run which servers the query connects to"
+
+
+@dataclass(frozen=True, slots=True)
+class CpuElsewhere(Caution):
+    by: tuple[str, ...]
+    medians_ms: tuple[float, float]
+
+    @property
+    def cause(self) -> str:
+        return "CPU time that other servers used could turn the verdict over"
+
+    @property
+    def evidence(self) -> str:
+        a, b = map(ms_text, self.medians_ms)
+        return f"{', '.join(self.by)}: {a} beside A, {b} beside B"
+
+    def next_step(self, asked: Asked) -> str:
+        return "--measure wall_ms, or keep other clients off those servers"
+
+
+@dataclass(frozen=True, slots=True)
 class TooShortForTicks(Caution):
     wall_ms: float
     tick_ms: float

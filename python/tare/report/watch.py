@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from tare.dbms.base import Role, Server
 from tare.measure.choices import CacheState
-from tare.measure.records import QE, Outcome
+from tare.measure.records import QE, Outcome, Relation
 from tare.protocol.check import Finding
 from tare.protocol.disturbers import Disturber
 from tare.protocol.exact import SOURCE as EXACT
@@ -30,6 +30,8 @@ INTERRUPT_SHARE = 0.02  # of the CPU time
 OWN_SHARE = 0.01
 RESULT_CACHE = 2.0  # times the second run: what comes out of a result cache is faster by more than a little
 WORKER_READ_BYTES = 1 << 20
+UNATTRIBUTED_MS = 1.0
+UNATTRIBUTED_SHARE = 0.01  # of the query's CPU time
 
 
 def of_run(
@@ -49,6 +51,9 @@ def of_run(
     if comparison is not None:
         if comparison.answers_agree is False:
             yield warnings.AnswersDiffer(None, f"{comparison.a} and {comparison.b} return different rows")
+        if comparison.elsewhere is not None and comparison.elsewhere.overturns:
+            others = comparison.elsewhere
+            yield warnings.CpuElsewhere(None, tuple(others.by), others.medians_ms)
         if comparison.stop.reached is False:
             yield warnings.NotResolved(None, comparison.stop.half_width)
 
@@ -144,7 +149,18 @@ def _ticks(name: str, summed: QatC, means: Means) -> Iterator[Caution]:
         yield warnings.Ttp2NotApplicable(name, max(qe.online_cpus for qe in summed.timed))
 
 
+def _unattributed(name: str, summed: QatC) -> Iterator[Caution]:
+    cpu, beside = summed.resources["cpu_ms"].median, summed.resources["unattributed_cpu_ms"].median
+    if not beside or beside < max(UNATTRIBUTED_MS, UNATTRIBUTED_SHARE * (cpu or 0.0)):
+        return
+    related = [p for qe in summed.timed for p in qe.processes if p.relation and p.role is not Role.QUERY]
+    shared = any(p.relation is Relation.SHARED_SERVER for p in related)
+    servers = tuple(dict.fromkeys(p.comm for p in related))
+    yield warnings.CpuUnattributed(name, beside, cpu or 0.0, servers, shared)
+
+
 def _accounts(name: str, summed: QatC, server: Server) -> Iterator[Caution]:
+    yield from _unattributed(name, summed)
     read = summed.resources["utility_read_bytes"].median
     if server.dbms == "postgresql" and read is not None and read > WORKER_READ_BYTES:
         yield warnings.IoWorkersRead(name, read)

@@ -5,12 +5,13 @@ from typing import Any
 from tare.dbms.base import Role
 from tare.measure.differences import Life, use_of
 from tare.measure.lacks import Cause, Lack
+from tare.measure.records import Relation
 from tare.measure.resources import resources_view
 from tests.unit.measure.readings import ended, process
 
 
-def used(role: Role, **given: Any) -> Any:
-    return use_of(Life(None, process(**given), ()), role)
+def used(role: Role, relation: Relation | None = None, **given: Any) -> Any:
+    return use_of(Life(None, process(**given), ()), role, relation=relation)
 
 
 def test_parallel_workers_are_summed_and_utilities_are_not_mixed_in() -> None:
@@ -41,3 +42,15 @@ def test_workers_that_may_have_come_and_gone_unseen_are_said_beside_the_sum() ->
 def test_a_query_process_that_ended_unseen_is_said() -> None:
     view = resources_view([use_of(Life(process(), None, ()), Role.QUERY)])
     assert view.why["cpu"] == Lack(Cause.UNSEEN_ENDS, tasks=1)
+
+
+def test_a_helper_is_in_the_sum_and_what_may_be_one_stands_beside() -> None:
+    view = resources_view([
+        used(Role.QUERY, run_ns=10),
+        used(Role.QUERY, pid=8, run_ns=200, relation=Relation.CLIENT),
+        used(Role.DAEMON, pid=9, run_ns=3000, relation=Relation.SHARED_SERVER),
+        used(Role.UTILITY, pid=10, run_ns=40_000, relation=Relation.UNSEEN_CLIENT),
+        used(Role.DAEMON, pid=11, run_ns=500_000),
+    ])  # fmt: skip
+    assert (view.cpu_ns, view.processes, view.unattributed_cpu_ns) == (210, 2, 43_000)
+    assert view.why["instructions"].process == 8, "only the leader and its workers have a counter"

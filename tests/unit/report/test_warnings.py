@@ -10,7 +10,8 @@ import pytest
 from tare.dbms.base import Role
 from tare.measure.choices import CacheState
 from tare.measure.lacks import Cause, Lack
-from tare.measure.records import Outcome, OwnCost
+from tare.measure.query import Query
+from tare.measure.records import Outcome, OwnCost, Relation
 from tare.protocol.stop import Stop
 from tare.report import warnings
 from tare.report.asked import Asked, Attempt, Means
@@ -58,6 +59,32 @@ DUE: dict[str, Callable[[], RunResult]] = {
     ),
     "runs-missing": lambda: sample.result(
         [*(qe(i) for i in range(9)), qe(9, outcome=Outcome.TIMEOUT, error="time-out")]
+    ),
+    "cpu-unattributed": lambda: sample.result(
+        [
+            qe(
+                i,
+                resources=resources(unattributed_cpu_ns=20 * MS),
+                processes=(process(), process(7, Role.DAEMON, relation=Relation.UNSEEN_CLIENT)),
+            )
+            for i in range(10)
+        ]
+    ),
+    "cpu-elsewhere": lambda: sample.result(
+        [
+            qe(
+                i,
+                query=i % 2,
+                resources=resources(100 + i / 10 if i % 2 else 5 + i / 10),
+                processes=(
+                    process(),
+                    process(7, Role.UTILITY, run_ns=0 if i % 2 else (200 * MS + i)),
+                ),
+            )
+            for i in range(24)
+        ],
+        [sample.QUERY, Query("other", "SELECT 2")],
+        Asked(12, compare="resources.cpu_ms"),
     ),
     "not-resolved": lambda: sample.compared(until=Stop(0.001)),
 }
@@ -128,6 +155,16 @@ def test_a_cold_first_run_that_stands_out_is_no_matter_of_the_dbms() -> None:
 
 def test_a_first_run_that_is_only_a_little_slower_is_no_result_cache() -> None:
     assert "possible-result-cache" not in types(sample.result(run_of([75.0, *[55.0, 55.2] * 5])))
+
+
+def test_a_server_that_serves_others_too_is_not_watched_by_a_warm_up() -> None:
+    def of(relation: Relation) -> RunResult:
+        beside = process(7, Role.DAEMON, relation=relation)
+        used = resources(unattributed_cpu_ns=20 * MS)
+        return sample.result([qe(i, resources=used, processes=(process(), beside)) for i in range(10)])
+
+    assert "--warmup 1" in next_step(of(Relation.UNSEEN_CLIENT), "cpu-unattributed")
+    assert "--warmup" not in next_step(of(Relation.SHARED_SERVER), "cpu-unattributed")
 
 
 def test_only_postgresql_has_io_workers(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -8,7 +8,7 @@ from tare.protocol import measures
 from tare.report.comparison import TOTAL_CPU
 from tare.report.kit.blocks import Block, Cell, Column, Facts, Kind, Paragraph, Row, Section, Table, Tone
 from tare.report.kit.figure import Figure
-from tare.report.numbers import MINUS, decimals, percent
+from tare.report.numbers import MINUS, decimals, ms_text, percent
 from tare.report.result import ComparisonResult, MeasureComparison, ShiftResult
 from tare.report.words import NOTHING
 
@@ -37,17 +37,28 @@ def verdict(found: ComparisonResult) -> str:
     """One sentence about A and B, with the estimate and its interval."""
     chosen = found.measures[found.primary]
     label = LABELS[found.primary]
+    if found.elsewhere is not None and found.elsewhere.overturns:
+        return f"which of A and B costs more {label} cannot be told: {_by(chosen)} without other servers' processes"
     if found.greater is not None:
         less = "A" if found.greater == "B" else "B"
         return f"{found.greater} costs more {label} than {less}: {_by(chosen)}"
     return f"no difference in {label} between A and B is established: {_by(chosen)}"
 
 
+def elsewhere(found: ComparisonResult) -> str | None:
+    """Return a sentence on other servers' processes; None where they do not move the verdict."""
+    others = found.elsewhere
+    if others is None:
+        return None
+    a, b = map(ms_text, others.medians_ms)
+    return f"they ({', '.join(others.by)}) used {a} beside A and {b} beside B: with them, {_by(others.with_them)}"
+
+
 def whereabouts(found: ComparisonResult) -> str | None:
     """Return a sentence on the part that the difference lies in; None where planning is not split from execution, or
     neither differs."""
     parts = found.parts
-    if parts is None or (found.greater is None and parts.where == "neither"):
+    if parts is None or (found.greater is None and (parts.where == "neither" or found.elsewhere)):
         return None
     planning, execution = (_difference(part) for part in (parts.planning, parts.execution))
     both = f"planning: B − A = {planning.text}; execution: B − A = {execution.text}"

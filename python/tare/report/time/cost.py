@@ -63,5 +63,10 @@ def _by_whom(query: QueryResult) -> str:
     assert leader is not None
     assert workers is not None
     others = (query.resources.processes.median or 1) - 1
-    count = f"{others:g} worker{'' if others == 1 else 's'}" if others else "workers (threads)"
+    count = _count(others, "other process", "es") if query.helpers else _count(others, "worker", "s")
+    count = count if others else "workers (threads)"
     return f"leader {ms_text(leader.median or 0.0)}, {count} {ms_text(workers.median or 0.0)}"
+
+
+def _count(number: float, noun: str, plural: str) -> str:
+    return f"{number:g} {noun}{'' if number == 1 else plural}"

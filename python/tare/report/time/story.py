@@ -27,7 +27,7 @@ from tare.report.kit.blocks import (
 from tare.report.kit.figure import Figure
 from tare.report.numbers import Scale, percent, scale_for
 from tare.report.result import MeasureResult, QueryResult, RunResult, WarningResult
-from tare.report.time import comparison, cost, lines
+from tare.report.time import comparison, cost, helpers, lines
 from tare.report.time.cost import figure
 from tare.report.warnings import SPARE_THE_TIMES
 from tare.report.words import NOTHING
@@ -116,7 +116,7 @@ def _touching(query: QueryResult, result: RunResult) -> list[WarningResult]:
 def _compared(result: RunResult) -> Verdict:
     found = result.comparison
     assert found is not None
-    sentences = [comparison.verdict(found), comparison.whereabouts(found)]
+    sentences = [comparison.verdict(found), comparison.elsewhere(found), comparison.whereabouts(found)]
     said = " ".join(f"{one[:1].upper()}{one[1:]}." for one in sentences if one)
     tone = Tone.BAD if found.answers_agree is False else _tone(result.warnings, result)
     causes = dict.fromkeys(one.cause for one in result.warnings if one.type not in SPARE_THE_TIMES)
@@ -151,6 +151,8 @@ def _query(query: QueryResult, everywhere: Sequence[tuple[str, str]]) -> Iterato
     if notes:
         yield Items(notes)
     yield Facts("", list(_facts(query)))
+    if query.helpers:
+        yield helpers.table(query.helpers)
     if query.disturbers:
         yield _disturbers(query)
     yield from _checks(query)
@@ -219,7 +221,7 @@ def _resources(query: QueryResult) -> list[Labelled]:
         of_cpu = one in (measures.CPU_OF_LEADER, measures.CPU_OF_WORKERS)
         if found is None or (of_cpu and not cost.has_workers(query)):
             continue
-        quiet = one.field.startswith("utility_") or one.unit == "bytes"
+        quiet = one.field.startswith(("utility_", "unattributed_")) or one.unit == "bytes"
         if one.name == "processes" or (quiet and not found.median):
             continue
         inner = f"{INDENT}{INDENT}{one.label}"
