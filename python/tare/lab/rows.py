@@ -15,7 +15,7 @@ from tare.experiment.specification import Specification
 from tare.lab.schema import ELAPSED_PARTS, OVERALL_TICKS, PROCESS_COUNTERS
 from tare.measure.differences import was_active
 from tare.measure.environment import MachineFacts
-from tare.measure.records import QE, MachineUse, Outcome, ProcessUse
+from tare.measure.records import QE, Elapsed, MachineUse, Outcome, ProcessUse
 
 Row = dict[str, Any]
 
@@ -138,8 +138,16 @@ def _leader(qe: QE) -> Row:
     return {
         "wall_ns": qe.elapsed.wall_ns,
         **{f"leader_{name}": getattr(qe.elapsed, name) for name in ELAPSED_PARTS},
+        "leader_run_queue_ns": _queued(qe.elapsed),
         "leader_why": {part: lack.as_json() for part, lack in qe.elapsed.why.items()},
     }
+
+
+def _queued(elapsed: Elapsed) -> int | None:
+    """As the kernel counts it, with the time in which the quota was used up."""
+    if elapsed.run_queue_ns is None:
+        return None
+    return elapsed.run_queue_ns + (elapsed.throttled_ns or 0)
 
 
 def _residence(qe: QE) -> Row:

@@ -14,7 +14,7 @@ resources view keeps it.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from tare._probe import Process, Timeline
 from tare.measure.lacks import Cause, Lack
@@ -81,6 +81,19 @@ def elapsed_view(
         residue_ns=None if rejection else clock_2 - clock_1 - sum(known),
         why=why,
     )
+
+
+def with_throttle(elapsed: Elapsed, throttled_ns: int | None) -> Elapsed:
+    """Take out of the run-queue wait what was spent with the quota used up.
+
+    `throttled_ns` is of the leader's control groups between the snapshots, over all CPUs: where several were throttled
+    at a time, what the leader waited for them is at most that. None if it could not be read."""
+    if throttled_ns is None:
+        return replace(elapsed, throttled_ns=None, why={**elapsed.why, "throttled": Lack(Cause.NO_THROTTLE)})
+    if not throttled_ns or elapsed.run_queue_ns is None:
+        return elapsed
+    throttled = min(throttled_ns, elapsed.run_queue_ns)
+    return replace(elapsed, throttled_ns=throttled, run_queue_ns=elapsed.run_queue_ns - throttled)
 
 
 def _traced(

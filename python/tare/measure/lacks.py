@@ -16,6 +16,7 @@ class Cause(StrEnum):
     SLEEP_UNKNOWN = "sleep unknown"  # the residue includes it
     NO_RUN_TIME = "no run time"
     NO_RUN_QUEUE = "no run queue"
+    NO_THROTTLE = "no throttle"  # its control group has a quota, and its cpu.stat is not readable
     NO_DELAYS = "no delays"  # delay accounting is off
     BORN_BEFORE_DELAYS = "born before delays"
     UNREADABLE = "unreadable"

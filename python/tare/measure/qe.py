@@ -28,8 +28,9 @@ from tare.measure.answer import answer_hash
 from tare.measure.caches import CLEARS_DBMS, reach, residence
 from tare.measure.choices import CacheState, Clocked
 from tare.measure.differences import Life, lives, machine_use, tasks, unaccounted_births, uses, was_active
-from tare.measure.elapsed import LeaderReading, elapsed_view
+from tare.measure.elapsed import LeaderReading, elapsed_view, with_throttle
 from tare.measure.query import Query
+from tare.measure.quota import quota_of
 from tare.measure.records import QE, Outcome, OwnCost, Phases, ProcessUse, RawReadings, Residence
 from tare.measure.resources import resources_view, with_leader
 from tare.measure.rig import Rig
@@ -53,6 +54,7 @@ class Readings:
     machine_2: Machine
     instructions_2: int | None
     timeline_2: Timeline | None
+    throttled_ns: int | None  # of the leader's control groups, over all CPUs
     exits: list[Exit]
     exits_lost: int | None
     births: int | None
@@ -127,6 +129,8 @@ def _read(rig: Rig, prepared: Prepared, timeout_s: float | None, clocked: Clocke
         processes_1 = probe.processes(threads_of)
         timeline_1 = rig.timeline()
         instructions_1 = rig.instructions()
+        quota = quota_of(leader.pid)
+        throttled_1 = quota.throttled_ns()
         own_1 = time.process_time_ns()
         leader_cpu_1 = cpu_time_ns(leader.pid)
         machine_1 = probe.machine()
@@ -141,6 +145,7 @@ def _read(rig: Rig, prepared: Prepared, timeout_s: float | None, clocked: Clocke
         timeline_at_clock_2 = rig.timeline()
         machine_2 = probe.machine()
         own_2 = time.process_time_ns()
+        throttled_2 = quota.throttled_ns()
         instructions_2 = rig.instructions()
         rig.settle()
         exits = listener.drain() if listener else []
@@ -157,7 +162,7 @@ def _read(rig: Rig, prepared: Prepared, timeout_s: float | None, clocked: Clocke
             gc.enable()
     return Readings(
         processes_1, timeline_1, instructions_1, leader_cpu_1, machine_1, clock_1, clock_2,
-        timeline_at_clock_2, machine_2, instructions_2, timeline_2, exits,
+        timeline_at_clock_2, machine_2, instructions_2, timeline_2, _between(throttled_1, throttled_2), exits,
         _between(lost_1, lost_2), _between(births_1, births_2),
         processes_2, own_2 - own_1, fetched, failure,
     )  # fmt: skip
@@ -221,6 +226,7 @@ def _record(
             readings.clock_1, readings.clock_2, first, readings.timeline_at_clock_2, second,
             rig.no_trace, rig.no_delay,
         )  # fmt: skip
+        elapsed = with_throttle(elapsed, readings.throttled_ns)
     return QE(
         index=index,
         query=query_index,

@@ -114,6 +114,7 @@ class Elapsed:
     steal_ns: int | None
     residue_ns: int | None  # wall - the sum of the known parts
     why: Mapping[str, Lack] = field(default_factory=dict)
+    throttled_ns: int | None = 0  # its control group had used up its CPU quota; not in run_queue_ns
 
 
 @dataclass(frozen=True, slots=True)

@@ -69,11 +69,16 @@ INTERRUPT = _elapsed(
 )
 BLOCK_IO = _elapsed("block_io", "block I/O", "The leader waited for block I/O of its own.")
 RUN_QUEUE = _elapsed("run_queue", "run-queue wait", "The leader could run and had no CPU: others had it.")
+THROTTLED = _elapsed(
+    "throttled",
+    "throttled",
+    "The leader could run, and its control group had used up its CPU quota: at most this.",
+)
 SLEEP = _elapsed("sleep", "sleep", "The leader waited for something else: workers, locks, the client.")
 STEAL = _elapsed("steal", "steal", "The hypervisor had the CPU while the leader was on it.")
 RESIDUE = _elapsed("residue", "residue", "Wall time minus the parts that were measured; may be below zero.")
 
-PARTS: tuple[Measure, ...] = (CPU, BLOCK_IO, RUN_QUEUE, SLEEP, STEAL)
+PARTS: tuple[Measure, ...] = (CPU, BLOCK_IO, RUN_QUEUE, THROTTLED, SLEEP, STEAL)
 """With the residue they add up to the wall time in every QE (their medians need not)."""
 
 INSTRUCTIONS = Measure(
@@ -82,7 +87,7 @@ INSTRUCTIONS = Measure(
 )  # fmt: skip
 
 ELAPSED: tuple[Measure, ...] = (
-    WALL, CPU, USER, SYSTEM, INTERRUPT, BLOCK_IO, RUN_QUEUE, SLEEP, STEAL, RESIDUE,
+    WALL, CPU, USER, SYSTEM, INTERRUPT, BLOCK_IO, RUN_QUEUE, THROTTLED, SLEEP, STEAL, RESIDUE,
 )  # fmt: skip
 
 TTP2_NAME = "ttp2_ms"

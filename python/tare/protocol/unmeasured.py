@@ -18,6 +18,7 @@ WORDS: Final[Mapping[Cause, str]] = {
     Cause.SLEEP_UNKNOWN: "includes the leader's sleep, which was not measured",
     Cause.NO_RUN_TIME: "this tier gives no exact run time of the leader's thread",
     Cause.NO_RUN_QUEUE: "this kernel or tier gives no run-queue wait",
+    Cause.NO_THROTTLE: "the throttled time of the leader's control group could not be read; run-queue wait includes it",
     Cause.NO_DELAYS: "delay accounting is off",
     Cause.BORN_BEFORE_DELAYS: "the leader was born before delay accounting was on",
     Cause.UNREADABLE: "{counter} of process {process} ({process_name}) is not readable by this user",

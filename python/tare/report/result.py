@@ -66,6 +66,7 @@ class Measures(Document):
     interrupt_ms: MeasureResult = _described(measures.INTERRUPT)
     block_io_ms: MeasureResult = _described(measures.BLOCK_IO)
     run_queue_ms: MeasureResult = _described(measures.RUN_QUEUE)
+    throttled_ms: MeasureResult | None = _described(measures.THROTTLED, default=None)
     sleep_ms: MeasureResult = _described(measures.SLEEP)
     steal_ms: MeasureResult = _described(measures.STEAL)
     residue_ms: MeasureResult = _described(measures.RESIDUE)

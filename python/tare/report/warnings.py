@@ -236,6 +236,23 @@ class IoWorkersRead(Caution):
 
 
 @dataclass(frozen=True, slots=True)
+class Throttled(Caution):
+    throttled_ms: float
+    share: float  # of the wall time
+
+    @property
+    def cause(self) -> str:
+        return "the server's control group used up its CPU quota"
+
+    @property
+    def evidence(self) -> str:
+        return f"throttled for up to {ms_text(self.throttled_ms)} in the median run, {percent(self.share)} of wall"
+
+    def next_step(self, asked: Asked) -> str:
+        return "quote the CPU time, or raise the quota (cpu.max, cpu.cfs_quota_us, --cpus of a container)"
+
+
+@dataclass(frozen=True, slots=True)
 class CpuUnattributed(Caution):
     cpu_ms: float  # in the median QE
     query_cpu_ms: float

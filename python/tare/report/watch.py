@@ -26,6 +26,7 @@ UNSTEADY = 0.05  # relative standard deviation of the wall time, or of the CPU t
 STEADY = 0.10  # of the CPU time, at most, to be called so
 STEADIER = 3.0  # times that CPU must be steadier for the noise to come from outside
 STEAL_SHARE = 0.01
+THROTTLED_SHARE = 0.01
 INTERRUPT_SHARE = 0.02  # of the CPU time
 OWN_SHARE = 0.01
 RESULT_CACHE = 2.0  # times the second run: what comes out of a result cache is faster by more than a little
@@ -110,7 +111,10 @@ def _cache(name: str, summed: QatC, asked: Asked) -> Iterator[Caution]:
 def _noise(name: str, summed: QatC) -> Iterator[Caution]:
     wall, steal = summed.elapsed["wall_ms"], summed.elapsed["steal_ms"]
     cpu = summed.resources["cpu_ms"]
-    if wall.rsd is None or cpu.rsd is None:
+    throttled = summed.elapsed["throttled_ms"].median
+    if throttled and wall.median and throttled > THROTTLED_SHARE * wall.median:
+        yield warnings.Throttled(name, throttled, throttled / wall.median)
+    elif wall.rsd is None or cpu.rsd is None:
         pass
     elif wall.rsd > UNSTEADY and wall.rsd > STEADIER * cpu.rsd and cpu.rsd <= STEADY:
         yield warnings.UnsteadyWall(name, wall.rsd, cpu.rsd, _neighbour(summed.disturbers))

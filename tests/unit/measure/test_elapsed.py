@@ -6,7 +6,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tare.measure.elapsed import LeaderReading, elapsed_view
+from tare.measure.elapsed import LeaderReading, elapsed_view, with_throttle
 from tare.measure.lacks import Cause, Lack
 from tests.unit.measure.readings import MS, process, timeline
 
@@ -86,3 +86,21 @@ def test_a_leader_born_before_delay_accounting_has_no_block_io_delay() -> None:
     got = view(process(block_io_ns=None), process(block_io_ns=None), MS, None, None)
     assert got.block_io_ns is None
     assert got.why["block_io"] == Lack(Cause.BORN_BEFORE_DELAYS)
+
+
+@given(parts, parts)
+def test_throttled_time_comes_out_of_the_run_queue_wait_and_the_sum_stays(queue: int, throttled: int) -> None:
+    whole = view(
+        process(), process(run_ns=MS, run_queue_ns=queue), MS + queue, timeline(0), timeline(6 * MS + queue)
+    )
+    got = with_throttle(whole, throttled)
+    assert got.run_queue_ns + got.throttled_ns == whole.run_queue_ns
+    assert got.throttled_ns == min(queue, throttled)
+    assert got.residue_ns == whole.residue_ns
+
+
+def test_throttled_time_that_cannot_be_read_has_its_cause_and_stays_in_the_run_queue_wait() -> None:
+    whole = view(process(), process(run_queue_ns=MS), MS, None, None)
+    got = with_throttle(whole, None)
+    assert (got.throttled_ns, got.run_queue_ns) == (None, MS)
+    assert got.why["throttled"] == Lack(Cause.NO_THROTTLE)

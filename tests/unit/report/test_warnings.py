@@ -60,6 +60,9 @@ DUE: dict[str, Callable[[], RunResult]] = {
     "runs-missing": lambda: sample.result(
         [*(qe(i) for i in range(9)), qe(9, outcome=Outcome.TIMEOUT, error="time-out")]
     ),
+    "throttled": lambda: sample.result(
+        [qe(i, elapsed=elapsed(run_queue_ns=0, throttled_ns=1 * MS)) for i in range(10)]
+    ),
     "cpu-unattributed": lambda: sample.result(
         [
             qe(

@@ -190,9 +190,17 @@ def _elapsed(query: QueryResult) -> list[Labelled]:
         (f"{INDENT}{INDENT}user ~", found.cpu_user_ms),
         (f"{INDENT}{INDENT}system ~", found.cpu_system_ms),
         *_interrupts(query),
-        *((f"+ {one.label}", getattr(found, one.name)) for one in measures.PARTS[1:]),
+        *_parts(query),
         ("+ residue", found.residue_ms),
     ]
+
+
+def _parts(query: QueryResult) -> Iterator[Labelled]:
+    """Throttled time is shown where there was any."""
+    for one in measures.PARTS[1:]:
+        found: MeasureResult | None = getattr(query.measures, one.name)
+        if found is not None and (one is not measures.THROTTLED or found.median != 0):
+            yield f"+ {one.label}", found
 
 
 def _phases(query: QueryResult, *chosen: measures.Measure) -> list[Labelled]:
