@@ -23,6 +23,7 @@ from tare.errors import PrivilegeMissing, UsageError
 from tare.measure.choices import Tier
 from tare.measure.differences import Life
 from tare.measure.helpers import Helpers
+from tare.measure.namespace import check_namespace
 from tare.measure.settle import settle
 
 if TYPE_CHECKING:
@@ -32,7 +33,10 @@ TRACE_PATIENCE_S = 0.005
 
 
 def open_probe(tier: Tier | None = None) -> Probe:
-    """The best tier that works, or the one asked for. Raises PrivilegeMissing if that does not work."""
+    """The best tier that works, or the one asked for.
+
+    Raises PrivilegeMissing if that does not work, and UsageError where /proc is of another PID namespace."""
+    check_namespace()
     try:
         return Probe(tier)
     except OSError as error:
