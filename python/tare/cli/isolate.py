@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from typing import Annotated
 
@@ -12,6 +13,23 @@ from tare.errors import UsageError
 
 def _say(line: str) -> None:
     print(f"tare isolate: {line}", file=sys.stderr, flush=True)
+
+
+def _servers(command: list[str]) -> list[int]:
+    """Return the local servers that the command is given. One that does not answer is left to the command to report."""
+    from tare.errors import TareError
+    from tare.measure.machine.isolation.servers import addresses, server_of
+
+    found = []
+    for url in addresses(command, os.environ):
+        try:
+            pid = server_of(url)
+        except TareError as error:
+            _say(f"no server is taken in: {error.what}")
+            continue
+        if pid is not None:
+            found.append(pid)
+    return found
 
 
 def isolate(
@@ -36,6 +54,7 @@ def isolate(
 ) -> None:
     """Run a command on CPUs that everybody else is kept off, and put the machine back afterwards.
 
+    A local server that a command of Tare's is given (--db, TARE_DB) is taken in with it.
     The exit code is the command's. Settings are put back on an error, Ctrl-C and a crash too.
     """
     from tare.measure.machine.isolation.run import Wishes
@@ -44,5 +63,6 @@ def isolate(
     if cpu is not None and cpus is not None:
         raise UsageError("--cpu and --cpus both say what to reserve", "give one of them")
     count = 1 if cpus is None else cpus
-    wishes = Wishes(count, cpu, stop_daemons, not no_delay_accounting, with_pid or [])
+    servers = _servers(command)
+    wishes = Wishes(count, cpu, stop_daemons, not no_delay_accounting, [*(with_pid or []), *servers])
     raise typer.Exit(run_isolated(command, wishes, _say))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 import sys
 from collections.abc import Callable, Sequence
@@ -16,12 +17,13 @@ from tare.dbms.registry import find
 from tare.errors import TareError
 from tare.measure.choices import Tier
 from tare.measure.environment import machine_facts
+from tare.measure.machine.cpus import online
 from tare.measure.machine.settings import MachineSettings, delay_accounting_on
 from tare.measure.query import Query
 from tare.measure.rig import Rig
 from tare.measure.weigh import Conditions, Weigher
 from tare.protocol.warmup import steady
-from tare.report.asked import Asked, Attempt, Means
+from tare.report.asked import Asked, Attempt, Means, Places
 from tare.report.build import build_result
 from tare.report.result import RunResult
 
@@ -119,4 +121,15 @@ def _means(rig: Rig) -> Means:
         delay_accounting=_probe.delay_accounting(),
         tick_ns=_probe.TICK_NS,
         reasons=reasons,
+        places=_places(rig),
     )
+
+
+def _places(rig: Rig) -> Places | None:
+    with suppress(OSError):
+        return Places(
+            frozenset(os.sched_getaffinity(rig.leader.tid)),
+            frozenset(os.sched_getaffinity(0)),
+            frozenset(online()),
+        )
+    return None

@@ -20,6 +20,15 @@ class Attempt:
 
 
 @dataclass(frozen=True, slots=True)
+class Places:
+    """CPUs that the server's process and Tare's may use, and all that are online."""
+
+    server: frozenset[int]
+    ours: frozenset[int]
+    online: frozenset[int]
+
+
+@dataclass(frozen=True, slots=True)
 class Means:
     """What the run measured with. `reasons` says by measure name why the whole run lacks one."""
 
@@ -28,6 +37,7 @@ class Means:
     delay_accounting: bool | None
     tick_ns: int
     reasons: Mapping[str, str] = field(default_factory=dict)
+    places: Places | None = None  # None where they could not be read
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,8 +8,9 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass
 
 from tare.measure.choices import CacheState
+from tare.measure.machine.cpus import show
 from tare.protocol.statistics import SMALLEST_FOR_INTERVAL
-from tare.report.asked import Asked
+from tare.report.asked import Asked, Places
 from tare.report.numbers import bytes_text, ms_text, percent
 
 
@@ -250,6 +251,25 @@ class Throttled(Caution):
 
     def next_step(self, asked: Asked) -> str:
         return "quote the CPU time, or raise the quota (cpu.max, cpu.cfs_quota_us, --cpus of a container)"
+
+
+@dataclass(frozen=True, slots=True)
+class CpusApart(Caution):
+    places: Places
+
+    @property
+    def cause(self) -> str:
+        if self.places.server & self.places.ours:
+            return "the server is confined to some of the CPUs that Tare may use"
+        return "the server and Tare may use no CPU in common"
+
+    @property
+    def evidence(self) -> str:
+        online = f"{len(self.places.online)} online"
+        return f"server: CPU {show(self.places.server)}; Tare: CPU {show(self.places.ours)}; {online}"
+
+    def next_step(self, asked: Asked) -> str:
+        return "give both the same CPUs: `tare isolate -- tare time …` takes the server in, taskset -a -p sets them"
 
 
 @dataclass(frozen=True, slots=True)

@@ -41,6 +41,8 @@ def of_run(
     """What concerns every query of the run."""
     if means.delay_accounting is not True:
         yield warnings.NoDelayAccounting(None, means.delay_accounting is False)
+    if means.places is not None and not means.places.ours <= means.places.server:
+        yield warnings.CpusApart(None, means.places)
     for attempt in means.attempts:
         if attempt.name == means.tier:
             break

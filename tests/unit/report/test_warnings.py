@@ -14,7 +14,7 @@ from tare.measure.query import Query
 from tare.measure.records import Outcome, OwnCost, Relation
 from tare.protocol.stop import Stop
 from tare.report import warnings
-from tare.report.asked import Asked, Attempt, Means
+from tare.report.asked import Asked, Attempt, Means, Places
 from tare.report.result import RunResult
 from tests.unit.protocol.qe_records import MS, TICK_NS, elapsed, machine, process, qe, resources, run_of
 from tests.unit.report import sample
@@ -23,6 +23,7 @@ LOWER = Means(
     "procfs", [Attempt("bpf", False, "CAP_BPF is missing"), Attempt("procfs", True, "")], True, TICK_NS
 )
 OFF = Means("bpf", [], False, TICK_NS)
+APART = Means("bpf", [], True, TICK_NS, places=Places(frozenset({0}), frozenset({1}), frozenset({0, 1})))
 REJECTED = Lack(Cause.TRACE_REJECTED, switch_ins=9, slices=10)
 
 DUE: dict[str, Callable[[], RunResult]] = {
@@ -60,6 +61,7 @@ DUE: dict[str, Callable[[], RunResult]] = {
     "runs-missing": lambda: sample.result(
         [*(qe(i) for i in range(9)), qe(9, outcome=Outcome.TIMEOUT, error="time-out")]
     ),
+    "cpus-apart": lambda: sample.result([qe(i) for i in range(10)], means=APART),
     "throttled": lambda: sample.result(
         [qe(i, elapsed=elapsed(run_queue_ns=0, throttled_ns=1 * MS)) for i in range(10)]
     ),
@@ -158,6 +160,13 @@ def test_a_cold_first_run_that_stands_out_is_no_matter_of_the_dbms() -> None:
 
 def test_a_first_run_that_is_only_a_little_slower_is_no_result_cache() -> None:
     assert "possible-result-cache" not in types(sample.result(run_of([75.0, *[55.0, 55.2] * 5])))
+
+
+@pytest.mark.parametrize(("server", "ours"), [({0, 1}, {0, 1}), ({0, 1}, {1}), ({1}, {1})])
+def test_a_server_that_may_use_all_cpus_of_tares_is_not_apart(server: set[int], ours: set[int]) -> None:
+    places = Places(frozenset(server), frozenset(ours), frozenset({0, 1}))
+    means = dataclasses.replace(APART, places=places)
+    assert "cpus-apart" not in types(sample.result([qe(i) for i in range(10)], means=means))
 
 
 def test_a_server_that_serves_others_too_is_not_watched_by_a_warm_up() -> None:
