@@ -25,7 +25,7 @@ class Measure:
     field: str  # in Elapsed, Resources, Phases or QE
     reason_key: str  # in their `why`
     meaning: str
-    sampled: bool = False  # a split that the kernel samples: only the sum is exact
+    sampled: bool = False  # a split that the kernel samples: only the sum is counted
 
     def read(self, qe: QE) -> float | None:
         """The value in the measure's unit; None where this QE has none."""

@@ -13,6 +13,7 @@ from tare.protocol.check import Finding
 from tare.protocol.disturbers import Disturber, disturbers
 from tare.protocol.helpers import Helper, helpers
 from tare.protocol.measures import Measure
+from tare.protocol.preemption import Preemption, preemption
 from tare.protocol.statistics import Summary, summarise
 from tare.protocol.unmeasured import NO_EXECUTION
 from tare.protocol.warmup import WarmUp
@@ -33,6 +34,7 @@ class QatC:
     warmup: WarmUp
     disturbers: tuple[Disturber, ...]
     helpers: tuple[Helper, ...]
+    preemption: Preemption | None
     cache: Proof
 
 
@@ -73,6 +75,7 @@ def sum_up(
         warmup=_warmup(timed),
         disturbers=disturbers(timed, tick_ns),
         helpers=helpers(timed),
+        preemption=preemption(timed),
         cache=prove(timed, cache),
     )
 

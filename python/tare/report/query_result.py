@@ -10,6 +10,7 @@ from tare.measure.query import Query
 from tare.measure.records import QE, Outcome
 from tare.protocol import measures
 from tare.protocol.check import Finding
+from tare.protocol.preemption import Preemption
 from tare.protocol.statistics import Interval, Summary
 from tare.protocol.summary import QatC
 from tare.protocol.ttp2 import IOWAIT_NOT_APPLICABLE
@@ -64,6 +65,7 @@ def query_result(
             )
             for one in summed.helpers
         ],
+        preemption=_preemption(summed.preemption),
         warmup=document.WarmUpResult(
             runs=sum(qe.warmup for qe in qes),
             detected=summed.warmup.detected,
@@ -72,6 +74,12 @@ def query_result(
         ),
         qes=_qes(qes, summed.timed),
     )
+
+
+def _preemption(found: Preemption | None) -> document.PreemptionResult | None:
+    if found is None:
+        return None
+    return document.PreemptionResult(count=found.count, bound_ms=found.bound_ms, share=found.share)
 
 
 def _outcome(qes: Sequence[QE], summed: QatC, asked: Asked) -> document.QueryOutcome:

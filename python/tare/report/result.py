@@ -40,7 +40,7 @@ class MeasureResult(Document):
     samples: list[float | None] = Field(description="In run order, one for each QE with a `sample` number.")
     reason: str | None = Field(description="Why the median is null.")
     note: str | None = Field(description="What to bear in mind when reading the value.")
-    sampled: bool = Field(description="True for a split that the kernel samples: only the sum is exact.")
+    sampled: bool = Field(description="True for a split that the kernel samples: only the sum is counted.")
     unit: str
     view: View = Field(
         description="elapsed: a part of the leader's timeline; resources: summed over every query "
@@ -197,6 +197,14 @@ class HelperResult(Document):
     run_ms: float = Field(description="Mean of the timed executions.")
 
 
+class PreemptionResult(Document):
+    """Preemptions of the query processes. What the scheduler books to who preempts is missing in their CPU time."""
+
+    count: float = Field(description="Involuntary switches in the median run.")
+    bound_ms: float = Field(description="By which `cpu_ms` may be too low: 14 µs for each.")
+    share: float = Field(description="Of the CPU time.")
+
+
 class WarmUpResult(Document):
     runs: int = Field(description="Warm-up runs that were made and left out of the summaries.")
     detected: bool = Field(description="The beginning of the timed runs still drifts.")
@@ -238,6 +246,9 @@ class QueryResult(Document):
     checks: list[CheckResult]
     disturbers: list[DisturberResult]
     helpers: list[HelperResult] = Field(default_factory=list)
+    preemption: PreemptionResult | None = Field(
+        default=None, description="Null where switches were not counted."
+    )
     warmup: WarmUpResult
     qes: list[QEResult]
 

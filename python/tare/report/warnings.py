@@ -237,6 +237,27 @@ class IoWorkersRead(Caution):
 
 
 @dataclass(frozen=True, slots=True)
+class PreemptedOften(Caution):
+    count: float
+    bound_ms: float
+    share: float
+
+    @property
+    def cause(self) -> str:
+        return "other threads preempted the query so often that its CPU time may be too low"
+
+    @property
+    def evidence(self) -> str:
+        most = f"up to {ms_text(self.bound_ms)} ({percent(self.share)})"
+        return f"{self.count:g} preemptions in the median run; the scheduler booked {most} to who preempted"
+
+    def next_step(self, asked: Asked) -> str:
+        if asked.isolated:
+            return "stop what wakes up on these CPUs; this run was isolated already"
+        return "run under `tare isolate -- tare time …`"
+
+
+@dataclass(frozen=True, slots=True)
 class Throttled(Caution):
     throttled_ms: float
     share: float  # of the wall time
@@ -331,7 +352,7 @@ class TooShortForTicks(Caution):
         return f"{ms_text(self.wall_ms)} in the median; more than two ticks of {self.tick_ms:g} ms are needed"
 
     def next_step(self, asked: Asked) -> str:
-        return "use the CPU time, which is exact to nanoseconds, or weigh a larger table"
+        return "use the CPU time, which the scheduler's clock counts in nanoseconds, or weigh a larger table"
 
 
 @dataclass(frozen=True, slots=True)

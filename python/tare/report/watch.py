@@ -27,6 +27,7 @@ STEADY = 0.10  # of the CPU time, at most, to be called so
 STEADIER = 3.0  # times that CPU must be steadier for the noise to come from outside
 STEAL_SHARE = 0.01
 THROTTLED_SHARE = 0.01
+PREEMPTED_SHARE = 0.02  # of the CPU time, at most, too low
 INTERRUPT_SHARE = 0.02  # of the CPU time
 OWN_SHARE = 0.01
 RESULT_CACHE = 2.0  # times the second run: what comes out of a result cache is faster by more than a little
@@ -113,6 +114,9 @@ def _cache(name: str, summed: QatC, asked: Asked) -> Iterator[Caution]:
 def _noise(name: str, summed: QatC) -> Iterator[Caution]:
     wall, steal = summed.elapsed["wall_ms"], summed.elapsed["steal_ms"]
     cpu = summed.resources["cpu_ms"]
+    often = summed.preemption
+    if often is not None and often.share > PREEMPTED_SHARE:
+        yield warnings.PreemptedOften(name, often.count, often.bound_ms, often.share)
     throttled = summed.elapsed["throttled_ms"].median
     if throttled and wall.median and throttled > THROTTLED_SHARE * wall.median:
         yield warnings.Throttled(name, throttled, throttled / wall.median)

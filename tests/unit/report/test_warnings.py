@@ -61,6 +61,9 @@ DUE: dict[str, Callable[[], RunResult]] = {
     "runs-missing": lambda: sample.result(
         [*(qe(i) for i in range(9)), qe(9, outcome=Outcome.TIMEOUT, error="time-out")]
     ),
+    "preempted-often": lambda: sample.result(
+        [qe(i, processes=(process(involuntary_switches=200 + i),)) for i in range(10)]
+    ),
     "cpus-apart": lambda: sample.result([qe(i) for i in range(10)], means=APART),
     "throttled": lambda: sample.result(
         [qe(i, elapsed=elapsed(run_queue_ns=0, throttled_ns=1 * MS)) for i in range(10)]

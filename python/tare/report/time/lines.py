@@ -13,6 +13,7 @@ from tare.report.result import (
     Environment,
     MeasureResult,
     PlanResult,
+    PreemptionResult,
     QueryResult,
 )
 from tare.report.words import dbms_name
@@ -41,6 +42,10 @@ def plan(found: PlanResult) -> str:
     if found.fingerprint is None:
         return "unknown"
     return f"{found.fingerprint}, {'the same in every run' if found.consistent else 'not the only one'}"
+
+
+def preemption(found: PreemptionResult) -> str:
+    return f"{found.count:g} times a run: CPU time up to {ms_text(found.bound_ms)} ({percent(found.share)}) too low"
 
 
 def cache(found: CacheResult) -> str:

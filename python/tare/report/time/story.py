@@ -32,6 +32,7 @@ from tare.report.time.cost import figure
 from tare.report.warnings import SPARE_THE_TIMES
 from tare.report.words import NOTHING
 
+PREEMPTIONS_SEEN = 0.005  # of the CPU time, at most, too low
 INTERRUPTS_SEEN = 0.005  # of the CPU time
 INDENT = "\u00a0\u00a0"
 Labelled = tuple[str, MeasureResult]
@@ -147,7 +148,7 @@ def _query(query: QueryResult, everywhere: Sequence[tuple[str, str]]) -> Iterato
              if (label, why) not in everywhere]  # fmt: skip
     notes += [Item(f"{label}: {note}", "*", Tone.QUIET) for label, note in lines.notes(query)]
     if query.measures.cpu_user_ms.median is not None:
-        notes.append(Item("sampled split: only its sum, the CPU time, is exact", "~", Tone.QUIET))
+        notes.append(Item("sampled split: only its sum, the CPU time, is counted", "~", Tone.QUIET))
     if notes:
         yield Items(notes)
     yield Facts("", list(_facts(query)))
@@ -273,6 +274,8 @@ def _facts(query: QueryResult) -> Iterator[tuple[str, Cell]]:
         ("cache", lines.cache(query.cache), query.cache.reached is not False),
     ):
         yield name, Cell(text, tone=Tone.PLAIN if is_good else Tone.BAD)
+    if query.preemption is not None and query.preemption.share >= PREEMPTIONS_SEEN:
+        yield "preempted", Cell(lines.preemption(query.preemption))
 
 
 def _disturbers(query: QueryResult) -> Table:
