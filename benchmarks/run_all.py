@@ -14,6 +14,7 @@ NAMES = (
     "noise",
     "parts",
     "client_wall",
+    "query_processes",
     "truth",
     "scale",
     "spark",

@@ -55,6 +55,12 @@ def pair() -> Iterator[Pair]:
         fill_server(far.url)
         with psycopg.connect(far.url, autocommit=True) as connection:
             connection.execute("CREATE VIEW worked AS SELECT id, md5(repeat(txt, 500)) AS txt FROM numbers")
+            connection.execute(
+                "CREATE EXTENSION postgres_fdw; CREATE SERVER back FOREIGN DATA WRAPPER postgres_fdw "
+                f"OPTIONS (host '{near.record.socket_directory}', dbname 'postgres');"
+                "CREATE USER MAPPING FOR postgres SERVER back OPTIONS (user 'postgres');"
+                "CREATE FOREIGN TABLE chained (id int, txt text) SERVER back OPTIONS (table_name 'numbers')"
+            )
         with psycopg.connect(near.url, autocommit=True) as connection:
             for extension in ("postgres_fdw", "dblink", "file_fdw"):
                 connection.execute(f"CREATE EXTENSION {extension}")
@@ -65,6 +71,9 @@ def pair() -> Iterator[Pair]:
                     f"CREATE USER MAPPING FOR postgres SERVER {name} OPTIONS (user 'postgres');"
                     f"CREATE FOREIGN TABLE far_{name} (id int, txt text) SERVER {name} OPTIONS (table_name 'worked')"
                 )
+            connection.execute(
+                "CREATE FOREIGN TABLE far_chain (id int, txt text) SERVER tcp OPTIONS (table_name 'chained')"
+            )
             connection.execute("CREATE SERVER files FOREIGN DATA WRAPPER file_fdw")
         yield Pair(near, far)
 
@@ -114,6 +123,14 @@ def test_the_backend_that_postgres_fdw_connects_to_is_a_query_process(
     assert qe.resources.leader_cpu_ns is not None
     assert qe.resources.workers_cpu_ns == backend.run_ns > qe.resources.leader_cpu_ns
     assert not related(weigh(rig, WORK)), "the connection is kept, but this query does not use it"
+
+
+def test_a_backend_of_a_backend_is_a_query_process(pair: Pair, rig: Rig) -> None:
+    """The connection to the first is older than the one that it opens."""
+    weigh(rig, "SELECT sum(length(txt)) FROM far_tcp")
+    for _ in range(2):
+        qe = weigh(rig, "SELECT sum(length(txt)) FROM far_chain")
+        assert {p.ppid for p in related(qe)[Relation.CLIENT]} == {pair.far.pid, pair.near.pid}
 
 
 def test_a_backend_whose_client_is_somebody_else_is_no_query_process(pair: Pair, rig: Rig) -> None:

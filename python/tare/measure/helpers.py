@@ -53,7 +53,9 @@ class Helpers:
 
     def __init__(self) -> None:
         self._connections = Connections()
-        self._looked: frozenset[int] | None = frozenset()
+        self._seen: dict[
+            int, frozenset[int]
+        ] = {}  # sockets of processes of the query, when connections were read
         self._ends: frozenset[int] = frozenset()  # of servers, at the last look
         self._backends: set[Born] = set()
         self._opened: dict[str, set[int]] = {}  # by query: servers that it opens connections to
@@ -66,11 +68,7 @@ class Helpers:
 
     def look(self, leader: Leader) -> None:
         """Reads the leader's connections. Call after the second snapshot: some end with the transaction."""
-        now = sockets(leader.pid)
-        if now != self._looked:
-            self._looked = now
-            self._connections = connections(leader.pid)
-        self._ends = self._served(now)
+        self._ends = self._served_by(leader.pid, leader)
 
     @contextmanager
     def watching(self, leader: Leader, sql: str) -> Iterator[None]:
@@ -96,6 +94,7 @@ class Helpers:
         """Return the relation of each active life that has one, by its place in `lives`.
 
         `roles` are what the DBMS itself knows; neither its query processes nor our own are looked at again."""
+        self._forget_ended(lives)
         query = {
             life.latest.tgid: life for life, role in zip(lives, roles, strict=True) if role is Role.QUERY
         }
@@ -124,7 +123,7 @@ class Helpers:
                     if relation.is_sure:
                         members.lives[life.latest.tgid] = life
                         if life.after is not None:
-                            members.served |= self._served(sockets(life.latest.tgid))
+                            members.served |= self._served_by(life.latest.tgid, leader)
         doubtful = {others[place].latest.tgid: others[place] for place in found if not found[place].is_sure}
         for place, life in others.items():
             if place not in found and _by_title(life, doubtful):
@@ -161,9 +160,20 @@ class Helpers:
             return Relation.UNSEEN_CLIENT if _is_client(leader.pid) else None
         return Relation.SHORT_CONNECTION if process.ppid in servers else None
 
-    def _served(self, own: frozenset[int] | None) -> frozenset[int]:
+    def _forget_ended(self, lives: Sequence[Life]) -> None:
+        alive = {Born(life.latest.tgid, life.latest.start_ns) for life in lives}
+        self._backends &= alive
+        pids = {born.pid for born in alive}
+        self._seen = {pid: own for pid, own in self._seen.items() if pid in pids}
+
+    def _served_by(self, pid: int, leader: Leader) -> frozenset[int]:
+        """Return the servers' ends of the connections that a process of the query opened."""
+        own = sockets(pid) or frozenset()
+        if own != self._seen.get(pid, frozenset()):
+            self._seen[pid] = own
+            self._connections = connections(leader.pid)
         of = self._connections.server_of
-        return frozenset(of[inode] for inode in own or () if inode in of)
+        return frozenset(of[inode] for inode in own if inode in of)
 
 
 def _ran(life: Life) -> bool:

@@ -57,6 +57,11 @@ def v1_cpu() -> Path | None:
     return next(iter(_mounts("cgroup", "cpu")), None)
 
 
+def v1_cpuacct() -> Path | None:
+    """The mount point of the v1 cpuacct hierarchy."""
+    return next(iter(_mounts("cgroup", "cpuacct")), None)
+
+
 def v2() -> Path | None:
     """The mount point of the unified hierarchy."""
     return next(iter(_mounts("cgroup2")), None)
