@@ -5,6 +5,7 @@ A near PostgreSQL 15 (Debian's has the foreign data wrappers) asks a far one, on
 
 from __future__ import annotations
 
+import os
 import socket
 import threading
 from collections.abc import Iterator
@@ -14,16 +15,19 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from tare.dbms.base import Role
+from tare.dbms.base import Leader, Role
 from tare.dbms.registry import find
 from tare.dbms.servers import RunningServer, start_mariadb, start_postgresql
 from tare.errors import ServerFailed
 from tare.measure.choices import CacheState, Clocked
+from tare.measure.helpers import Helpers
 from tare.measure.qe import time_single_qe
 from tare.measure.query import Query
 from tare.measure.records import QE, Outcome, ProcessUse, Relation
 from tare.measure.rig import Rig
 from tests.servers import fill_server
+
+NOBODY = 65534
 
 WORK = "SELECT sum(length(md5(repeat(txt, 200)))) FROM numbers"
 """Work of tens of ms."""
@@ -123,6 +127,29 @@ def test_the_backend_that_postgres_fdw_connects_to_is_a_query_process(
     assert qe.resources.leader_cpu_ns is not None
     assert qe.resources.workers_cpu_ns == backend.run_ns > qe.resources.leader_cpu_ns
     assert not related(weigh(rig, WORK)), "the connection is kept, but this query does not use it"
+
+
+class Hidden(Helpers):
+    """Looks at connections as an ordinary user."""
+
+    def look(self, leader: Leader) -> None:
+        os.seteuid(NOBODY)
+        try:
+            super().look(leader)
+        finally:
+            os.seteuid(0)
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can become another user")
+def test_what_this_user_may_not_see_is_reported_as_unattributed(pair: Pair, rig: Rig) -> None:
+    rig.helpers = Hidden()
+    qe = weigh(rig, "SELECT sum(length(txt)) FROM far_tcp")
+    backend = next(p for p in related(qe)[Relation.HIDDEN] if p.ppid == pair.far.pid)
+    assert backend.role is Role.DAEMON
+    assert qe.resources is not None
+    assert qe.resources.unattributed_cpu_ns is not None
+    assert backend.run_ns is not None
+    assert qe.resources.unattributed_cpu_ns >= backend.run_ns > 0
 
 
 def test_a_backend_of_a_backend_is_a_query_process(pair: Pair, rig: Rig) -> None:

@@ -57,6 +57,7 @@ class Helpers:
             int, frozenset[int]
         ] = {}  # sockets of processes of the query, when connections were read
         self._ends: frozenset[int] = frozenset()  # of servers, at the last look
+        self._hidden = False  # this user may not see the leader's sockets
         self._backends: set[Born] = set()
         self._opened: dict[str, set[int]] = {}  # by query: servers that it opens connections to
 
@@ -68,6 +69,7 @@ class Helpers:
 
     def look(self, leader: Leader) -> None:
         """Reads the leader's connections. Call after the second snapshot: some end with the transaction."""
+        self._hidden = sockets(leader.pid) is None
         self._ends = self._served_by(leader.pid, leader)
 
     @contextmanager
@@ -146,13 +148,14 @@ class Helpers:
     def _by_learning(self, life: Life, leader: Leader, sql: str) -> Relation | None:
         """Return what is known of a server that serves connections shorter than the execution."""
         process = life.latest
+        if self._hidden:
+            return Relation.HIDDEN if _may_serve(life) else None
         servers = self._opened.get(sql)
         if servers is not None and process.tgid in servers:
             return Relation.SHARED_SERVER if server_of(process.comm) != "postgresql" else None
         if life.before is not None or server_of(process.comm) != "postgresql":
             return None
-        title = _title(life)
-        if title and not _CLIENT_BACKEND.match(title):
+        if not _may_serve(life):
             return None
         if life.after is not None and (sockets(process.tgid) or frozenset()) & self._connections.server_ends:
             return None  # its client is still there, and not the query's
@@ -208,6 +211,14 @@ def _by_title(life: Life, members: Mapping[int, Life]) -> Relation | None:
 
 def _title(life: Life) -> str:
     return life.latest.cmdline or next((e.process.cmdline for e in life.exits if e.process.cmdline), "")
+
+
+def _may_serve(life: Life) -> bool:
+    """A process of a DBMS's server that may serve a client on this machine; PostgreSQL's says so by its title."""
+    title, server = _title(life), server_of(life.latest.comm)
+    return server is not None and (
+        server != "postgresql" or not title or _CLIENT_BACKEND.match(title) is not None
+    )
 
 
 def _session(pid: int) -> int | None:

@@ -36,11 +36,12 @@ class Relation(StrEnum):
     SHORT_CONNECTION = "short-connection"  # a backend of a server to which the query opens connections
     SHARED_SERVER = "shared-server"  # serves a query process, and perhaps others
     UNSEEN_CLIENT = "unseen-client"  # its client came and went within the execution
+    HIDDEN = "hidden"  # a backend, and this user may not see whose connections the query opens
 
     @property
     def is_sure(self) -> bool:
         """Whether the process is the query's; else that cannot be told."""
-        return self not in (Relation.SHARED_SERVER, Relation.UNSEEN_CLIENT)
+        return self not in (Relation.SHARED_SERVER, Relation.UNSEEN_CLIENT, Relation.HIDDEN)
 
 
 class Outcome(StrEnum):

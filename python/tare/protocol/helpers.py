@@ -8,8 +8,6 @@ from dataclasses import dataclass
 
 from tare.measure.records import QE, Relation
 
-TOP = 8
-
 
 @dataclass(frozen=True, slots=True)
 class Helper:
@@ -21,8 +19,8 @@ class Helper:
     run_ms: float  # mean of all QEs
 
 
-def helpers(qes: Sequence[QE], top: int = TOP) -> tuple[Helper, ...]:
-    """Return the `top` groups of processes by run time, highest first."""
+def helpers(qes: Sequence[QE]) -> tuple[Helper, ...]:
+    """Return groups of processes by run time, highest first."""
     run: defaultdict[tuple[str, Relation], int] = defaultdict(int)
     pids: defaultdict[tuple[str, Relation], set[int]] = defaultdict(set)
     for qe in qes:
@@ -34,5 +32,5 @@ def helpers(qes: Sequence[QE], top: int = TOP) -> tuple[Helper, ...]:
     ranked = sorted(run, key=lambda key: (-run[key], *key))
     return tuple(
         Helper(comm, relation, tuple(sorted(pids[comm, relation])), run[comm, relation] / len(qes) / 1e6)
-        for comm, relation in ranked[:top]
+        for comm, relation in ranked
     )

@@ -188,10 +188,17 @@ class HelperResult(Document):
 
     comm: str
     relation: Literal[
-        "child", "session", "client", "parallel-worker", "short-connection", "shared-server", "unseen-client"
+        "child",
+        "session",
+        "client",
+        "parallel-worker",
+        "short-connection",
+        "shared-server",
+        "unseen-client",
+        "hidden",
     ] = Field(
-        description="How that is known. short-connection: inferred. The CPU time of shared-server and unseen-client is "
-        "in `unattributed_cpu_ms`, of all others in `cpu_ms`."
+        description="How that is known. short-connection: inferred. The CPU time of shared-server, unseen-client and "
+        "hidden is in `unattributed_cpu_ms`, of all others in `cpu_ms`."
     )
     pids: list[int]
     run_ms: float = Field(description="Mean of the timed executions.")

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from tare.measure.choices import CacheState
 from tare.measure.machine.cpus import show
+from tare.measure.records import Relation
 from tare.protocol.statistics import SMALLEST_FOR_INTERVAL
 from tare.report.asked import Asked, Places
 from tare.report.numbers import bytes_text, ms_text, percent
@@ -298,7 +299,7 @@ class CpuUnattributed(Caution):
     cpu_ms: float  # in the median QE
     query_cpu_ms: float
     servers: tuple[str, ...]
-    shared: bool  # the query's process is a client of theirs; else theirs came and went
+    relation: Relation  # of the process that used most
 
     @property
     def cause(self) -> str:
@@ -306,18 +307,23 @@ class CpuUnattributed(Caution):
 
     @property
     def evidence(self) -> str:
-        why = (
-            "serves the query's process, and may serve others"
-            if self.shared
-            else "its clients were gone too soon"
-        )
         used = f"{ms_text(self.cpu_ms)} beside {ms_text(self.query_cpu_ms)} of the query's"
-        return f"{', '.join(self.servers)} used {used}: {why}"
+        return f"{', '.join(self.servers)} used {used}: {_NOT_TOLD[self.relation]}"
 
     def next_step(self, asked: Asked) -> str:
-        if self.shared:
-            return "keep other clients off that server and add its CPU time, or quote the wall time"
-        return "--warmup 1: Tare watches in an untimed run which servers the query connects to"
+        return _TO_TELL[self.relation]
+
+
+_NOT_TOLD = {
+    Relation.SHARED_SERVER: "it serves the query's process, and may serve others",
+    Relation.UNSEEN_CLIENT: "its clients were gone too soon",
+    Relation.HIDDEN: "this user may not see whose connections the query's process opens",
+}
+_TO_TELL = {
+    Relation.SHARED_SERVER: "keep other clients off that server and add its CPU time, or quote the wall time",
+    Relation.UNSEEN_CLIENT: "--warmup 1: Tare watches in an untimed run which servers the query connects to",
+    Relation.HIDDEN: "run as root or as the server's user, or quote the wall time",
+}
 
 
 @dataclass(frozen=True, slots=True)

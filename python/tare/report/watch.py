@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from tare.dbms.base import Role, Server
 from tare.measure.choices import CacheState
-from tare.measure.records import QE, Outcome, Relation
+from tare.measure.records import QE, Outcome
 from tare.protocol.check import Finding
 from tare.protocol.disturbers import Disturber
 from tare.protocol.exact import SOURCE as EXACT
@@ -163,10 +163,9 @@ def _unattributed(name: str, summed: QatC) -> Iterator[Caution]:
     cpu, beside = summed.resources["cpu_ms"].median, summed.resources["unattributed_cpu_ms"].median
     if not beside or beside < max(UNATTRIBUTED_MS, UNATTRIBUTED_SHARE * (cpu or 0.0)):
         return
-    related = [p for qe in summed.timed for p in qe.processes if p.relation and p.role is not Role.QUERY]
-    shared = any(p.relation is Relation.SHARED_SERVER for p in related)
-    servers = tuple(dict.fromkeys(p.comm for p in related))
-    yield warnings.CpuUnattributed(name, beside, cpu or 0.0, servers, shared)
+    doubtful = [one for one in summed.helpers if not one.relation.is_sure]
+    servers = tuple(dict.fromkeys(one.comm for one in doubtful))
+    yield warnings.CpuUnattributed(name, beside, cpu or 0.0, servers, doubtful[0].relation)
 
 
 def _accounts(name: str, summed: QatC, server: Server) -> Iterator[Caution]:

@@ -180,6 +180,7 @@ def test_a_server_that_serves_others_too_is_not_watched_by_a_warm_up() -> None:
 
     assert "--warmup 1" in next_step(of(Relation.UNSEEN_CLIENT), "cpu-unattributed")
     assert "--warmup" not in next_step(of(Relation.SHARED_SERVER), "cpu-unattributed")
+    assert "root" in next_step(of(Relation.HIDDEN), "cpu-unattributed")
 
 
 def test_only_postgresql_has_io_workers(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -8,6 +8,8 @@ from tare.report.kit.blocks import Column, Kind, Row, Table
 from tare.report.kit.figure import Figure
 from tare.report.result import HelperResult
 
+MOST = 8  # rows
+
 WORDS = {
     "child": "child of a query process",
     "session": "left behind by a query process",
@@ -16,6 +18,7 @@ WORDS = {
     "short-connection": "inferred: the query connects to its server",
     "shared-server": "not counted: it may serve others, too",
     "unseen-client": "not counted: its client was gone too soon",
+    "hidden": "not counted: its client is hidden from this user",
 }
 
 
@@ -26,7 +29,7 @@ def table(found: Sequence[HelperResult]) -> Table:
             Figure(one.run_ms, unit="ms").cell(),
             WORDS[one.relation],
         ]
-        for one in found
+        for one in found[:MOST]
     ]
     columns = [
         Column("who worked for it", Kind.NAME),
