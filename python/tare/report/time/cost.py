@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from tare.measure.records import Relation
 from tare.report.kit.figure import Figure
 from tare.report.numbers import ms_text, percent
 from tare.report.result import MeasureResult, QueryResult
@@ -63,7 +64,8 @@ def _by_whom(query: QueryResult) -> str:
     assert leader is not None
     assert workers is not None
     others = (query.resources.processes.median or 1) - 1
-    count = _count(others, "other process", "es") if query.helpers else _count(others, "worker", "s")
+    helped = any(Relation(one.relation).is_sure for one in query.helpers)
+    count = _count(others, "other process", "es") if helped else _count(others, "worker", "s")
     count = count if others else "workers (threads)"
     return f"leader {ms_text(leader.median or 0.0)}, {count} {ms_text(workers.median or 0.0)}"
 
