@@ -5,6 +5,8 @@ The kernel keeps 15 characters of a name; a prefix stands for all processes that
 
 from __future__ import annotations
 
+import re
+
 SERVERS: dict[str, str] = {
     "postgres": "postgresql",
     "postmaster": "postgresql",
@@ -41,6 +43,14 @@ PREFIXES: dict[str, str] = {
     "oracle_": "oracle",  # oracle_4711_orcl: a client's server process
     "asm_": "oracle",
 }
+
+
+_SERVES = re.compile(r"^postgres: .* (\[local\]|\S+\(\d+\))")
+
+
+def serves_client(cmdline: str) -> bool:
+    """Whether the title is that of a backend of PostgreSQL that serves a client, on this machine or another."""
+    return _SERVES.match(cmdline) is not None
 
 
 def server_of(comm: str) -> str | None:

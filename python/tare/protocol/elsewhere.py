@@ -1,4 +1,4 @@
-"""CPU time that servers' other processes used beside A and beside B, and whether it could turn the verdict over.
+"""CPU time of processes that may have worked for A or B, and whether it could turn the verdict over.
 
 What a query makes others do grows with its runs; what neighbours do goes on beside both. Others are expected to keep
 the pace that they have beside the query that costs more. What they use beyond it, beside the one that costs less, may
@@ -13,8 +13,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from tare.dbms.base import Role
-from tare.dbms.known import server_of
-from tare.measure.records import QE, ProcessUse
+from tare.dbms.known import server_of, serves_client
+from tare.measure.records import QE, ProcessUse, Relation
 from tare.protocol.compare import Comparison, compare
 from tare.protocol.measures import CPU_OF_ALL
 
@@ -62,16 +62,24 @@ def _within(one: Comparison, other: Comparison) -> bool:
 
 
 def _others(qe: QE) -> list[ProcessUse]:
-    """Processes of DBMS servers, ours or not, and those that may have worked for the query."""
-    return [
-        p
-        for p in qe.processes
-        if p.role is Role.UTILITY
-        or (
-            p.role is Role.DAEMON
-            and (p.relation is not None or (not p.kernel and server_of(p.comm) is not None))
-        )
-    ]
+    """Processes that may have worked for the query, and the server's own: I/O workers and the like.
+
+    A backend that serves somebody else's client is a neighbour. Whose client it serves is not known behind a server
+    that serves the query and others, such as a pooler, or to a user that may not look."""
+    known = {process.relation for process in qe.processes}
+    hidden = bool(known & {Relation.SHARED_SERVER, Relation.HIDDEN})
+    return [process for process in qe.processes if _may_help(process, hidden)]
+
+
+def _may_help(process: ProcessUse, hidden: bool) -> bool:
+    if process.role is Role.QUERY or process.relation is not None:
+        return process.role is not Role.QUERY
+    is_server = process.role is Role.UTILITY or (
+        process.role is Role.DAEMON and not process.kernel and server_of(process.comm) is not None
+    )
+    if hidden:
+        return is_server
+    return process.role is Role.UTILITY and not serves_client(process.cmdline)
 
 
 def _others_ns(qe: QE) -> int:

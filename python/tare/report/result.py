@@ -297,7 +297,7 @@ class PartsResult(Document):
 
 
 class ElsewhereResult(Document):
-    """CPU time of servers' processes that are not the query's, where it moves a verdict on CPU time."""
+    """CPU time of processes that may have worked for a query, where it moves a verdict on CPU time."""
 
     medians_ms: tuple[float, float] = Field(description="Of each execution of A, and of B.")
     by: list[str] = Field(description="Names of the processes, those that used most first.")

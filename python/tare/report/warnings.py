@@ -333,7 +333,7 @@ class CpuElsewhere(Caution):
 
     @property
     def cause(self) -> str:
-        return "CPU time that other servers used could turn the verdict over"
+        return "CPU time of processes that may have worked for A or B could turn the verdict over"
 
     @property
     def evidence(self) -> str:

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import dataclasses
 import random
 from collections.abc import Sequence
+from typing import Any
+
+import pytest
 
 from tare.dbms.base import Role
 from tare.measure.records import QE, Relation
@@ -15,15 +19,23 @@ ROUNDS = 12
 
 
 def side(
-    cpu_ms: float, others_ms: float, wall_ms: float, *, seed: int, jitter: float = 0.0, comm: str = "mariadbd"
+    cpu_ms: float,
+    others_ms: float,
+    wall_ms: float,
+    *,
+    seed: int,
+    jitter: float = 0.0,
+    role: Role = Role.DAEMON,
+    **beside_it: Any,
 ) -> list[QE]:
-    """Runs with 1% of noise, beside another server that uses `others_ms`, or as much more as `jitter` draws."""
+    """Runs with 1% of noise, beside another process that uses `others_ms`, or as much more as `jitter` draws."""
+    given = {"comm": "mariadbd", "relation": Relation.SHARED_SERVER, **beside_it}
     draw = random.Random(seed)
     runs = []
     for index in range(ROUNDS):
         cpu = cpu_ms * draw.gauss(1, 0.01)
         other = round(MS * (others_ms * draw.gauss(1, 0.01) + jitter * draw.random()))
-        beside = process(200, Role.DAEMON, comm=comm, run_ns=other)
+        beside = process(200, role, run_ns=other, **given)
         runs.append(
             qe(index, elapsed=elapsed(wall_ms, cpu), resources=resources(cpu), processes=(process(), beside))
         )
@@ -83,18 +95,33 @@ def test_a_neighbour_that_works_at_random_takes_nothing_away() -> None:
         assert found is None or not found.overturns
 
 
-def test_a_daemon_that_is_no_server_is_a_neighbour_whatever_it_does() -> None:
-    assert judged(side(175, 0.6, 180, seed=1), side(0.5, 206, 210, seed=2, comm="cron"))[1] is None
+@pytest.mark.parametrize(
+    ("counts", "beside_it"),
+    [
+        (True, {"relation": Relation.SHARED_SERVER, "comm": "python"}),
+        (True, {"relation": Relation.UNSEEN_CLIENT}),
+        (True, {"relation": None, "role": Role.UTILITY, "cmdline": "postgres: io worker 0"}),
+        (False, {"relation": None, "role": Role.UTILITY, "cmdline": "postgres: u d [local] SELECT"}),
+        (False, {"relation": None, "role": Role.UTILITY, "cmdline": "postgres: u d 10.0.0.7(41234) SELECT"}),
+        (False, {"relation": None}),
+        (False, {"relation": None, "comm": "cron"}),
+        (False, {"relation": None, "role": Role.EXECUTOR}),
+    ],
+)
+def test_only_what_may_have_worked_for_the_query_counts(counts: bool, beside_it: dict[str, Any]) -> None:
+    found = judged(side(175, 0.6, 180, seed=1, **beside_it), side(0.5, 206, 210, seed=2, **beside_it))[1]
+    assert (found is not None) is counts
 
 
-def test_a_process_that_may_have_worked_for_the_query_counts_whatever_its_name() -> None:
-    a = side(175, 0.6, 180, seed=1)
-    helper = process(200, Role.DAEMON, comm="python", run_ns=206 * MS, relation=Relation.SHARED_SERVER)
-    b = [
-        qe(i, elapsed=elapsed(210, 0.5), resources=resources(0.5 + i / 1e3), processes=(process(), helper))
-        for i in range(ROUNDS)
-    ]
-    found = judged(a, b)[1]
+def test_behind_a_pooler_every_server_may_have_worked_for_the_query() -> None:
+    def behind(runs: list[QE]) -> list[QE]:
+        pooler = process(201, Role.DAEMON, comm="pgbouncer", run_ns=MS, relation=Relation.SHARED_SERVER)
+        return [dataclasses.replace(one, processes=(*one.processes, pooler)) for one in runs]
+
+    backend = {"relation": None, "comm": "postgres", "cmdline": "postgres: u d [local] SELECT"}
+    found = judged(
+        behind(side(175, 0.6, 180, seed=1, **backend)), behind(side(0.5, 206, 210, seed=2, **backend))
+    )[1]
     assert found is not None
     assert found.overturns
 

@@ -66,7 +66,10 @@ def test_a_verdict_that_others_could_turn_over_is_not_given() -> None:
     assert found.measures[found.primary].greater == "A", "the measure by itself keeps its figures"
     text = shown(result)
     assert "Which of A and B costs more CPU time of all processes cannot be told" in text
-    assert "They (postgres) used 0 ms beside A and 199 ms beside B: with them, B takes 1.35" in text
+    assert (
+        "Others (postgres), which may be theirs, used 0 ms beside A, 199 ms beside B: with them, B takes 1.35"
+        in text
+    )
 
 
 def test_wall_time_needs_no_such_refusal() -> None:

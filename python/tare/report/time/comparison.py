@@ -38,7 +38,7 @@ def verdict(found: ComparisonResult) -> str:
     chosen = found.measures[found.primary]
     label = LABELS[found.primary]
     if found.elsewhere is not None and found.elsewhere.overturns:
-        return f"which of A and B costs more {label} cannot be told: {_by(chosen)} without other servers' processes"
+        return f"which of A and B costs more {label} cannot be told: by their known processes alone, {_by(chosen)}"
     if found.greater is not None:
         less = "A" if found.greater == "B" else "B"
         return f"{found.greater} costs more {label} than {less}: {_by(chosen)}"
@@ -46,12 +46,13 @@ def verdict(found: ComparisonResult) -> str:
 
 
 def elsewhere(found: ComparisonResult) -> str | None:
-    """Return a sentence on other servers' processes; None where they do not move the verdict."""
+    """Return a sentence on processes that may have worked for a query; None where they do not move the verdict."""
     others = found.elsewhere
     if others is None:
         return None
     a, b = map(ms_text, others.medians_ms)
-    return f"they ({', '.join(others.by)}) used {a} beside A and {b} beside B: with them, {_by(others.with_them)}"
+    used = f"others ({', '.join(others.by)}), which may be theirs, used {a} beside A, {b} beside B"
+    return f"{used}: with them, {_by(others.with_them)}"
 
 
 def whereabouts(found: ComparisonResult) -> str | None:
