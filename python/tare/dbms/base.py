@@ -107,12 +107,19 @@ class Fetched(ABC):
     """Clocks between planning and execution; None where the statement was prepared before, or is not split."""
 
     @property
+    def single_precision(self) -> frozenset[int]:
+        """Columns, from 0, whose floating-point values are of single precision."""
+        return frozenset()
+
+    @property
     @abstractmethod
     def row_count(self) -> int:
         """Rows returned, or rows affected by a statement that returns none."""
 
     @abstractmethod
-    def rows(self) -> Iterator[Sequence[object]]: ...
+    def rows(self) -> Iterator[Sequence[object]]:
+        """Rows to compare: numbers, booleans, bytes and containers of them as Python's, every other value as Python's
+        or as the DBMS's own text, the same way in each execution of a query."""
 
 
 class Prepared(ABC):

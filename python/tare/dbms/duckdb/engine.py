@@ -12,13 +12,15 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import duckdb
 
 from tare.dbms.duckdb.plan import tree
-from tare.dbms.embedded.engine import Engine, Explained, Facts, Result, forgotten
+from tare.dbms.duckdb.values import is_beyond_python, rows_of, single_precision
+from tare.dbms.embedded.engine import Engine, Explained, Facts, Result, Row, forgotten
 from tare.dbms.planned import Planned, planned_here
 from tare.dbms.statement import may_be_measured
 from tare.errors import BadStatement, ConnectionFailed, StatementFailed, TareError
@@ -53,6 +55,7 @@ class _Statement:
     sql: str
     prepared: str | None  # what executes it; None where DuckDB prepares no such statement
     counts: bool  # its result is a number of rows
+    stays: bool  # Python cannot hold its result, which stays in DuckDB until it is compared
 
 
 class DuckDBEngine(Engine):
@@ -105,7 +108,8 @@ class DuckDBEngine(Engine):
                 f"the statement ({kind}) may change data", "give --allow-writes if it is meant to"
             )
         prepared = self._prepared(number, statement.query)
-        self._statements[number] = _Statement(statement.query, prepared, kind in _COUNTS)
+        stays = prepared is not None and self._stays(kind, statement.query)
+        self._statements[number] = _Statement(statement.query, prepared, kind in _COUNTS, stays)
         return "" if prepared else f"DuckDB prepares no statement of this kind ({kind})"
 
     def execute(self, number: int) -> Result:
@@ -161,10 +165,41 @@ class DuckDBEngine(Engine):
             raise forgotten(number) from None
 
     def _run(self, sql: str, statement: _Statement, planned: Planned | None = None) -> Result:
-        rows = self._rows(sql)
+        if statement.stays:
+            return self._held(sql, planned)
+        try:
+            cursor = self._open.execute(sql)
+            rows = cursor.fetchall()
+        except duckdb.Error as error:
+            raise _failure(error) from None
         if statement.counts and len(rows) == 1 and len(rows[0]) == 1 and isinstance(rows[0][0], int):
             return Result(rows[0][0], [], planned)
-        return Result(len(rows), rows, planned)
+        return Result(
+            len(rows), rows, planned, single_precision([one[1] for one in cursor.description or ()])
+        )
+
+    def _held(self, sql: str, planned: Planned | None) -> Result:
+        """An EXECUTE whose result DuckDB keeps: it runs whole, as nothing but a SELECT is put off."""
+        try:
+            relation = self._open.sql(sql)
+        except duckdb.Error as error:
+            raise _failure(error) from None
+        assert relation is not None
+        late = partial(self._late, relation)
+        return Result(len(relation), [], planned, single_precision(relation.types), late)
+
+    def _late(self, relation: duckdb.DuckDBPyRelation) -> list[Row]:
+        try:
+            return rows_of(relation)
+        except duckdb.Error as error:
+            raise _failure(error) from None
+
+    def _stays(self, kind: str, query: str) -> bool:
+        """Whether a statement returns what Python cannot hold. DuckDB describes queries without running them, and
+        no changes: what these return stays in any case."""
+        if kind == "SELECT":
+            return any(is_beyond_python(row[1]) for row in self._rows(f"DESCRIBE {query}"))
+        return kind in _COUNTS and "returning" in query.lower()
 
     @property
     def _open(self) -> duckdb.DuckDBPyConnection:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -26,11 +27,20 @@ class Explained:
     text: str
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Result:
     row_count: int
-    rows: list[Row]
+    rows: list[Row]  # empty until `part` is called if the result is held in another form
     planned: Planned | None = None  # as `Fetched.planned`
+    single_precision: frozenset[int] = frozenset()  # as `Fetched.single_precision`
+    late: Callable[[], list[Row]] | None = (
+        None  # makes `rows` of a result that is held in another form; called once
+    )
+
+    def part(self, start: int, count: int) -> list[Row]:
+        if self.late is not None:
+            self.rows, self.late = self.late(), None
+        return self.rows[start : start + count]
 
 
 class Engine(ABC):
@@ -48,7 +58,7 @@ class Engine(ABC):
 
     @abstractmethod
     def execute(self, number: int) -> Result:
-        """Runs the statement and materialises its whole result as Python values."""
+        """Runs the statement and materialises its whole result, as Python values where these can hold it."""
 
     @abstractmethod
     def plan_and_execute(self, number: int) -> Result:

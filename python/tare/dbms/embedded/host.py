@@ -39,10 +39,10 @@ class Host:
             result: Result = getattr(self._engine, operation)(*arguments)
             self._next += 1
             self._results[self._next] = result
-            return self._next, result.row_count, result.planned
+            return self._next, result.row_count, result.planned, result.single_precision
         if operation == "rows":
             number, start, count = arguments
-            return self._results[number].rows[start : start + count]
+            return self._results[number].part(start, count)
         return getattr(self._engine, operation)(*arguments)
 
 

@@ -2,8 +2,8 @@
 
 The clocked part of an execution is the round trip of a small message to the host, the
 statement (its planning included where that is clocked, too: the host then reads the clocks
-between the two), and turning its whole result into Python values *in the host* (neither sqlite3 nor
-duckdb can hold a result in another way without losing types). Sending the rows here comes later.
+between the two), and turning its whole result into Python values *in the host*. DuckDB keeps a result that Python's
+types cannot hold in its own form (see `duckdb/values.py`). Sending the rows here comes later.
 """
 
 from __future__ import annotations
@@ -31,15 +31,27 @@ _ROWS_AT_ONCE = 10_000
 
 
 class EmbeddedFetched(Fetched):
-    def __init__(self, host: HostClient, number: int, row_count: int, planned: Planned | None) -> None:
+    def __init__(
+        self,
+        host: HostClient,
+        number: int,
+        row_count: int,
+        planned: Planned | None,
+        single_precision: frozenset[int],
+    ) -> None:
         self._host = host
         self._number = number
         self._row_count = row_count
+        self._single_precision = single_precision
         self.planned = planned
 
     @property
     def row_count(self) -> int:
         return self._row_count
+
+    @property
+    def single_precision(self) -> frozenset[int]:
+        return self._single_precision
 
     def rows(self) -> Iterator[Sequence[object]]:
         for start in itertools.count(0, _ROWS_AT_ONCE):

@@ -25,6 +25,7 @@ from tare.errors import BadStatement, StatementFailed, TareError
 if TYPE_CHECKING:
     from tare._probe import Process
 
+_FLOAT = 4  # the type of a column of single precision in the protocol
 _EXPLAINED = frozenset({"SELECT", "WITH", "VALUES", "TABLE", "INSERT", "REPLACE", "UPDATE", "DELETE"})
 
 
@@ -36,7 +37,13 @@ class MariaDBFetched(Fetched):
     def row_count(self) -> int:
         return int(self._cursor.rowcount if self._cursor.description else self._cursor.affected_rows)
 
+    @property
+    def single_precision(self) -> frozenset[int]:
+        described = self._cursor.description or ()
+        return frozenset(column for column, (_, kind, *_) in enumerate(described) if kind == _FLOAT)
+
     def rows(self) -> Iterator[Sequence[object]]:
+        """The driver fails on a time whose month or day is zero (SystemError), and has None for such a date."""
         if self._cursor.description:
             self._cursor.scroll(0, mode="absolute") if self._cursor.rowcount else None
             yield from self._cursor

@@ -26,6 +26,7 @@ from tare.dbms.base import BufferResidency, Fetched, Leader, Plan, PlanNode, Pre
 from tare.dbms.loading import loading
 from tare.dbms.planned import Planned
 from tare.dbms.postgresql import caches, plan, roles, settings
+from tare.dbms.postgresql.values import rows_of, single_precision
 from tare.dbms.postgresql.wire import Wire
 from tare.dbms.statement import first_word, may_be_measured
 from tare.errors import BadStatement, ServerLost, StatementFailed, TareError
@@ -46,8 +47,7 @@ _TICK_NS = 1_000_000_000 // os.sysconf("SC_CLK_TCK")
 
 
 class PostgreSQLFetched(Fetched):
-    def __init__(self, wire: Wire, result: PGresult, planned: Planned | None) -> None:
-        self._wire = wire
+    def __init__(self, result: PGresult, planned: Planned | None) -> None:
         self._result = result
         self.planned = planned
 
@@ -57,8 +57,12 @@ class PostgreSQLFetched(Fetched):
             return self._result.ntuples
         return self._result.command_tuples or 0
 
+    @property
+    def single_precision(self) -> frozenset[int]:
+        return single_precision(self._result)
+
     def rows(self) -> Iterator[Sequence[object]]:
-        return self._wire.rows(self._result) if self._result.status == ExecStatus.TUPLES_OK else iter(())
+        return rows_of(self._result) if self._result.status == ExecStatus.TUPLES_OK else iter(())
 
 
 class PostgreSQLPrepared(Prepared):
@@ -77,11 +81,11 @@ class PostgreSQLPrepared(Prepared):
 
     def execute(self, timeout_s: float | None) -> Fetched:
         with self._recorded():
-            return PostgreSQLFetched(self._wire, self._wire.execute(self.name, timeout_s), None)
+            return PostgreSQLFetched(self._wire.execute(self.name, timeout_s), None)
 
     def plan_and_execute(self, timeout_s: float | None) -> Fetched:
         with self._recorded():
-            return PostgreSQLFetched(self._wire, *self._wire.plan_and_execute(self._sql, timeout_s))
+            return PostgreSQLFetched(*self._wire.plan_and_execute(self._sql, timeout_s))
 
     @contextmanager
     def _recorded(self) -> Iterator[None]:

@@ -11,7 +11,7 @@ import logging
 import math
 import select
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 
 import psycopg
 from psycopg.pq import ConnStatus, DiagnosticField, ExecStatus
@@ -19,14 +19,13 @@ from psycopg.pq.abc import PGresult
 
 from tare.dbms.planned import Planned
 from tare.dbms.postgresql.two_parts import DeadlinePassed, TwoParts
-from tare.dbms.postgresql.values import register_lenient_loaders
+from tare.dbms.postgresql.values import rows_of
 from tare.dbms.url import scrubbed
 from tare.errors import BadStatement, QueryTimeout, ServerLost, StatementFailed, TareError
 
 GRACE_S = 2.0  # how much longer than the server the client waits before it cancels by itself
 CANCEL_S = 5.0  # how long a cancelled statement may take to stop
 OWN_S = 30.0  # how long a statement of our own (EXPLAIN, settings, …) may take: then the server is frozen
-_ROWS_AT_ONCE = 10_000
 _ENCRYPTED = "the connection is encrypted, and its messages can only be sent all at once"
 
 _FAILURES = (ExecStatus.FATAL_ERROR, ExecStatus.BAD_RESPONSE, ExecStatus.NONFATAL_ERROR)
@@ -41,7 +40,6 @@ class Wire:
     def __init__(self, connection: psycopg.Connection[tuple[object, ...]], password: str | None) -> None:
         self._connection = connection
         self._pgconn = connection.pgconn
-        register_lenient_loaders(connection)
         self._password = password
         self._statement_timeout_ms = 0
         self._replaced = False
@@ -60,13 +58,7 @@ class Wire:
     def query(self, sql: str) -> list[tuple[object, ...]]:
         """One statement of our own, all its rows. Several in `sql` are refused by the server."""
         self.limit(None)
-        return list(self.rows(self._own(lambda: self._pgconn.send_query_params(sql.encode(), []))))
-
-    def rows(self, result: PGresult) -> Iterator[tuple[object, ...]]:
-        loader = psycopg.adapt.Transformer(self._connection)
-        loader.set_pgresult(result)
-        for start in range(0, result.ntuples, _ROWS_AT_ONCE):
-            yield from loader.load_rows(start, min(start + _ROWS_AT_ONCE, result.ntuples), tuple)
+        return list(rows_of(self._own(lambda: self._pgconn.send_query_params(sql.encode(), []))))
 
     def script(self, sql: str) -> None:
         """One or more statements, split by the server; results are thrown away."""
