@@ -8,7 +8,7 @@ import typer
 
 from tare.cli import options
 from tare.cli.command import WORDS
-from tare.measure.choices import CacheState
+from tare.measure.choices import AnswerRule, CacheState
 
 
 def compare(
@@ -39,6 +39,7 @@ def compare(
     cache: options.Cache = CacheState.WARM,
     cold: options.Cold = False,
     execution_only: options.ExecutionOnly = False,
+    answer: options.Answer = AnswerRule.CLOSE,
     timeout: options.Timeout = None,
     setup: options.Setup = None,
     prepare: options.Prepare = None,
@@ -86,6 +87,7 @@ def compare(
         cache=cache,
         cold=cold,
         execution_only=execution_only,
+        answer=answer,
         timeout=timeout,
         phases=Phases.of(setup, prepare, conclude, cleanup),
         seed=seed,
@@ -104,6 +106,7 @@ def compare(
         compare=about,
         tier=tier,
         clocked=how.clocked,
+        answer=how.answer,
     )
     weighed = weigh(
         Target(db, connect_timeout, allow_writes, allow_restart, tier, machine_settings),

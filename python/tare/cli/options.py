@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from tare.measure.choices import CacheState, Tier
+from tare.measure.choices import AnswerRule, CacheState, Tier
 
 
 def url(value: str | None) -> str | None:
@@ -62,6 +62,14 @@ ExecutionOnly = Annotated[
         "--execution-only",
         help="Clock the execution of a statement that is prepared once, as TTPv2 does. Default: parsing and planning "
         "are clocked, too, in each run.",
+    ),
+]
+Answer = Annotated[
+    AnswerRule,
+    typer.Option(
+        "--answer",
+        help="How the answers of a query's runs are compared. exact: bit for bit; close: floating-point values within "
+        "a tolerance, everything else exactly; any: not at all, for now(), random() or a sample.",
     ),
 ]
 Timeout = Annotated[

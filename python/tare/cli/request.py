@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tare.errors import UsageError
-from tare.measure.choices import CacheState, Clocked
+from tare.measure.choices import AnswerRule, CacheState, Clocked
 from tare.measure.phases import Phases
 from tare.measure.weigh import Conditions
 
@@ -15,6 +15,7 @@ def conditions(
     cache: CacheState,
     cold: bool,
     execution_only: bool,
+    answer: AnswerRule,
     timeout: float | None,
     phases: Phases,
     seed: int = 0,
@@ -29,6 +30,7 @@ def conditions(
         warmup=_warmup(warmup),
         seed=seed,
         clocked=Clocked.EXECUTION if execution_only else Clocked.TOTAL,
+        answer=answer,
     )
 
 

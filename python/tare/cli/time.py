@@ -8,7 +8,7 @@ import typer
 
 from tare.cli import options
 from tare.cli.command import WORDS
-from tare.measure.choices import CacheState
+from tare.measure.choices import AnswerRule, CacheState
 
 
 def time(
@@ -21,6 +21,7 @@ def time(
     cache: options.Cache = CacheState.WARM,
     cold: options.Cold = False,
     execution_only: options.ExecutionOnly = False,
+    answer: options.Answer = AnswerRule.CLOSE,
     timeout: options.Timeout = None,
     setup: options.Setup = None,
     prepare: options.Prepare = None,
@@ -62,6 +63,7 @@ def time(
         cache=cache,
         cold=cold,
         execution_only=execution_only,
+        answer=answer,
         timeout=timeout,
         phases=Phases.of(setup, prepare, conclude, cleanup),
     )
@@ -69,7 +71,14 @@ def time(
         Target(db, connect_timeout, allow_writes, allow_restart, tier, machine_settings),
         queries,
         how,
-        Asked(runs=runs, cache=how.cache, warmup=how.warmup, tier=tier, clocked=how.clocked),
+        Asked(
+            runs=runs,
+            cache=how.cache,
+            warmup=how.warmup,
+            tier=tier,
+            clocked=how.clocked,
+            answer=how.answer,
+        ),
         lambda weigher: weigher.one_after_another(),
         quiet=outputs.quiet,
         expected=runs * len(queries),

@@ -6,8 +6,9 @@ import dataclasses
 import itertools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 
-from tare.dbms.base import Plan
+from tare.dbms.base import Fetched, Plan
 from tare.errors import (
     AnswerChanged,
     BadStatement,
@@ -24,9 +25,10 @@ from tare.experiment.observer import Observer
 from tare.experiment.rig_keeper import FIRST_PAUSE_S, RigKeeper
 from tare.experiment.scenario.base import Scenario
 from tare.experiment.trial import conducted
-from tare.experiment.walk import QatC, QueryWalk
+from tare.experiment.walk import Answer, QatC, QueryWalk
 from tare.experiment.work import Trial, Work
 from tare.lab.states import QatCState
+from tare.measure.answers import AnswerCheck, Answers, plain_check
 from tare.measure.audit import Auditor
 from tare.measure.backoff import MAX_TRIES, pause_s
 from tare.measure.choices import CacheState
@@ -71,6 +73,7 @@ class QatCs:
         self._observer = observer
         self._next_run_order = next_run_order
         self._auditor = Auditor()
+        self._answers: tuple[int, Answers] | None = None  # of the Q@C that is timed
         self._warm: tuple[int, int, int] | None = (
             None  # the Q@C, attempt and rig that the caches are warm for
         )
@@ -194,10 +197,20 @@ class QatCs:
                     warmup=number is None,
                     cache=self._terms.cache,
                     timeout_s=self._terms.timeout_s,
+                    check_answer=self._check_answer(qatc),
                 ),
             )
         finally:
             rig.auditor = None
+
+    def _check_answer(self, qatc: QatC) -> Callable[[Fetched], AnswerCheck]:
+        """By the values of the first answer since the run began or was resumed; its hash is compared with the one
+        in the lab, if there is one."""
+        if not self._terms.work.one_answer:
+            return plain_check
+        if self._answers is None or self._answers[0] != qatc.id:
+            self._answers = (qatc.id, Answers())
+        return partial(self._answers[1].check, qatc.id)
 
     def _trial(self, walk: QueryWalk, cardinality: int, turn: int) -> Trial:
         return self._terms.work.trial(walk.name, walk.sql, self._terms.dbms, cardinality, turn)
@@ -211,7 +224,7 @@ class QatCs:
         wrong = qe.error if qe.outcome is Outcome.FAILED and qe.answer_hash is not None else None
         if qe.outcome is Outcome.OK and qe.plan_fingerprint != qatc.plan_fingerprint:
             qe = dataclasses.replace(qe, outcome=Outcome.PLAN_CHANGED)
-        elif qe.outcome is Outcome.OK and self._terms.work.one_answer and qatc.answer not in (None, answer):
+        elif qe.outcome is Outcome.OK and self._terms.work.one_answer and _differ(qatc.answer, answer):
             changed = (
                 f"gave {qe.row_count} rows (hash {qe.answer_hash}) after "
                 + " rows (hash ".join(map(str, qatc.answer or ()))
@@ -256,3 +269,8 @@ class QatCs:
         if pending is not None:
             self._lab.write(lambda recorder: recorder.fail_qatc(pending.id, error.what))
             pending.state = QatCState.FAILED
+
+
+def _differ(a: Answer | None, b: Answer) -> bool:
+    """Whether both could be read and are two answers."""
+    return a is not None and a != b and a[1] is not None and b[1] is not None

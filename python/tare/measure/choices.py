@@ -27,3 +27,11 @@ class Tier(StrEnum):
     BPF = "bpf"
     TASKSTATS = "taskstats"
     PROCFS = "procfs"
+
+
+class AnswerRule(StrEnum):
+    """How the answers of a query's executions are compared."""
+
+    EXACT = "exact"  # bit for bit
+    CLOSE = "close"  # floating-point values within a tolerance, everything else exactly
+    ANY = "any"  # not at all

@@ -15,7 +15,7 @@ from __future__ import annotations
 import gc
 import os
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -24,7 +24,7 @@ from tare._probe import Exit, ExitListener, Machine, Process, Snapshot, Timeline
 from tare.dbms.base import Fetched, Prepared, Role
 from tare.dbms.planned import cpu_time_ns
 from tare.errors import BadStatement, QueryTimeout, TareError
-from tare.measure.answer import answer_hash
+from tare.measure.answers import AnswerCheck, plain_check
 from tare.measure.caches import CLEARS_DBMS, reach, residence
 from tare.measure.choices import CacheState, Clocked
 from tare.measure.differences import Life, lives, machine_use, tasks, unaccounted_births, uses, was_active
@@ -74,8 +74,11 @@ def time_single_qe(
     cache: CacheState,
     timeout_s: float | None,
     clocked: Clocked = Clocked.EXECUTION,
+    check_answer: Callable[[Fetched], AnswerCheck] = plain_check,
 ) -> QE:
     """Weighs `query` once. Never raises for what the query did: `outcome` and `error` tell.
+
+    `check_answer` reads the rows and compares them, long after the clock.
 
     Raises CacheNotCleared, BadStatement, and whatever EXPLAIN or the connection raise
     before the clock: then there was no QE.
@@ -90,7 +93,7 @@ def time_single_qe(
     before = residence(rig.session, emptied)
     with rig.helpers.watching(rig.leader, query.sql) if warmup else nullcontext():
         readings = _read(rig, prepared, timeout_s, clocked)
-    outcome, plan, rows, answer, error = _verdict(rig, query, readings, plan_before)
+    outcome, plan, rows, answer, error = _verdict(rig, query, readings, plan_before, check_answer)
     return _record(
         rig,
         query,
@@ -178,13 +181,17 @@ def _between(first: int | None, second: int | None) -> int | None:
 
 
 def _verdict(
-    rig: Rig, query: Query, readings: Readings, plan_before: str
-) -> tuple[Outcome, str, int | None, str | None, str | None]:
+    rig: Rig,
+    query: Query,
+    readings: Readings,
+    plan_before: str,
+    check_answer: Callable[[Fetched], AnswerCheck],
+) -> tuple[Outcome, str, int | None, AnswerCheck | None, str | None]:
     if readings.error is not None:
         timed_out = isinstance(readings.error, QueryTimeout)
         return Outcome.TIMEOUT if timed_out else Outcome.FAILED, plan_before, None, None, readings.error.what
     assert readings.fetched is not None
-    rows, answer = readings.fetched.row_count, answer_hash(readings.fetched.rows())
+    rows, answer = readings.fetched.row_count, check_answer(readings.fetched)
     plan = rig.plan(query.sql).fingerprint
     return (Outcome.OK if plan == plan_before else Outcome.PLAN_CHANGED), plan, rows, answer, None
 
@@ -202,7 +209,7 @@ def _record(
     error: str | None,
     plan: str,
     rows: int | None,
-    answer: str | None,
+    answer: AnswerCheck | None,
     residence_before: Residence,
     planning_inside: str | None,
 ) -> QE:
@@ -236,7 +243,7 @@ def _record(
         error=error,
         plan_fingerprint=plan,
         row_count=rows,
-        answer_hash=answer,
+        answer_hash=answer.hash if answer else None,
         residence=residence_before,
         elapsed=elapsed,
         resources=resources,
@@ -256,6 +263,7 @@ def _record(
         raw=_raw(rig, readings, before, after, len(exits), joined, processes, (first, second)),
         audit=rig.auditor.judge(rig, readings.clock_1, readings.clock_2, processes) if rig.auditor else None,
         phases=_phases(readings, planning_inside, resources.cpu_ns),
+        answer=answer,
     )
 
 

@@ -12,6 +12,7 @@ from tare.measure.lacks import Lack
 
 if TYPE_CHECKING:
     from tare._probe import Machine, Timeline
+    from tare.measure.answers import AnswerCheck
     from tare.measure.differences import Life
     from tare.measure.elapsed import LeaderReading
 
@@ -235,7 +236,7 @@ class QE:
     error: str | None
     plan_fingerprint: str | None
     row_count: int | None
-    answer_hash: str | None
+    answer_hash: str | None  # of the answer that it counts as: answers that are the same have one
     residence: Residence | None
     elapsed: Elapsed | None
     resources: Resources | None
@@ -253,3 +254,4 @@ class QE:
     raw: RawReadings | None = None
     audit: Audit | None = None
     phases: Phases | None = None  # None where only the execution was clocked
+    answer: AnswerCheck | None = None  # None where the execution returned none

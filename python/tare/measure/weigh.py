@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Protocol
 
 from tare.dbms.base import Plan, Session
@@ -20,8 +21,9 @@ from tare.errors import (
     StatementFailed,
     TareError,
 )
+from tare.measure.answers import Answers
 from tare.measure.backoff import MAX_TRIES, pause_s
-from tare.measure.choices import CacheState, Clocked
+from tare.measure.choices import AnswerRule, CacheState, Clocked
 from tare.measure.phases import Phases, SessionState, run_phase
 from tare.measure.qe import time_single_qe
 from tare.measure.query import Query
@@ -63,6 +65,7 @@ class Conditions:
     warmup: int | None = None  # None: until `steady` says so, at most `most_warmup`
     seed: int = 0
     clocked: Clocked = Clocked.EXECUTION
+    answer: AnswerRule = AnswerRule.CLOSE
 
 
 class Weigher:
@@ -82,7 +85,8 @@ class Weigher:
         rig.renewed = self._renew
         self._set_up = 0  # queries whose set-up is done and whose clean-up is not
         self._restarts = [0] * len(queries)
-        self._answers: dict[int, tuple[int | None, str | None]] = {}
+        self._answers = Answers(conditions.answer)
+        self._first: dict[int, QE] = {}  # of each query that was judged
 
     def retained(self, query: int) -> list[QE]:
         """The timed QEs of a query that ended well, in run order."""
@@ -208,6 +212,7 @@ class Weigher:
             cache=asked.cache,
             timeout_s=asked.timeout_s,
             clocked=asked.clocked,
+            check_answer=partial(self._answers.check, query),
         )
         self.qes.append(qe)
         self._observer.done(sql, qe)
@@ -242,14 +247,23 @@ class Weigher:
         if qe.outcome is Outcome.PLAN_CHANGED or self.plans[query].fingerprint != qe.plan_fingerprint:
             self._restart(query, qe)
             return
-        answer = self._answers.setdefault(query, (qe.row_count, qe.answer_hash))
-        if answer != (qe.row_count, qe.answer_hash):
+        first = self._first.setdefault(query, qe)
+        if qe.answer_hash is None or first.answer_hash is None:
+            return
+        if (first.row_count, first.answer_hash) != (qe.row_count, qe.answer_hash):
+            difference = qe.answer.difference if qe.answer else None
+            by = "" if difference is None else f"; a floating-point value differs by {difference:.1e} of it"
             raise AnswerChanged(
-                f"{self._queries[query].name} gave {qe.row_count} rows (hash {qe.answer_hash}) "
-                f"after {answer[0]} rows (hash {answer[1]})",
-                "weigh a statement with one answer: no random(), no now(), no LIMIT without ORDER BY; "
-                "or see who changes the data meanwhile",
+                f"{self._queries[query].name} gave {_rows(qe)} after {_rows(first)}{by}",
+                self._no_single_answer(),
             )
+
+    def _no_single_answer(self) -> str:
+        least = "weigh without --answer exact if only last bits differ; "
+        return (
+            f"{least if self._conditions.answer is AnswerRule.EXACT else ''}give --answer any if the statement has no "
+            "single answer: random(), now(), a sample, LIMIT without ORDER BY; else see who changes the data meanwhile"
+        )
 
     def _restart(self, query: int, qe: QE) -> None:
         self._restarts[query] += 1
@@ -264,3 +278,7 @@ class Weigher:
         for position, old in enumerate(self.qes):
             if old.query == query and old.outcome is Outcome.OK and old is not qe:
                 self.qes[position] = dataclasses.replace(old, outcome=Outcome.PLAN_CHANGED)
+
+
+def _rows(qe: QE) -> str:
+    return f"{qe.row_count} row{'' if qe.row_count == 1 else 's'} (hash {qe.answer_hash})"

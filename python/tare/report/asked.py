@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from tare.measure.choices import CacheState, Clocked
+from tare.measure.choices import AnswerRule, CacheState, Clocked
 from tare.protocol.stop import Stop
 
 
@@ -53,3 +53,4 @@ class Asked:
     isolated: bool = False  # under `tare isolate`
     tier: str | None = None  # asked for by name
     clocked: Clocked = Clocked.EXECUTION
+    answer: AnswerRule = AnswerRule.CLOSE

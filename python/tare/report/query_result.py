@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from tare.dbms.base import Plan
-from tare.measure.choices import Clocked
+from tare.measure.choices import AnswerRule, Clocked
 from tare.measure.query import Query
 from tare.measure.records import QE, Outcome
 from tare.protocol import measures
@@ -44,7 +44,7 @@ def query_result(
         else None,
         ttp2=_ttp2(summed, asked),
         plan=_plan(plan, summed.timed),
-        answer=_answer(summed.timed),
+        answer=_answer(qes, summed.timed, asked),
         cache=_cache(summed, asked),
         checks=[_check(finding) for finding in summed.findings],
         disturbers=[
@@ -163,13 +163,31 @@ def _plan(plan: Plan | None, timed: Sequence[QE]) -> document.PlanResult:
     )
 
 
-def _answer(timed: Sequence[QE]) -> document.AnswerResult:
+def _answer(qes: Sequence[QE], timed: Sequence[QE], asked: Asked) -> document.AnswerResult:
     first = timed[0] if timed else None
+    checks = [qe.answer for qe in qes if qe.answer is not None]
+    differences = [one.difference for one in checks if one.difference is not None]
+    not_compared = next((one.unread for one in checks if one.unread), None)
+    if asked.answer is AnswerRule.ANY:
+        not_compared = "--answer any"
     return document.AnswerResult(
         rows=first.row_count if first else None,
         hash=first.answer_hash if first else None,
-        consistent=len({(qe.row_count, qe.answer_hash) for qe in timed}) <= 1,
+        consistent=not_compared is None and len(answers_of(qes)) <= 1,
+        compared=asked.answer.value,
+        largest_difference=max(differences, default=None),
+        by_sums=any(one.by_sums for one in checks),
+        not_compared=not_compared,
     )
+
+
+def answers_of(qes: Sequence[QE]) -> set[tuple[int | None, str]]:
+    """The answers of the QEs that ended, also of those to warm up, where they were compared."""
+    return {
+        (qe.row_count, qe.answer_hash)
+        for qe in qes
+        if qe.outcome in (Outcome.OK, Outcome.PLAN_CHANGED) and qe.answer_hash is not None
+    }
 
 
 def _cache(summed: QatC, asked: Asked) -> document.CacheResult:
@@ -224,6 +242,7 @@ def _qes(qes: Sequence[QE], timed: Sequence[QE]) -> list[document.QEResult]:
             fingerprint=qe.plan_fingerprint,
             rows=qe.row_count,
             answer=qe.answer_hash,
+            answer_difference=qe.answer.difference if qe.answer else None,
         )
         for qe in qes
     ]

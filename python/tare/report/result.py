@@ -113,7 +113,25 @@ class PlanResult(Document):
 class AnswerResult(Document):
     rows: int | None
     hash: str | None = Field(description="Of the rows, whatever their order.")
-    consistent: bool = Field(description="Every timed QE gave this answer.")
+    consistent: bool = Field(
+        description="Every QE that ended, also one to warm up, gave this answer; false where answers were not compared."
+    )
+    compared: Literal["exact", "close", "any"] | None = Field(
+        default=None,
+        description="As asked: bit for bit, floating-point values within a tolerance, or not at all.",
+    )
+    largest_difference: float | None = Field(
+        default=None,
+        description="Between floating-point values of a QE's answer and of the first one, relative; null where none "
+        "were compared.",
+    )
+    by_sums: bool = Field(
+        default=False,
+        description="There were too many floating-point values to compare each: sums of them were.",
+    )
+    not_compared: str | None = Field(
+        default=None, description="Why answers were not compared; null if they were."
+    )
 
 
 class CacheReading(Document):
@@ -232,6 +250,7 @@ class QEResult(Document):
     fingerprint: str | None
     rows: int | None
     answer: str | None
+    answer_difference: float | None = Field(default=None, description="As `largest_difference`, of this QE.")
 
 
 class QueryResult(Document):

@@ -413,7 +413,25 @@ class AnswersDiffer(Caution):
     def next_step(self, asked: Asked) -> str:
         if asked.compare:
             return "make sure that A and B ask the same before calling one faster"
-        return "weigh a statement with one answer: no random(), no now(), no LIMIT without ORDER BY"
+        return (
+            "give --answer any if it has no single answer (random(), now(), a sample, LIMIT without ORDER BY)"
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerUnread(Caution):
+    why: str
+
+    @property
+    def cause(self) -> str:
+        return "the answers of the runs were not compared"
+
+    @property
+    def evidence(self) -> str:
+        return self.why
+
+    def next_step(self, asked: Asked) -> str:
+        return "cast the column to text in the statement, or give --answer any; the times are not affected"
 
 
 @dataclass(frozen=True, slots=True)
@@ -540,6 +558,7 @@ _OTHER_MEASURES: tuple[type[Caution], ...] = (
     Ttp2NotApplicable,
     IoWorkersRead,
     TooShortForTicks,
+    AnswerUnread,
 )
 
 SPARE_THE_TIMES = frozenset(map(type_name, _OTHER_MEASURES))

@@ -19,6 +19,7 @@ from tare.protocol.ttp2.qatc_checks import SOURCE as QATC
 from tare.report import warnings
 from tare.report.asked import Asked, Means
 from tare.report.numbers import ms_text, percent
+from tare.report.query_result import answers_of
 from tare.report.result import ComparisonResult, OwnCostResult
 from tare.report.warnings import Caution
 
@@ -69,9 +70,9 @@ def of_query(
     yield from _missing(name, qes)
     if 0 < len(summed.timed) < SMALLEST_FOR_INTERVAL:
         yield warnings.TooFewRuns(name, len(summed.timed))
+    yield from _consistency(name, qes)
     if not summed.timed:
         return
-    yield from _consistency(name, qes, summed)
     yield from _cache(name, summed, asked)
     yield from _noise(name, summed)
     if asked.cache is CacheState.WARM and not summed.warmup.detected:
@@ -88,14 +89,17 @@ def _missing(name: str, qes: Sequence[QE]) -> Iterator[Caution]:
         yield warnings.RunsMissing(name, len(timeouts), len(failures), last.error or "time-out")
 
 
-def _consistency(name: str, qes: Sequence[QE], summed: QatC) -> Iterator[Caution]:
+def _consistency(name: str, qes: Sequence[QE]) -> Iterator[Caution]:
     ran = [qe for qe in qes if qe.outcome in (Outcome.OK, Outcome.PLAN_CHANGED)]
     plans = tuple(dict.fromkeys(qe.plan_fingerprint for qe in ran if qe.plan_fingerprint))
     if len(plans) > 1:
         yield warnings.PlanNotOne(name, plans)
-    answers = {(qe.row_count, qe.answer_hash) for qe in summed.timed}
+    answers = answers_of(qes)
     if len(answers) > 1:
-        yield warnings.AnswersDiffer(name, f"{len(answers)} different answers in {len(summed.timed)} runs")
+        yield warnings.AnswersDiffer(name, f"{len(answers)} different answers in {len(ran)} runs")
+    unread = next((qe.answer.unread for qe in ran if qe.answer and qe.answer.unread), None)
+    if unread is not None:
+        yield warnings.AnswerUnread(name, unread)
 
 
 def _cache(name: str, summed: QatC, asked: Asked) -> Iterator[Caution]:
@@ -134,7 +138,8 @@ def _noise(name: str, summed: QatC) -> Iterator[Caution]:
 
 def _unsteady_cpu(name: str, summed: QatC) -> Iterator[Caution]:
     cpu = summed.resources["cpu_ms"]
-    same = len({(qe.plan_fingerprint, qe.row_count, qe.answer_hash) for qe in summed.timed}) == 1
+    kinds = {(qe.plan_fingerprint, qe.row_count, qe.answer_hash) for qe in summed.timed}
+    same = len(kinds) == 1 and all(hash_ is not None for _, _, hash_ in kinds)
     if same and cpu.rsd is not None and cpu.rsd > UNSTEADY and len(summed.timed) >= SMALLEST_FOR_INTERVAL:
         yield warnings.UnsteadyCpu(name, cpu.rsd, len(summed.timed))
 

@@ -10,11 +10,13 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tare.dbms.base import Role
-from tare.measure.choices import CacheState
+from tare.measure.answers import AnswerCheck
+from tare.measure.choices import AnswerRule, CacheState
 from tare.measure.lacks import Cause, Lack
 from tare.measure.records import Outcome, Residence
 from tare.report.asked import Asked
 from tare.report.result import MeasureResult, RunResult
+from tare.report.time import lines
 from tests.unit.protocol.qe_records import MS, elapsed, machine, process, qe, resources, run_of
 from tests.unit.report import sample
 
@@ -200,3 +202,29 @@ def test_a_comparison_is_about_the_measure_that_was_chosen_beforehand() -> None:
     assert (comparison.primary, comparison.verdict, comparison.greater) == ("cpu_ms", "different", "B")
     assert set(comparison.measures) == {"wall_ms", "cpu_ms", "resources.cpu_ms", "instructions"}
     assert comparison.answers_agree is True
+
+
+def test_a_run_to_warm_up_with_another_answer_is_another_answer() -> None:
+    result = sample.result([qe(0, warmup=True, answer_hash="a"), qe(1, answer_hash="b")])
+    (query,) = result.results
+    assert not query.answer.consistent
+    assert "others differ" in lines.answer(query)
+    assert "answers-differ" in {warning.type for warning in result.warnings}
+
+
+def test_the_largest_difference_of_answers_is_reported() -> None:
+    differences = [0.0, 2e-15, 7e-15, 1e-15]
+    qes = [qe(i, answer=AnswerCheck("5f1e", one)) for i, one in enumerate(differences)]
+    (query,) = sample.result(qes).results
+    assert query.answer.largest_difference == 7e-15
+    assert [one.answer_difference for one in query.qes] == differences
+    assert lines.answer(query).endswith("the same in every run (floating-point values to 7.0e-15)")
+
+
+def test_answers_that_were_not_to_be_compared_agree_with_nothing() -> None:
+    qes = [
+        qe(i, answer_hash=None, row_count=rows, answer=AnswerCheck(None)) for i, rows in enumerate((98, 105))
+    ]
+    (query,) = sample.result(qes, asked=Asked(2, answer=AnswerRule.ANY)).results
+    assert not query.answer.consistent
+    assert lines.answer(query) == "98 to 105 rows, not compared: --answer any"

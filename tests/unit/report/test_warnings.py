@@ -8,6 +8,7 @@ from collections.abc import Callable
 import pytest
 
 from tare.dbms.base import Role
+from tare.measure.answers import AnswerCheck
 from tare.measure.choices import CacheState
 from tare.measure.lacks import Cause, Lack
 from tare.measure.query import Query
@@ -52,6 +53,12 @@ DUE: dict[str, Callable[[], RunResult]] = {
         [qe(0, outcome=Outcome.PLAN_CHANGED, plan_fingerprint="b"), *(qe(i) for i in range(1, 11))]
     ),
     "answers-differ": lambda: sample.result([qe(i, answer_hash=str(i)) for i in range(10)]),
+    "answer-unread": lambda: sample.result(
+        [
+            qe(i, answer_hash=None, answer=AnswerCheck(None, unread="the driver cannot read a value"))
+            for i in range(10)
+        ]
+    ),
     "possible-result-cache": lambda: sample.result(run_of([500.0, *[55.0, 55.2] * 5])),
     "own-cost-high": lambda: sample.result([qe(i, own=OwnCost(9 * MS, 1, 1)) for i in range(10)]),
     "large-residue": lambda: sample.result([qe(i, elapsed=elapsed(residue_ns=9 * MS)) for i in range(10)]),

@@ -30,12 +30,32 @@ def statement(sql: str) -> str:
     return " ".join(" ".join(line for line in sql.splitlines() if not line.lstrip().startswith("--")).split())
 
 
-def answer(found: AnswerResult) -> str:
+def answer(query: QueryResult) -> str:
+    """Rows and hash, and what the comparison with the other runs gave."""
+    found = query.answer
     if found.rows is None:
         return "unknown"
+    if found.not_compared is not None:
+        return f"{_row_counts(query)}, not compared: {found.not_compared}"
     rows = f"{found.rows} row{'' if found.rows == 1 else 's'}"
-    told = f"{rows}, hash {found.hash}" if found.hash else rows
-    return f"{told}, the same in every run" if found.consistent else f"{told} in the first run; others differ"
+    known = f"{rows}, hash {found.hash}" if found.hash else rows
+    if not found.consistent:
+        return f"{known} in the first timed run; others differ{_difference(found)}"
+    return f"{known}, the same in every run{_difference(found)}"
+
+
+def _row_counts(query: QueryResult) -> str:
+    counts = [qe.rows for qe in query.qes if qe.sample is not None and qe.rows is not None]
+    least, most = min(counts, default=0), max(counts, default=0)
+    return f"{least} to {most} rows" if least < most else f"{most} row{'' if most == 1 else 's'}"
+
+
+def _difference(found: AnswerResult) -> str:
+    """The largest one between floating-point values; nothing where each has the same bits, or there are none."""
+    if not found.largest_difference:
+        return ""
+    how = ", compared by sums" if found.by_sums else ""
+    return f" (floating-point values to {found.largest_difference:.1e}{how})"
 
 
 def plan(found: PlanResult) -> str:

@@ -269,7 +269,7 @@ def _share(part: MeasureResult, wall: MeasureResult, *, bar: bool = False) -> Ce
 
 def _facts(query: QueryResult) -> Iterator[tuple[str, Cell]]:
     for name, text, is_good in (
-        ("answer", lines.answer(query.answer), query.answer.consistent),
+        ("answer", lines.answer(query), query.answer.consistent or query.answer.not_compared is not None),
         ("plan", lines.plan(query.plan), query.plan.consistent),
         ("cache", lines.cache(query.cache), query.cache.reached is not False),
     ):
