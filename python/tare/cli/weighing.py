@@ -7,7 +7,7 @@ import shlex
 import sys
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
 from tare import _probe
@@ -91,7 +91,7 @@ def weigh(
         [weigher.plans.get(query) for query in range(len(queries))],
         server=server,
         machine=machine_facts(),
-        means=means,
+        means=replace(means, keeps_results=weigher.keeps_results),
         asked=asked,
         command=command_line(),
         started_at=started_at,

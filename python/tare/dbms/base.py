@@ -214,6 +214,10 @@ class Session(ABC):
         """Value of a setting in this session; None where there is none of that name, or it cannot be read."""
         return None
 
+    def keeps_results(self) -> bool:
+        """Whether a cache of results is on in this session: a repeated query may then not be executed at all."""
+        return False
+
     # Caches -------------------------------------------------------------
     @abstractmethod
     def data_files(self) -> Sequence[Path]:

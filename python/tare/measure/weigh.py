@@ -86,6 +86,7 @@ class Weigher:
         self._set_up = 0  # queries whose set-up is done and whose clean-up is not
         self._restarts = [0] * len(queries)
         self._answers = Answers(conditions.answer)
+        self.keeps_results = False  # whether a cache of results was on after the set-up of any query
         self._first: dict[int, QE] = {}  # of each query that was judged
 
     def retained(self, query: int) -> list[QE]:
@@ -159,6 +160,7 @@ class Weigher:
         asked = self._conditions
         self._state.set_up(self._rig.session)
         self._set_up += 1
+        self.keeps_results |= self._rig.session.keeps_results()
         self._check(query)
         done: list[QE] = []
         limit = asked.warmup if asked.warmup is not None else most_warmup(asked.cache)

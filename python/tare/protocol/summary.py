@@ -14,7 +14,9 @@ from tare.protocol.disturbers import Disturber, disturbers
 from tare.protocol.helpers import Helper, helpers
 from tare.protocol.measures import Measure
 from tare.protocol.preemption import Preemption, preemption
+from tare.protocol.result_cache import RESULT_CACHE
 from tare.protocol.statistics import Summary, summarise
+from tare.protocol.ttp2.qatc_checks import EXCESSIVE_VARIATION
 from tare.protocol.unmeasured import NO_EXECUTION
 from tare.protocol.warmup import WarmUp
 
@@ -49,16 +51,19 @@ def sum_up(
     *,
     reasons: Mapping[str, str] | None = None,
     min_qes: int = ttp2.MIN_QES,
+    keeps_results: bool = False,
 ) -> QatC:
     """Sums up the QEs of one query, in run order.
 
     `tick_ns` is the length of a tick. `reasons` says, by measure name, why the whole run lacks a
-    measure (no instruction counter, a lower tier), where the QEs do not say it themselves.
+    measure (no instruction counter, a lower tier), where the QEs do not say it themselves. `keeps_results`: whether
+    the DBMS had a cache of results on.
     """
     said = reasons or {}
     timed = timed_qes(qes)
     judged = tuple(qe for qe in qes if not qe.warmup and qe.outcome in (Outcome.OK, Outcome.TIMEOUT))
-    time = ttp2.time_of(judged, tick_ns, min_qes=min_qes)
+    qatc_checks = (EXCESSIVE_VARIATION, RESULT_CACHE) if keeps_results else (EXCESSIVE_VARIATION,)
+    time = ttp2.time_of(judged, tick_ns, min_qes=min_qes, qatc_checks=qatc_checks)
     elapsed = {m.name: _summary(m, timed, said) for m in measures.ELAPSED}
     elapsed[measures.TTP2_NAME] = _ttp2_summary(judged, time)
     elapsed[measures.INSTRUCTIONS.name] = _summary(measures.INSTRUCTIONS, timed, said)

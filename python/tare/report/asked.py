@@ -30,7 +30,8 @@ class Places:
 
 @dataclass(frozen=True, slots=True)
 class Means:
-    """What the run measured with. `reasons` says by measure name why the whole run lacks one."""
+    """What the run measured with. `reasons` says by measure name why the whole run lacks one; `keeps_results`, whether
+    the DBMS had a cache of results on."""
 
     tier: str
     attempts: Sequence[Attempt]
@@ -38,6 +39,7 @@ class Means:
     tick_ns: int
     reasons: Mapping[str, str] = field(default_factory=dict)
     places: Places | None = None  # None where they could not be read
+    keeps_results: bool = False
 
 
 @dataclass(frozen=True, slots=True)

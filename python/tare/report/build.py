@@ -38,7 +38,10 @@ def build_result(
     same document.
     """
     of_query = [[qe for qe in qes if qe.query == i] for i in range(len(queries))]
-    summed = [sum_up(own, asked.cache, means.tick_ns, reasons=means.reasons) for own in of_query]
+    summed = [
+        sum_up(own, asked.cache, means.tick_ns, reasons=means.reasons, keeps_results=means.keeps_results)
+        for own in of_query
+    ]
     cost = _own_cost(summed)
     comparison = None
     if asked.compare is not None:

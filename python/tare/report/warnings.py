@@ -208,6 +208,7 @@ class LowerTier(Caution):
 @dataclass(frozen=True, slots=True)
 class Ttp2NotApplicable(Caution):
     cpus: int
+    own_ms: float | None  # block I/O of the query's processes in the run with the most
 
     @property
     def cause(self) -> str:
@@ -215,7 +216,12 @@ class Ttp2NotApplicable(Caution):
 
     @property
     def evidence(self) -> str:
-        return f"{self.cpus} CPUs were online and the query waited for I/O"
+        own = (
+            ""
+            if self.own_ms is None
+            else f"; the query's processes waited at most {ms_text(self.own_ms)} in a run"
+        )
+        return f"{self.cpus} CPUs were online, and one idled while some process waited for I/O{own}"
 
     def next_step(self, asked: Asked) -> str:
         return "use the elapsed view, which needs no estimate; TTPv2 itself asks for a single CPU"
@@ -440,18 +446,14 @@ class PossibleResultCache(Caution):
 
     @property
     def cause(self) -> str:
-        return "the first run stands out: a result cache, or a cache that was filled by it"
+        return "the first run cost far more CPU time: a cache of results, which is on, may have answered the others"
 
     @property
     def evidence(self) -> str:
         return self.seen
 
     def next_step(self, asked: Asked) -> str:
-        if asked.cache is not CacheState.WARM:
-            return f"--warmup {(asked.warmup or 0) + 1}: below Tare's reach, the disk or the hypervisor caches too"
-        if asked.warmup == 0:
-            return "leave out --warmup 0; if it stays, turn off the DBMS's query cache"
-        return "turn off the DBMS's query cache"
+        return "turn the DBMS's query cache off: Tare does in its own sessions, unless --setup turns it on"
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,14 +10,14 @@ from tare.measure.records import QE, Outcome
 from tare.protocol.check import Finding
 from tare.protocol.disturbers import Disturber
 from tare.protocol.exact import SOURCE as EXACT
-from tare.protocol.measures import WALL
 from tare.protocol.qatc_rules import MIN_TICKS
+from tare.protocol.result_cache import RESULT_CACHE
 from tare.protocol.statistics import SMALLEST_FOR_INTERVAL
 from tare.protocol.summary import QatC
 from tare.protocol.ttp2 import IOWAIT_NOT_APPLICABLE
-from tare.protocol.ttp2.qatc_checks import SOURCE as QATC
 from tare.report import warnings
 from tare.report.asked import Asked, Means
+from tare.report.comparison import known
 from tare.report.numbers import ms_text, percent
 from tare.report.query_result import answers_of
 from tare.report.result import ComparisonResult, OwnCostResult
@@ -31,7 +31,6 @@ THROTTLED_SHARE = 0.01
 PREEMPTED_SHARE = 0.02  # of the CPU time, at most, too low
 INTERRUPT_SHARE = 0.02  # of the CPU time
 OWN_SHARE = 0.01
-RESULT_CACHE = 2.0  # times the second run: what comes out of a result cache is faster by more than a little
 WORKER_READ_BYTES = 1 << 20
 UNATTRIBUTED_MS = 1.0
 UNATTRIBUTED_SHARE = 0.01  # of the query's CPU time
@@ -107,9 +106,8 @@ def _cache(name: str, summed: QatC, asked: Asked) -> Iterator[Caution]:
         yield warnings.CacheNotReached(name, asked.cache, summed.cache.evidence)
     elif summed.cache.reached is None and asked.cache is not CacheState.WARM:
         yield warnings.CacheUnproved(name, asked.cache, summed.cache.evidence)
-    result_cache = _finding(summed, QATC, 2)
-    walls = [value for qe in summed.timed if (value := WALL.read(qe)) is not None]
-    if result_cache is not None and result_cache.violated and walls[0] > RESULT_CACHE * walls[1]:
+    result_cache = _finding(summed, RESULT_CACHE.source, RESULT_CACHE.number)
+    if result_cache is not None and result_cache.violated:
         yield warnings.PossibleResultCache(name, result_cache.violations[0].evidence)
     elif summed.warmup.detected:
         yield warnings.WarmUpSeen(name, summed.warmup.evidence, summed.warmup.runs)
@@ -159,9 +157,11 @@ def _ticks(name: str, summed: QatC, means: Means) -> Iterator[Caution]:
     if wall is not None and wall <= MIN_TICKS * tick_ms:
         yield warnings.TooShortForTicks(name, wall, tick_ms)
         return
-    waited = any(qe.machine is not None and qe.machine.total["iowait"] > 0 for qe in summed.timed)
-    if waited and any(d.name == IOWAIT_NOT_APPLICABLE for d in summed.time.deviations):
-        yield warnings.Ttp2NotApplicable(name, max(qe.online_cpus for qe in summed.timed))
+    counted = any(qe.machine is not None and qe.machine.total["iowait"] > 0 for qe in summed.timed)
+    if counted and any(d.name == IOWAIT_NOT_APPLICABLE for d in summed.time.deviations):
+        own = known(summed.resources["block_io_ms"])
+        cpus = max(qe.online_cpus for qe in summed.timed)
+        yield warnings.Ttp2NotApplicable(name, cpus, max(own, default=None))
 
 
 def _unattributed(name: str, summed: QatC) -> Iterator[Caution]:

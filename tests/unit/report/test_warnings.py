@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import pytest
 
@@ -12,7 +12,7 @@ from tare.measure.answers import AnswerCheck
 from tare.measure.choices import CacheState
 from tare.measure.lacks import Cause, Lack
 from tare.measure.query import Query
-from tare.measure.records import Outcome, OwnCost, Relation
+from tare.measure.records import QE, Outcome, OwnCost, Relation
 from tare.protocol.stop import Stop
 from tare.report import warnings
 from tare.report.asked import Asked, Attempt, Means, Places
@@ -23,6 +23,7 @@ from tests.unit.report import sample
 LOWER = Means(
     "procfs", [Attempt("bpf", False, "CAP_BPF is missing"), Attempt("procfs", True, "")], True, TICK_NS
 )
+KEEPS_RESULTS = dataclasses.replace(sample.MEANS, keeps_results=True)
 OFF = Means("bpf", [], False, TICK_NS)
 APART = Means("bpf", [], True, TICK_NS, places=Places(frozenset({0}), frozenset({1}), frozenset({0, 1})))
 REJECTED = Lack(Cause.TRACE_REJECTED, switch_ins=9, slices=10)
@@ -59,7 +60,7 @@ DUE: dict[str, Callable[[], RunResult]] = {
             for i in range(10)
         ]
     ),
-    "possible-result-cache": lambda: sample.result(run_of([500.0, *[55.0, 55.2] * 5])),
+    "possible-result-cache": lambda: sample.result(caching([500.0, *[5.0, 5.2] * 5]), means=KEEPS_RESULTS),
     "own-cost-high": lambda: sample.result([qe(i, own=OwnCost(9 * MS, 1, 1)) for i in range(10)]),
     "large-residue": lambda: sample.result([qe(i, elapsed=elapsed(residue_ns=9 * MS)) for i in range(10)]),
     "trace-rejected": lambda: sample.result(
@@ -103,6 +104,14 @@ DUE: dict[str, Callable[[], RunResult]] = {
     ),
     "not-resolved": lambda: sample.compared(until=Stop(0.001)),
 }
+
+
+def caching(cpu_ms: Sequence[float]) -> list[QE]:
+    """QEs whose query process has run so long, ms."""
+    return [
+        dataclasses.replace(one, processes=(process(run_ns=round(cpu * MS)),))
+        for one, cpu in zip(run_of(cpu_ms), cpu_ms, strict=True)
+    ]
 
 
 def types(result: RunResult) -> set[str]:
@@ -163,13 +172,31 @@ def test_cpu_time_that_differs_with_the_cache_is_no_matter_of_the_core() -> None
     assert "unsteady-cpu" not in types(cold)
 
 
-def test_a_cold_first_run_that_stands_out_is_no_matter_of_the_dbms() -> None:
-    cold = sample.result(run_of([500.0, *[55.0, 55.2] * 5]), asked=Asked(11, CacheState.COLD))
-    assert "hypervisor" in next_step(cold, "possible-result-cache")
+def test_a_first_run_that_stands_out_is_no_result_cache_where_there_is_none() -> None:
+    slow = caching([500.0, *[5.0, 5.2] * 5])
+    assert "possible-result-cache" not in types(sample.result(slow))
+    (query,) = sample.result(slow).results
+    assert not [check for check in query.checks if "cache" in check.name]
+    assert "cache" not in (query.ttp2.reason or "")
+
+
+def test_a_neighbour_beside_the_first_run_is_no_result_cache() -> None:
+    beside = run_of([55.0, *[55.0, 55.2] * 5], [500.0, *[57.0] * 10])
+    assert "possible-result-cache" not in types(sample.result(beside, means=KEEPS_RESULTS))
 
 
 def test_a_first_run_that_is_only_a_little_slower_is_no_result_cache() -> None:
-    assert "possible-result-cache" not in types(sample.result(run_of([75.0, *[55.0, 55.2] * 5])))
+    found = sample.result(caching([75.0, *[55.0, 55.2] * 5]), means=KEEPS_RESULTS)
+    assert "possible-result-cache" not in types(found)
+
+
+def test_iowait_of_others_is_not_called_the_querys() -> None:
+    result = sample.result([qe(i, online_cpus=2, machine=machine(iowait=1)) for i in range(10)])
+    (found,) = [warning for warning in result.warnings if warning.type == "ttp2-not-applicable"]
+    assert found.evidence == (
+        "2 CPUs were online, and one idled while some process waited for I/O; the query's processes waited at most "
+        "0 ms in a run"
+    )
 
 
 @pytest.mark.parametrize(("server", "ours"), [({0, 1}, {0, 1}), ({0, 1}, {1}), ({1}, {1})])

@@ -224,6 +224,12 @@ class MariaDBSession(Session):
         finally:
             self._wire.query(f"DEALLOCATE PREPARE {name}")
 
+    def keeps_results(self) -> bool:
+        """Off in every session that Tare opens, until a statement of the user's sets it on."""
+        return (
+            self.setting("query_cache_type") in ("ON", "DEMAND") and self.setting("query_cache_size") != "0"
+        )
+
     # Caches -------------------------------------------------------------
     def data_files(self) -> Sequence[Path]:
         if self._server.data_directory is None:

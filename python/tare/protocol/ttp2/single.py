@@ -12,7 +12,7 @@ from typing import Any
 from tare.dbms.base import Role
 from tare.measure.records import Fate, Outcome, ProcessUse
 from tare.protocol.named import complete, deviation
-from tare.protocol.quantities import COUNTS, DEFINED, EXACT, TICK_COUNTERS, WHOLE_TICKS
+from tare.protocol.quantities import COUNTS, DEFINED, EXACT, NS_PER_MS, TICK_COUNTERS, WHOLE_TICKS
 from tare.protocol.ttp2.case import Case
 
 
@@ -91,12 +91,15 @@ def measures_of_qatc(qes: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     """What checks may ask of a Q@C: of its QEs that ran to their end, given in run order."""
     ended = [qe for qe in qes if qe["outcome"] == Outcome.OK.value]
     used = [qe["query_cpu_ticks"] for qe in ended if qe["query_cpu_ticks"] is not None]
+    cpu_ms = [qe["query_run_ns"] / NS_PER_MS for qe in ended if qe["query_run_ns"] is not None]
     walls = [qe["wall_ticks"] for qe in ended if qe["wall_ticks"] is not None]
     values: dict[str, Any] = {"ended_qes": len(ended)}
     if used:
         values["computation_mean"] = sum(used) / len(used)
     if len(used) > 1:
         values["computation_sd"] = deviation(len(used), sum(used), sum(u * u for u in used))
+    if len(cpu_ms) == len(ended) > 2:
+        values |= {"first_cpu_ms": cpu_ms[0], "later_cpu_max_ms": max(cpu_ms[1:])}
     if len(walls) == len(ended) > 2:
         first, later = walls[0], walls[1:]
         values |= {

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from tare.measure.records import QE, Outcome
-from tare.protocol.check import Finding, apply
+from tare.protocol.check import Check, Finding, apply
 from tare.protocol.named import Numbers, complete
 from tare.protocol.qatc_rules import MIN_TICKS
 from tare.protocol.statistics import sample_sd
@@ -54,6 +54,7 @@ def time_of(
     min_qes: int = MIN_QES,
     min_ticks: float = MIN_TICKS,
     way: Way | None = None,
+    qatc_checks: Sequence[Check] = QATC_CHECKS,
 ) -> QueryTime:
     """Weighs one Q@C. Give its QEs in run order, without warm-up and without those that failed.
 
@@ -65,7 +66,7 @@ def time_of(
     known = [complete(measures_of(case), EQUATIONS) for case in cases]
     judged = [(qe.index, measures) for qe, measures in zip(qes, known, strict=True)]
     of_qes = tuple(apply(check, judged) for check in QE_CHECKS)
-    of_qatc = tuple(apply(check, [(None, measures_of_qatc(known))]) for check in QATC_CHECKS)
+    of_qatc = tuple(apply(check, [(None, measures_of_qatc(known))]) for check in qatc_checks)
     violating = {violation.qe for finding in of_qes for violation in finding.violations}
     samples = tuple(_time_calc(measures) for measures in known)
     dropped = tuple(
