@@ -112,6 +112,11 @@ class Fetched(ABC):
         return frozenset()
 
     @property
+    def made_relation(self) -> bool:
+        """Whether the statement made what it names, so that the DBMS may not explain it again until this is dropped."""
+        return False
+
+    @property
     @abstractmethod
     def row_count(self) -> int:
         """Rows returned, or rows affected by a statement that returns none."""

@@ -3,7 +3,7 @@
 start of the exit records → plan check → caches → per-process snapshot →
 overall snapshot → clock → execute and fetch → clock → overall snapshot →
 stopped processes → per-process snapshot → end of the exit records → record.
-EXPLAIN runs once more right after (§3.2.3).
+EXPLAIN runs once more right after (§3.2.3), except for a statement that has made a table: it is there by then.
 
 The paper prepares a statement once and clocks its executions. Where planning is clocked, too
 (`Clocked.TOTAL`), what is executed is the statement's text, and the clocks are read once more
@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from tare._probe import Exit, ExitListener, Machine, Process, Snapshot, Timeline
-from tare.dbms.base import Fetched, Prepared, Role
+from tare.dbms.base import Fetched, Plan, Prepared, Role
 from tare.dbms.planned import cpu_time_ns
 from tare.errors import BadStatement, QueryTimeout, TareError
 from tare.measure.answers import AnswerCheck, plain_check
@@ -75,15 +75,18 @@ def time_single_qe(
     timeout_s: float | None,
     clocked: Clocked = Clocked.EXECUTION,
     check_answer: Callable[[Fetched], AnswerCheck] = plain_check,
+    planned: Callable[[Plan], None] | None = None,
 ) -> QE:
     """Weighs `query` once. Never raises for what the query did: `outcome` and `error` tell.
 
-    `check_answer` reads the rows and compares them, long after the clock.
+    `check_answer` reads the rows and compares them, long after the clock. `planned` receives the plan, before it.
 
     Raises CacheNotCleared, BadStatement, and whatever EXPLAIN or the connection raise
     before the clock: then there was no QE.
     """
-    plan_before = rig.plan(query.sql).fingerprint
+    plan_before = rig.plan(query.sql)
+    if planned is not None:
+        planned(plan_before)
     emptied = reach(rig.session, cache)
     if cache in CLEARS_DBMS:
         rig.reattach()
@@ -93,7 +96,7 @@ def time_single_qe(
     before = residence(rig.session, emptied)
     with rig.helpers.watching(rig.leader, query.sql) if warmup else nullcontext():
         readings = _read(rig, prepared, timeout_s, clocked)
-    outcome, plan, rows, answer, error = _verdict(rig, query, readings, plan_before, check_answer)
+    outcome, plan, rows, answer, error = _verdict(rig, query, readings, plan_before.fingerprint, check_answer)
     return _record(
         rig,
         query,
@@ -192,7 +195,7 @@ def _verdict(
         return Outcome.TIMEOUT if timed_out else Outcome.FAILED, plan_before, None, None, readings.error.what
     assert readings.fetched is not None
     rows, answer = readings.fetched.row_count, check_answer(readings.fetched)
-    plan = rig.plan(query.sql).fingerprint
+    plan = plan_before if readings.fetched.made_relation else rig.plan(query.sql).fingerprint
     return (Outcome.OK if plan == plan_before else Outcome.PLAN_CHANGED), plan, rows, answer, None
 
 

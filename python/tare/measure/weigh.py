@@ -87,6 +87,7 @@ class Weigher:
         self._restarts = [0] * len(queries)
         self._answers = Answers(conditions.answer)
         self.keeps_results = False  # whether a cache of results was on after the set-up of any query
+        self._planned: dict[int, Plan] = {}  # of each query, before its last QE
         self._first: dict[int, QE] = {}  # of each query that was judged
 
     def retained(self, query: int) -> list[QE]:
@@ -215,6 +216,7 @@ class Weigher:
             timeout_s=asked.timeout_s,
             clocked=asked.clocked,
             check_answer=partial(self._answers.check, query),
+            planned=partial(self._planned.__setitem__, query),
         )
         self.qes.append(qe)
         self._observer.done(sql, qe)
@@ -245,7 +247,7 @@ class Weigher:
         if qe.outcome is Outcome.TIMEOUT:
             return
         if query not in self.plans:
-            self.plans[query] = self._rig.plan(self._queries[query].sql)
+            self.plans[query] = self._planned[query]
         if qe.outcome is Outcome.PLAN_CHANGED or self.plans[query].fingerprint != qe.plan_fingerprint:
             self._restart(query, qe)
             return
@@ -276,7 +278,8 @@ class Weigher:
                 "refresh the statistics (ANALYZE), or see what changes the data, then weigh again",
             )
         self._observer.phase(self._queries[query], "the plan has changed: its QEs begin anew")
-        self.plans[query] = self._rig.plan(self._queries[query].sql)
+        is_new = qe.outcome is Outcome.PLAN_CHANGED  # since this QE began
+        self.plans[query] = self._rig.plan(self._queries[query].sql) if is_new else self._planned[query]
         for position, old in enumerate(self.qes):
             if old.query == query and old.outcome is Outcome.OK and old is not qe:
                 self.qes[position] = dataclasses.replace(old, outcome=Outcome.PLAN_CHANGED)

@@ -43,6 +43,8 @@ _COLUMNS = (
     "WHERE attrelid = '{table}'::regclass AND attnum > 0 AND NOT attisdropped AND attgenerated = ''"
 )
 
+_MAKING = ("CREATE TABLE AS", "CREATE MATERIALIZED VIEW")  # WITH NO DATA
+
 _TICK_NS = 1_000_000_000 // os.sysconf("SC_CLK_TCK")
 
 
@@ -56,6 +58,14 @@ class PostgreSQLFetched(Fetched):
         if self._result.status == ExecStatus.TUPLES_OK:
             return self._result.ntuples
         return self._result.command_tuples or 0
+
+    @property
+    def made_relation(self) -> bool:
+        """From the command's tag: a SELECT that returned no rows to the client stored them."""
+        if self._result.status != ExecStatus.COMMAND_OK:
+            return False
+        tag = (self._result.command_status or b"").decode()
+        return tag.startswith("SELECT ") or tag in _MAKING
 
     @property
     def single_precision(self) -> frozenset[int]:
