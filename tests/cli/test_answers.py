@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -139,6 +140,22 @@ def test_postgresql_is_weighed_under_any_style_of_dates(style: str, postgresql_u
         "time", sql.replace("now()", "'2024-02-01'"), "--db", postgresql_url, "--setup", f"SET {style}",
         "--runs", "2", "--warmup", "0", "--json", "-",
     )  # fmt: skip
+    assert said.code == 0, said.err
+    assert said.result["results"][0]["answer"]["consistent"]
+
+
+def test_postgresql_is_weighed_under_the_styles_of_a_role(postgresql_url: str) -> None:
+    role = "CREATE ROLE styled LOGIN; ALTER ROLE styled SET DateStyle = 'SQL, DMY'; "
+    with _connected(postgresql_url) as session:
+        session.run(f"{role}ALTER ROLE styled SET IntervalStyle = 'iso_8601'")
+        try:
+            url = re.sub(r"user=\w+", "user=styled", postgresql_url)
+            said = tare(
+                "time", "SELECT timestamptz '2024-02-01 10:00+00', interval '1 mon'", "--db", url, "--runs", "2",
+                "--warmup", "0", "--json", "-",
+            )  # fmt: skip
+        finally:
+            session.run("DROP ROLE styled")
     assert said.code == 0, said.err
     assert said.result["results"][0]["answer"]["consistent"]
 

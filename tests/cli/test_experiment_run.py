@@ -162,6 +162,22 @@ def test_a_query_with_another_answer_each_time_fails_its_qatcs_and_the_run_goes_
     assert {one["query"] for one in run["failures"]} == {"dice"}
 
 
+def test_an_answer_that_differs_in_last_bits_is_one_answer(tmp_path: Path, lab: str) -> None:
+    """On both sides of an edge of rounding, another way each time: the hash of rounded values never is the same."""
+    queries = {"edge": "SELECT 1.0000000005 + (random() % 2) * 4.4e-16 FROM ft_small"}
+    said = tare(
+        "experiment", "run", toml(tmp_path, {"lite": 'start = "sqlite"'}, queries), "--lab", lab, "--json"
+    )
+    assert said.code == 0, said.err
+    (run,) = said.result["runs"]
+    assert run["qatcs"]["failed"] == 0
+    with sqlite3.connect(lab) as kept:
+        (most,) = kept.execute(
+            "SELECT max(n) FROM (SELECT count(DISTINCT answer_hash) AS n FROM qe GROUP BY qatc_id)"
+        ).fetchone()
+    assert most == 1
+
+
 def test_a_plan_that_changes_in_mid_qatc_begins_its_qes_anew(
     postgresql_url: str, tmp_path: Path, lab: str
 ) -> None:

@@ -221,6 +221,16 @@ def test_the_largest_difference_of_answers_is_reported() -> None:
     assert lines.answer(query).endswith("the same in every run (floating-point values to 7.0e-15)")
 
 
+@pytest.mark.parametrize(
+    ("difference", "end"), [(0.0, "(by sums of f"), (2e-15, "(sums of floating-point values to 2")]
+)
+def test_an_answer_that_was_compared_by_sums_is_marked_so(difference: float, end: str) -> None:
+    qes = [qe(i, answer=AnswerCheck("5f1e", difference, by_sums=True)) for i in range(3)]
+    (query,) = sample.result(qes).results
+    assert query.answer.by_sums
+    assert end in lines.answer(query)
+
+
 def test_answers_that_were_not_to_be_compared_agree_with_nothing() -> None:
     qes = [
         qe(i, answer_hash=None, row_count=rows, answer=AnswerCheck(None)) for i, rows in enumerate((98, 105))

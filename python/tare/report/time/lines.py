@@ -51,11 +51,11 @@ def _row_counts(query: QueryResult) -> str:
 
 
 def _difference(found: AnswerResult) -> str:
-    """The largest one between floating-point values; nothing where each has the same bits, or there are none."""
+    """The largest one between floating-point values, and how it was found; nothing where each has the same bits."""
+    values = "sums of floating-point values" if found.by_sums else "floating-point values"
     if not found.largest_difference:
-        return ""
-    how = ", compared by sums" if found.by_sums else ""
-    return f" (floating-point values to {found.largest_difference:.1e}{how})"
+        return f" (by {values})" if found.by_sums else ""
+    return f" ({values} to {found.largest_difference:.1e})"
 
 
 def plan(found: PlanResult) -> str:
