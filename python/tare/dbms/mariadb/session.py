@@ -226,9 +226,10 @@ class MariaDBSession(Session):
 
     def keeps_results(self) -> bool:
         """Off in every session that Tare opens, until a statement of the user's sets it on."""
-        return (
-            self.setting("query_cache_type") in ("ON", "DEMAND") and self.setting("query_cache_size") != "0"
-        )
+        with suppress(StatementFailed):  # MySQL has no such cache any more
+            ((kind, size),) = self._wire.query("SELECT @@query_cache_type, @@query_cache_size")
+            return kind in ("ON", "DEMAND") and int(size) > 0
+        return False
 
     # Caches -------------------------------------------------------------
     def data_files(self) -> Sequence[Path]:
