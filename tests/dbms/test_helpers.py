@@ -6,7 +6,10 @@ A near PostgreSQL 15 (Debian's has the foreign data wrappers) asks a far one, on
 from __future__ import annotations
 
 import os
+import signal
 import socket
+import subprocess
+import sys
 import threading
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -25,6 +28,7 @@ from tare.measure.qe import time_single_qe
 from tare.measure.query import Query
 from tare.measure.records import QE, Outcome, ProcessUse, Relation
 from tare.measure.rig import Rig
+from tests.dbms.processes import children
 from tests.servers import fill_server
 
 NOBODY = 65534
@@ -127,6 +131,47 @@ def test_the_backend_that_postgres_fdw_connects_to_is_a_query_process(
     assert qe.resources.leader_cpu_ns is not None
     assert qe.resources.workers_cpu_ns == backend.run_ns > qe.resources.leader_cpu_ns
     assert not related(weigh(rig, WORK)), "the connection is kept, but this query does not use it"
+
+
+POOLER = """
+import socket, sys, threading
+listener = socket.create_server(("127.0.0.1", 0))
+print(listener.getsockname()[1], flush=True)
+def forward(source, target):
+    while data := source.recv(65536):
+        target.sendall(data)
+while True:
+    client, server = listener.accept()[0], socket.create_connection(("127.0.0.1", int(sys.argv[1])))
+    for ends in ((client, server), (server, client)):
+        threading.Thread(target=forward, args=ends, daemon=True).start()
+"""
+
+
+def test_a_backend_behind_a_pooler_cannot_be_told_apart(pair: Pair, rig: Rig) -> None:
+    command = [sys.executable, "-c", POOLER, str(pair.far.record.port)]
+    # In a group of its own, and no child of ours: what descends from Tare is Tare's.
+    with subprocess.Popen(
+        ["sh", "-c", '"$@" & wait', "sh", *command], stdout=subprocess.PIPE, text=True
+    ) as shell:
+        try:
+            assert shell.stdout is not None
+            port = int(shell.stdout.readline())
+            rig.session.run(
+                f"CREATE SERVER pooled FOREIGN DATA WRAPPER postgres_fdw "
+                f"OPTIONS (host '127.0.0.1', port '{port}', dbname 'postgres');"
+                "CREATE USER MAPPING FOR postgres SERVER pooled OPTIONS (user 'postgres');"
+                "CREATE FOREIGN TABLE far_pooled (id int, txt text) SERVER pooled OPTIONS (table_name 'worked')"
+            )
+            qe = weigh(rig, "SELECT sum(length(txt)) FROM far_pooled")
+        finally:
+            rig.session.run("DROP SERVER IF EXISTS pooled CASCADE")
+            for pid in children(shell.pid):
+                os.kill(pid, signal.SIGKILL)
+    shared = related(qe)[Relation.SHARED_SERVER]
+    assert {p.role for p in shared} == {Role.DAEMON}
+    assert pair.far.pid in {p.ppid for p in shared}
+    assert qe.resources is not None
+    assert qe.resources.unattributed_cpu_ns == sum(p.run_ns or 0 for p in shared)
 
 
 class Hidden(Helpers):

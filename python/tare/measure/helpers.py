@@ -126,11 +126,24 @@ class Helpers:
                         members.lives[life.latest.tgid] = life
                         if life.after is not None:
                             members.served |= self._served_by(life.latest.tgid, leader)
-        doubtful = {others[place].latest.tgid: others[place] for place in found if not found[place].is_sure}
+        self._spread_doubt(others, found, leader)
+        return found
+
+    def _spread_doubt(self, others: Mapping[int, Life], found: dict[int, Relation], leader: Leader) -> None:
+        """What serves a process that may be the query's may be it, too: a backend behind a pooler, and its workers."""
+        doubtful = {
+            life.latest.tgid: life
+            for place, life in others.items()
+            if place in found and not found[place].is_sure
+        }
+        served = frozenset[int]().union(*(self._served_by(pid, leader) for pid in doubtful))
+        for place, life in others.items():
+            if place not in found and (sockets(life.latest.tgid) or frozenset()) & served:
+                found[place] = Relation.SHARED_SERVER
+                doubtful[life.latest.tgid] = life
         for place, life in others.items():
             if place not in found and _by_title(life, doubtful):
                 found[place] = Relation.UNSEEN_CLIENT
-        return found
 
     def _by_connection(self, life: Life, served: frozenset[int]) -> Relation | None:
         born = Born(life.latest.tgid, life.latest.start_ns)
