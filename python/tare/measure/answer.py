@@ -21,6 +21,7 @@ from tare.measure.doubles import Doubles
 
 _MODULUS = 1 << 128
 _LONG = 10**4000  # Python makes no decimal text of a much longer integer
+_WITH_DOUBLES = (float, list, tuple, Mapping)
 _DOUBLE, _SINGLE = "\x1d", "\x1c"  # place of a floating-point value in the exact rest of a row
 
 Text = Callable[[float], str]
@@ -54,14 +55,16 @@ def read_answer(
             continue
         found: list[float] = []
         kinds: list[bool] = []
-        texts = [_without(value, column in single, found, kinds) for column, value in enumerate(row)]
-        exact = _digest("\x1f".join(texts))
+        texts = [canonical(value) for value in row]
+        digest = _digest("\x1f".join(texts))
+        whole += digest
+        for column, value in enumerate(row):
+            if isinstance(value, _WITH_DOUBLES):
+                texts[column] = _without(value, column in single, found, kinds)
+        exact = _digest("\x1f".join(texts)) if found else digest
         rest += exact
         if found:
             doubles.add(exact, tuple(kinds), found)
-            whole += _digest("\x1f".join(canonical(value) for value in row))
-        else:
-            whole += exact
     whole, rest = whole % _MODULUS, rest % _MODULUS
     return Answer(number, f"{whole:032x}", f"{rest:032x}", doubles.closed())
 
@@ -113,7 +116,8 @@ def _without(value: object, is_single: bool, found: list[float], kinds: list[boo
 
 
 def _at_ten_digits(value: float) -> str:
-    return _number(Decimal(f"{value:.10g}"))
+    text = f"{value:.10g}"
+    return _number(Decimal(text)) if "e" in text or text == "-0" else text
 
 
 def _number(value: Decimal) -> str:
