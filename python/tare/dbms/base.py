@@ -228,6 +228,11 @@ class Session(ABC):
     def data_files(self) -> Sequence[Path]:
         """The files that hold this database's pages, for the page cache's sake."""
 
+    def is_own_file(self, path: Path) -> bool:
+        """Whether a file that a query's process has open serves the DBMS's own work (logs, temporary files, status)
+        and holds no data of a query."""
+        return False
+
     @abstractmethod
     def flush(self) -> None:
         """Writes dirty pages out, so that the page cache can let them go (CHECKPOINT)."""

@@ -2,21 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
+
 from tare._probe import evict, residency
 from tare.dbms.base import Session
 from tare.errors import CacheNotCleared
+from tare.files import synced
 from tare.measure.choices import CacheState
-from tare.measure.records import Residence
+from tare.measure.query_files import QueryFiles
+from tare.measure.records import FileResidence, Residence
 
 CLEARS_DBMS = frozenset({CacheState.COLD, CacheState.LUKEWARM_DBMS})
 CLEARS_OS = frozenset({CacheState.COLD, CacheState.LUKEWARM_OS})
 
 
-def reach(session: Session, state: CacheState) -> str | None:
-    """Empties what `state` asks for; says how the DBMS's own buffers were emptied, if they were.
+def empty_buffers(session: Session, state: CacheState) -> str | None:
+    """Writes the database out and empties the DBMS's own buffers, as far as `state` asks for it. Returns how.
 
-    The DBMS goes first: what it reads while it starts again is evicted with the
-    rest. Raises CacheNotCleared with what would make it possible.
+    Comes before `evict_files`: what the DBMS reads while it starts again, and what set-up reads in a new session, is
+    evicted with the rest. Raises CacheNotCleared with what would make it possible.
     """
     if state in CLEARS_OS and not session.data_files():
         raise CacheNotCleared(
@@ -25,27 +31,36 @@ def reach(session: Session, state: CacheState) -> str | None:
         )
     if state is not CacheState.WARM:
         session.flush()
-    emptied = session.clear_buffers() if state in CLEARS_DBMS else None
-    if state in CLEARS_OS:
-        try:
-            evict([str(path) for path in session.data_files() if path.is_file()])
-        except OSError as error:
-            raise CacheNotCleared(
-                f"the page cache could not be asked to let go of the database's files: {error}",
-                "run as the server's user or as root, or weigh with a warm cache",
-            ) from error
-    return emptied
+    return session.clear_buffers() if state in CLEARS_DBMS else None
 
 
-def residence(session: Session, emptied: str | None) -> Residence:
-    """What is in memory now. Bytes; None where this user cannot look. `emptied` is what `reach` said."""
+def evict_files(session: Session, state: CacheState, files: QueryFiles | None) -> None:
+    """Evicts the database's files, and those outside it that the query reads, from the page cache if `state` asks
+    for it. Files are never changed. Raises CacheNotCleared for a file of the database."""
+    if state not in CLEARS_OS:
+        return
+    try:
+        evict([str(path) for path in session.data_files() if path.is_file()])
+    except OSError as error:
+        raise CacheNotCleared(
+            f"the page cache could not be asked to let go of the database's files: {error}",
+            "run as the server's user or as root, or weigh with a warm cache",
+        ) from error
+    for path in files.paths if files else ():
+        with suppress(OSError):  # what stays in memory is found by `residence`
+            synced(path)
+            evict([str(path)])
+
+
+def residence(session: Session, emptied: str | None, files: QueryFiles | None) -> Residence:
+    """What is in memory now. Bytes; None where this user cannot look. `emptied` is the answer of `empty_buffers`."""
     buffers = session.buffer_residency()
     resident = size = None
     how = "the database's files are not visible to this user"
-    files = [str(path) for path in session.data_files() if path.is_file()]
-    if files:
+    own = [str(path) for path in session.data_files() if path.is_file()]
+    if own:
         try:
-            found = residency(files)
+            found = residency(own)
         except OSError as error:
             how = str(error)
         else:
@@ -59,4 +74,22 @@ def residence(session: Session, emptied: str | None) -> Residence:
         buffer_bytes=buffers.resident_bytes if buffers else None,
         buffer_how=buffers.how if buffers else "this DBMS does not tell",
         buffers_emptied=emptied,
+        query_files=_outside(files.paths) if files else (),
+        query_files_how=files.how if files else "",
+        query_files_complete=files.complete if files else False,
     )
+
+
+def _outside(paths: Sequence[Path]) -> tuple[FileResidence, ...]:
+    """A file that is gone has nothing in memory, and is left out."""
+    found = []
+    for path in paths:
+        try:
+            (file,) = residency([str(path)])
+        except FileNotFoundError:
+            continue
+        except OSError:
+            found.append(FileResidence(str(path), None, None))
+        else:
+            found.append(FileResidence(str(path), file.resident * file.page_bytes, file.size_bytes))
+    return tuple(found)

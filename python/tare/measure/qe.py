@@ -25,11 +25,12 @@ from tare.dbms.base import Fetched, Plan, Prepared, Role
 from tare.dbms.planned import cpu_time_ns
 from tare.errors import BadStatement, QueryTimeout, TareError
 from tare.measure.answers import AnswerCheck, plain_check
-from tare.measure.caches import CLEARS_DBMS, reach, residence
+from tare.measure.caches import CLEARS_DBMS, empty_buffers, evict_files, residence
 from tare.measure.choices import CacheState, Clocked
 from tare.measure.differences import Life, lives, machine_use, tasks, unaccounted_births, uses, was_active
 from tare.measure.elapsed import LeaderReading, elapsed_view, with_throttle
 from tare.measure.query import Query
+from tare.measure.query_files import QueryFiles
 from tare.measure.quota import quota_of
 from tare.measure.records import QE, Outcome, OwnCost, Phases, ProcessUse, RawReadings, Residence
 from tare.measure.resources import resources_view, with_leader
@@ -76,8 +77,10 @@ def time_single_qe(
     clocked: Clocked = Clocked.EXECUTION,
     check_answer: Callable[[Fetched], AnswerCheck] = plain_check,
     planned: Callable[[Plan], None] | None = None,
+    files: QueryFiles | None = None,
 ) -> QE:
-    """Weighs `query` once. Never raises for what the query did: `outcome` and `error` tell.
+    """Weighs `query` once. Never raises for what the query did: `outcome` and `error` tell. `files` outside the
+    database are evicted and proved with it.
 
     `check_answer` reads the rows and compares them, long after the clock. `planned` receives the plan, before it.
 
@@ -87,13 +90,14 @@ def time_single_qe(
     plan_before = rig.plan(query.sql)
     if planned is not None:
         planned(plan_before)
-    emptied = reach(rig.session, cache)
+    emptied = empty_buffers(rig.session, cache)
     if cache in CLEARS_DBMS:
         rig.reattach()
     rig.mend_trace()
     prepared = rig.prepared(query.sql)
+    evict_files(rig.session, cache, files)  # last, with what set-up and preparing have read
     started_at = datetime.now(UTC).isoformat(timespec="milliseconds")
-    before = residence(rig.session, emptied)
+    before = residence(rig.session, emptied, files)
     with rig.helpers.watching(rig.leader, query.sql) if warmup else nullcontext():
         readings = _read(rig, prepared, timeout_s, clocked)
     outcome, plan, rows, answer, error = _verdict(rig, query, readings, plan_before.fingerprint, check_answer)

@@ -156,8 +156,19 @@ class Resources:
 
 
 @dataclass(frozen=True, slots=True)
+class FileResidence:
+    """A file outside the database that the query reads. Bytes; None where this user cannot look."""
+
+    path: str
+    resident_bytes: int | None
+    size_bytes: int | None
+
+
+@dataclass(frozen=True, slots=True)
 class Residence:
-    """What was in memory just before the clock started: the proof of cold or warm."""
+    """What was in memory just before the clock started: the proof of cold or warm.
+
+    `page_cache_bytes` and `file_bytes` are of the database's own files."""
 
     page_cache_bytes: int | None
     file_bytes: int | None
@@ -165,6 +176,9 @@ class Residence:
     buffer_bytes: int | None
     buffer_how: str
     buffers_emptied: str | None  # how the DBMS's buffers were emptied before this QE, if they were
+    query_files: tuple[FileResidence, ...] = ()  # outside the database, as an untimed execution found them
+    query_files_how: str = ""  # "fanotify", "descriptors"; empty where they were not looked for
+    query_files_complete: bool = False  # no file can have been missed
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,16 +17,19 @@ from tare.errors import (
     BadStatement,
     ConnectionFailed,
     PlanChanged,
+    QueryTimeout,
     ServerLost,
     StatementFailed,
     TareError,
 )
 from tare.measure.answers import Answers
 from tare.measure.backoff import MAX_TRIES, pause_s
+from tare.measure.caches import CLEARS_OS
 from tare.measure.choices import AnswerRule, CacheState, Clocked
 from tare.measure.phases import Phases, SessionState, run_phase
 from tare.measure.qe import time_single_qe
 from tare.measure.query import Query
+from tare.measure.query_files import QueryFiles, find_files
 from tare.measure.records import QE, Outcome
 from tare.measure.rig import Rig
 
@@ -83,6 +86,7 @@ class Weigher:
         self._observer = observer
         self._state = SessionState(conditions.phases)
         rig.renewed = self._renew
+        self._files: dict[int, QueryFiles] = {}  # outside the database, of each query
         self._set_up = 0  # queries whose set-up is done and whose clean-up is not
         self._restarts = [0] * len(queries)
         self._answers = Answers(conditions.answer)
@@ -163,6 +167,8 @@ class Weigher:
         self._set_up += 1
         self.keeps_results |= self._rig.session.keeps_results()
         self._check(query)
+        if asked.cache in CLEARS_OS:
+            self._files[query] = self._find_files(query)
         done: list[QE] = []
         limit = asked.warmup if asked.warmup is not None else most_warmup(asked.cache)
         while len(done) < limit:
@@ -171,6 +177,25 @@ class Weigher:
             done.append(qe)
             if qe.outcome is not Outcome.OK or (asked.warmup is None and self._steady(done)):
                 break
+
+    def _find_files(self, query: int) -> QueryFiles:
+        """By an untimed execution between its phases. A time-out ends it, and the files are those opened until then."""
+        asked, sql = self._conditions, self._queries[query]
+        self._observer.phase(sql, "finding the files that it reads")
+        prepared = self._rig.prepared(sql.sql)
+
+        def execute() -> None:
+            with suppress(QueryTimeout):
+                prepared.limit(asked.timeout_s)
+                prepared.plan_and_execute(asked.timeout_s)
+
+        run_phase(self._rig.session, "prepare", asked.phases.prepare)
+        try:
+            files = find_files(self._rig.session, self._rig.leader, execute)
+        except StatementFailed as error:
+            raise StatementFailed(f"{sql.name}: {error.what}", error.next_step) from error
+        run_phase(self._rig.session, "conclude", asked.phases.conclude)
+        return files
 
     def _close(self, query: int) -> None:
         self._set_up -= 1
@@ -217,6 +242,7 @@ class Weigher:
             clocked=asked.clocked,
             check_answer=partial(self._answers.check, query),
             planned=partial(self._planned.__setitem__, query),
+            files=self._files.get(query),
         )
         self.qes.append(qe)
         self._observer.done(sql, qe)

@@ -208,6 +208,13 @@ def _cache(summed: QatC, asked: Asked) -> document.CacheResult:
                 buffer_bytes=seen.buffer_bytes,
                 buffer_how=seen.buffer_how,
                 buffers_emptied=seen.buffers_emptied,
+                query_files=[
+                    document.QueryFile(
+                        path=file.path, resident_bytes=file.resident_bytes, size_bytes=file.size_bytes
+                    )
+                    for file in seen.query_files
+                ],
+                query_files_how=seen.query_files_how,
             )
         )
     return document.CacheResult(

@@ -134,6 +134,14 @@ class AnswerResult(Document):
     )
 
 
+class QueryFile(Document):
+    """A file outside the database that the query reads, as an untimed execution found it."""
+
+    path: str
+    resident_bytes: int | None = Field(description="Just before the clock; null where this user cannot look.")
+    size_bytes: int | None
+
+
 class CacheReading(Document):
     """What was in memory just before a QE's clock started."""
 
@@ -145,6 +153,15 @@ class CacheReading(Document):
     buffer_bytes: int | None
     buffer_how: str
     buffers_emptied: str | None = Field(description="How the DBMS's buffers were emptied, if they were.")
+    query_files: list[QueryFile] = Field(
+        default=[],
+        description="Files outside the database that the query reads. They are evicted with the database's own.",
+    )
+    query_files_how: str = Field(
+        default="",
+        description="How they were found: fanotify (the kernel reported every open) or descriptors (of the query's "
+        "processes); empty where they were not looked for.",
+    )
 
 
 class CacheResult(Document):

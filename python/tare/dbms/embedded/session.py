@@ -175,6 +175,14 @@ class EmbeddedSession(Session):
         candidates = [self._path, *(Path(f"{self._path}{suffix}") for suffix in self._companions)]
         return [path for path in candidates if path.exists()]
 
+    def is_own_file(self, path: Path) -> bool:
+        """SQLite's shared memory, DuckDB's temporary files, and the modules of the engine's process."""
+        return (
+            path.name.endswith("-shm")
+            or path.name.startswith("duckdb_temp_")
+            or path.suffix in (".py", ".pyc")
+        )
+
     def flush(self) -> None:
         """The engine's own checkpoint where it may write, then fsync: clean pages can be let go."""
         self._host.request("flush")

@@ -23,7 +23,8 @@ if TYPE_CHECKING:
 
 WRITE_OUT_S = 60.0
 
-_SUFFIXES = frozenset({".ibd", ".MYD", ".MYI", ".MAD", ".MAI"})
+_DEFINITIONS = frozenset({".frm", ".opt", ".par", ".isl", ".TRG", ".TRN", ".sdi"})
+_SYSTEM = frozenset({"mysql", "performance_schema", "sys"})
 _SHARED = re.compile(r"^(ibdata\d+|undo\d+|undo_\d+)$")
 _DIRTY = "SHOW GLOBAL STATUS LIKE 'Innodb_buffer_pool_pages_dirty'"
 _CHECKPOINT = "innodb_log_checkpoint_now"
@@ -46,10 +47,21 @@ def database_files(directory: Path, database: str | None) -> list[Path]:
     try:
         shared = [path for path in directory.iterdir() if _SHARED.match(path.name)]
         folder = directory / _folder_name(database or "")
-        own = [path for path in folder.iterdir() if path.suffix in _SUFFIXES] if database else []
+        own = [path for path in folder.iterdir() if path.suffix not in _DEFINITIONS] if database else []
         return sorted(shared + own)
     except (PermissionError, FileNotFoundError):
         return []
+
+
+def is_own_file(directory: Path | None, path: Path) -> bool:
+    """What the server keeps for itself: its logs, its system databases, definitions and temporary tables. A table of
+    another database is none of it."""
+    if path.name.startswith(("#sql", "ML", "ibtmp")) or path.suffix in _DEFINITIONS:
+        return True
+    if directory is None or not path.is_relative_to(directory.resolve()):
+        return False
+    folders = path.relative_to(directory.resolve()).parts[:-1]
+    return not folders or folders[0] in _SYSTEM
 
 
 def write_out(session: MariaDBSession) -> None:

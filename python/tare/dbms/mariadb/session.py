@@ -237,6 +237,9 @@ class MariaDBSession(Session):
             return ()
         return caches.database_files(self._server.data_directory, self.value("SELECT DATABASE()"))
 
+    def is_own_file(self, path: Path) -> bool:
+        return caches.is_own_file(self._server.data_directory, path)
+
     def flush(self) -> None:
         caches.write_out(self)
 

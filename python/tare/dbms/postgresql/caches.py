@@ -43,6 +43,17 @@ def database_files(directory: Path, oid: int) -> list[Path]:
         return []
 
 
+def is_own_file(directory: Path | None, path: Path) -> bool:
+    """What the server keeps for itself: its catalogues, its log of changes, temporary files, shared memory. The
+    folder of its message log is not among it: `file_fdw` reads that."""
+    if path.is_relative_to("/dev/shm") or "pgsql_tmp" in path.parts:
+        return path.name.startswith(("PostgreSQL.", "pgsql_tmp"))
+    if directory is None or not path.is_relative_to(directory.resolve()):
+        return False
+    top = path.relative_to(directory.resolve()).parts[0]
+    return top in ("base", "global") or (top.startswith("pg_") and top != "pg_log")
+
+
 def checkpoint(session: PostgreSQLSession) -> None:
     try:
         session.run("CHECKPOINT")

@@ -283,6 +283,9 @@ class PostgreSQLSession(Session):
             return ()
         return caches.database_files(self._server.data_directory, int(self.value(caches.DATABASE_OID)))
 
+    def is_own_file(self, path: Path) -> bool:
+        return caches.is_own_file(self._server.data_directory, path)
+
     def flush(self) -> None:
         caches.checkpoint(self)
 

@@ -1,0 +1,185 @@
+"""Files outside the database that a query reads: Tare's word about a cold cache is mincore's, for each way to do it."""
+
+from __future__ import annotations
+
+import mmap
+import os
+import sqlite3
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pytest
+
+from tare._probe import residency
+from tare.dbms.registry import find
+from tare.measure import qe as qe_module
+from tare.measure import query_files
+from tare.measure.choices import CacheState
+from tare.measure.phases import Phases
+from tare.measure.query import Query
+from tare.measure.records import QE
+from tare.measure.rig import Rig
+from tare.measure.weigh import Conditions, Weigher
+from tare.protocol.cache import prove
+
+ROWS = 300_000
+
+
+@dataclass(frozen=True)
+class Way:
+    """Makes a file of some megabytes, and names the set-up and the query that read it."""
+
+    dbms: str
+    make: Callable[[Path], None]
+    setup: str
+    sql: str
+
+
+def _csv(path: Path) -> None:
+    path.write_text("".join(f"{i},{i % 7},some text of row {i}\n" for i in range(ROWS)), encoding="ascii")
+
+
+def _json(path: Path) -> None:
+    path.write_text("".join(f'{{"a": {i}, "b": "row {i}"}}\n' for i in range(ROWS)), encoding="ascii")
+
+
+def _parquet(path: Path) -> None:
+    with duckdb.connect() as connection:
+        connection.execute(
+            f"COPY (SELECT hash(i) AS a, hash(i + 1) AS b FROM range({ROWS}) t(i)) TO '{path}' (FORMAT parquet)"
+        )
+
+
+def _duckdb(path: Path) -> None:
+    with duckdb.connect(str(path)) as connection:
+        connection.execute(f"CREATE TABLE t AS SELECT hash(i) AS a FROM range({3 * ROWS}) t(i)")
+
+
+def _sqlite(path: Path) -> None:
+    connection = sqlite3.connect(path)
+    connection.execute("CREATE TABLE t AS SELECT 1 AS a, 'text' AS b WHERE 0")
+    connection.executemany("INSERT INTO t VALUES (?, ?)", ((i, f"some text of row {i}") for i in range(ROWS)))
+    connection.commit()
+    connection.close()
+
+
+_FDW = (
+    "CREATE EXTENSION IF NOT EXISTS file_fdw; CREATE SERVER IF NOT EXISTS files FOREIGN DATA WRAPPER file_fdw; "
+    "DROP FOREIGN TABLE IF EXISTS outside; CREATE FOREIGN TABLE outside (a int, b int, c text) SERVER files "
+)
+WAYS = {
+    "duckdb-parquet": Way("duckdb", _parquet, "", "SELECT sum(a % 9), sum(b % 9) FROM read_parquet('{file}')"),
+    "duckdb-csv": Way("duckdb", _csv, "", "SELECT count(*), max(column2) FROM read_csv('{file}')"),
+    "duckdb-json": Way("duckdb", _json, "", "SELECT max(b) FROM read_json('{file}')"),
+    "duckdb-text": Way("duckdb", _csv, "", "SELECT length(content) FROM read_text('{file}')"),
+    "duckdb-attached": Way("duckdb", _duckdb, "ATTACH '{file}' AS o (READ_ONLY)", "SELECT sum(a % 9) FROM o.t"),
+    "sqlite-attached": Way("sqlite", _sqlite, "ATTACH '{file}' AS o", "SELECT max(b) FROM o.t"),
+    "sqlite-mapped": Way(
+        "sqlite", _sqlite, "ATTACH '{file}' AS o; PRAGMA o.mmap_size = 100000000", "SELECT max(b) FROM o.t"
+    ),
+    "postgresql-file_fdw": Way(
+        "postgresql15", _csv, _FDW + "OPTIONS (filename '{file}', format 'csv')", "SELECT max(c) FROM outside"
+    ),
+    "postgresql-program": Way(
+        "postgresql15", _csv, _FDW + "OPTIONS (program 'cat {file}', format 'csv')", "SELECT max(c) FROM outside"
+    ),
+    "postgresql-pg_read_file": Way("postgresql15", _csv, "", "SELECT length(pg_read_file('{file}'))"),
+    "postgresql18-pg_read_file": Way("postgresql", _csv, "", "SELECT length(pg_read_binary_file('{file}'))"),
+    "mariadb-load_file": Way("mariadb", _csv, "", "SELECT length(load_file('{file}'))"),
+}  # fmt: skip
+
+
+class Silent:
+    def phase(self, query: Query, what: str) -> None: ...
+    def done(self, query: Query, qe: QE) -> None: ...
+
+
+@pytest.fixture(params=WAYS)
+def way(request: pytest.FixtureRequest) -> Way:
+    return WAYS[request.param]
+
+
+@pytest.fixture
+def file(way: Way, tmp_path: Path) -> Path:
+    path = tmp_path / "outside.data"
+    way.make(path)
+    path.chmod(0o644)
+    return path
+
+
+def weigh(way: Way, url: str, file: Path) -> list[QE]:
+    phases = Phases(setup=tuple(part for part in (way.setup.format(file=file),) if part))
+    conditions = Conditions(runs=2, cache=CacheState.COLD, phases=phases)
+    query = Query("q", way.sql.format(file=file))
+    writes = "CREATE" in way.setup
+    with Rig(lambda: find(url).connect(url, allow_writes=writes, allow_restart=True)) as rig:
+        weigher = Weigher(rig, [query], conditions, lambda qes: False, Silent())
+        weigher.check()
+        weigher.one_after_another()
+        return weigher.qes
+
+
+@pytest.fixture
+def resident(file: Path, monkeypatch: pytest.MonkeyPatch) -> list[float]:
+    """Share of the file in memory as each clock starts, looked at by the test."""
+    shares: list[float] = []
+    read = qe_module._read
+
+    def looked_at(*arguments: Any) -> Any:
+        (found,) = residency([str(file)])
+        shares.append(found.resident / found.pages)
+        return read(*arguments)
+
+    monkeypatch.setattr(qe_module, "_read", looked_at)
+    return shares
+
+
+@contextmanager
+def in_memory(file: Path) -> Iterator[None]:
+    """Pages that a process has mapped and touched are not evicted."""
+    with file.open("rb") as stream, mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ) as pages:
+        sum(pages[at] for at in range(0, len(pages), mmap.PAGESIZE))
+        yield
+
+
+@pytest.fixture(params=["every open is reported", "descriptors alone"])
+def sees_all(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> bool:
+    """Whether the kernel reports opens: it does to root alone."""
+    if request.param == "descriptors alone":
+        monkeypatch.setattr(query_files, "OpenEvents", _refused)
+        return False
+    if os.geteuid():
+        pytest.skip("fanotify needs root")
+    return True
+
+
+def _refused() -> None:
+    raise PermissionError
+
+
+@pytest.mark.parametrize("kept", [False, True], ids=["evicted", "kept in memory"])
+def test_tares_word_is_mincores(
+    way: Way,
+    file: Path,
+    kept: bool,
+    sees_all: bool,
+    resident: list[float],
+    request: pytest.FixtureRequest,
+) -> None:
+    url = request.getfixturevalue(f"{way.dbms}_url")
+    with in_memory(file) if kept else nullcontext():
+        qes = weigh(way, url, file)
+    assert len(resident) == len(qes) == 2
+    proof = prove(qes, CacheState.COLD)
+    if sees_all:
+        assert str(file) in proof.evidence
+        assert min(resident) == 1 if kept else max(resident) < 0.05
+        assert proof.reached is not kept, proof.evidence
+    elif max(resident) < 0.05:
+        assert proof.reached is not False, proof.evidence
+    else:  # kept in memory, or opened and closed too quickly to be found
+        assert proof.reached is not True, proof.evidence
