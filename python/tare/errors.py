@@ -37,6 +37,10 @@ class BadStatement(UsageError):
     """The SQL is empty, holds several statements, or would change data without leave."""
 
 
+class WriteRefused(BadStatement):
+    """The DBMS refused a change of data in a session or transaction that is read-only."""
+
+
 class MissingDriver(UsageError):
     """The adapter's driver is not installed."""
 

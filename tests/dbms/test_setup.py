@@ -81,24 +81,105 @@ def test_a_file_attached_to_sqlite_is_there_in_each_run(sqlite_url: str, tmp_pat
     assert {qe.answer_hash for qe in qes} == {answer_hash([(20_000,)])}
 
 
-def test_a_setting_that_a_new_session_does_not_take_stops_the_run(
-    sqlite_url: str, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(
+    ("name", "setup", "sql", "value"),
+    [
+        (
+            "postgresql15",
+            "DO $$ BEGIN EXECUTE $q$SET work_mem = '77MB'$q$; END $$; SELECT 1",
+            "SELECT current_setting('work_mem')",
+            "77MB",
+        ),
+        (
+            "postgresql15",
+            r"SET application_name = E'a\'; b'; SET work_mem = '77MB'",
+            "SELECT current_setting('work_mem')",
+            "77MB",
+        ),
+        pytest.param("mariadb", "SELECT @x := 5", "SELECT @x", 5, marks=pytest.mark.mariadb),
+        pytest.param(
+            "mariadb",
+            "SET GLOBAL sort_buffer_size = 1234944",
+            "SELECT @@GLOBAL.sort_buffer_size",
+            1234944,
+            marks=pytest.mark.mariadb,
+        ),
+        pytest.param(
+            "mariadb",
+            "BEGIN NOT ATOMIC SET @y = 1; SET @y = @y + 1; END",
+            "SELECT @y",
+            2,
+            marks=pytest.mark.mariadb,
+        ),
+        (
+            "sqlite",
+            "PRAGMA query_only = off; CREATE TEMP TABLE seen (a); CREATE TEMP TABLE made (a); "
+            "CREATE TEMP TRIGGER r AFTER INSERT ON made BEGIN INSERT INTO seen VALUES (1); "
+            "INSERT INTO seen VALUES (';'); END; INSERT INTO made VALUES (1)",
+            "SELECT count(*) FROM seen",
+            2,
+        ),
+        ("duckdb", "SET VARIABLE mine = 5", "SELECT getvariable('mine')", 5),
+    ],
+)
+@pytest.mark.parametrize("writes", [False, True], ids=["read-only", "writes allowed"])
+def test_all_of_set_up_is_in_force_in_each_session(
+    name: str, setup: str, sql: str, value: object, writes: bool, request: pytest.FixtureRequest
 ) -> None:
-    monkeypatch.setattr("tare.measure.phases.run_phase", _only_the_first_time())
-    with pytest.raises(TareError, match=r"cache_size is -?\d+ in the new session of .*, and was -777"):
-        weigh(sqlite_url, "SELECT 1", Phases(setup=("PRAGMA cache_size = -777",)), CacheState.COLD)
+    url = request.getfixturevalue(f"{name}_url")
+    qes = weigh(url, sql, Phases(setup=(setup,)), CacheState.COLD, writes=writes)
+    assert {qe.answer_hash for qe in qes} == {answer_hash([(value,)])}
 
 
-def _only_the_first_time() -> object:
-    done = []
+def test_what_set_up_has_changed_for_good_is_not_changed_again(url: str) -> None:
+    """The rows would be there twice."""
+    setting, _, _ = SETTINGS[url.partition(":")[0]]
+    setup = (
+        f"CREATE TABLE lasting (a int); {setting}; INSERT INTO lasting VALUES (1)",
+        f"{TEMPORARY[url.partition(':')[0]]}; INSERT INTO lasting SELECT 2",
+    )
+    phases = Phases(setup=setup, cleanup=("DROP TABLE lasting",))
+    sql = "SELECT (SELECT count(*) FROM lasting), (SELECT sum(a) FROM mine)"
+    qes = weigh(url, sql, phases, CacheState.COLD, writes=True)
+    assert len(qes) == 3
+    assert {qe.answer_hash for qe in qes} == {answer_hash([(2, 7)])}
 
-    def run(session: object, name: str, texts: tuple[str, ...]) -> None:
-        if name == "setup" and not done:
-            done.append(name)
-            for text in texts:
-                session.run(text)  # type: ignore[attr-defined]
 
-    return run
+@pytest.mark.parametrize("name", SERVERS[:-1])
+def test_a_transaction_around_each_run_is_rolled_back(name: str, request: pytest.FixtureRequest) -> None:
+    """Also where `prepare` is run again, since emptying the caches has ended its session. DuckDB writes nothing out
+    while a transaction is open, and says so."""
+    url = request.getfixturevalue(f"{name}_url")
+    sql = "UPDATE numbers SET grp = grp + 1 WHERE id <= 100"
+    phases = Phases(prepare=("BEGIN",), conclude=("ROLLBACK",))
+    qes = weigh(url, sql, phases, CacheState.COLD, writes=True)
+    assert [qe.row_count for qe in qes] == [100, 100, 100]
+    (left,) = weigh(url, "SELECT sum(grp) FROM numbers", Phases(), CacheState.WARM)[:1]
+    assert left.answer_hash == answer_hash([(sum(i % 100 for i in range(1, 20_001)),)])
+
+
+@pytest.mark.parametrize(
+    ("name", "statement", "message"),
+    [
+        ("sqlite", "PRAGMA cache_size = -777", r"cache_size is -?\d+ in the new session of .*, and was -777"),
+        ("postgresql15", "DO $$ BEGIN SET work_mem = 100; END $$", r"work_mem is not set in the new .*, and was 100"),
+        pytest.param(
+            "mariadb", "SELECT @x := 5", r"@x is not set in the new .*, and was 5", marks=pytest.mark.mariadb
+        ),
+        ("duckdb", "SET threads = 1", r"threads is \d+ in the new session of .*, and was 1"),
+    ],
+)  # fmt: skip
+def test_a_setting_that_a_new_session_does_not_take_stops_the_run(
+    name: str,
+    statement: str,
+    message: str,
+    monkeypatch: pytest.MonkeyPatch,
+    request: pytest.FixtureRequest,
+) -> None:
+    monkeypatch.setattr("tare.measure.phases.repeat_phase", lambda session, name, texts: None)
+    url = request.getfixturevalue(f"{name}_url")
+    with pytest.raises(TareError, match=message):
+        weigh(url, "SELECT 1", Phases(setup=(statement,)), CacheState.COLD)
 
 
 def test_set_local_is_refused_where_it_has_no_effect(postgresql_url: str) -> None:

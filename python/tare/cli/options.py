@@ -84,7 +84,8 @@ Setup = Annotated[
     typer.Option(
         metavar="SQL|!CMD",
         help="Run before a query's first run, and its SQL again in each new session (after a restart that cleared "
-        "caches, or a lost server). SQL, or a shell command after `!`. Repeatable: all run in order.",
+        "caches, or a lost server), without changes that last. SQL, or a shell command after `!`. Repeatable: all run "
+        "in order.",
     ),
 ]
 Prepare = Annotated[

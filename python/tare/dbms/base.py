@@ -193,6 +193,13 @@ class Session(ABC):
     def run(self, sql: str) -> None:
         """A set-up statement, outside all clocks (also several, split by the DBMS)."""
 
+    def repeat(self, sql: str) -> None:
+        """Runs what `run` has run in an earlier session, again: all of it, except what lasts and is there already.
+
+        A session without `allow_writes` changes nothing that lasts: there, this is `run`. Else the DBMS itself decides
+        what lasts, as far as it can: what it refuses in a read-only transaction."""
+        self.run(sql)
+
     def load(self, table: str, file: Path) -> int:
         """Fills a table from CSV by the DBMS's fastest door, in one transaction; how many rows it took.
 
@@ -215,9 +222,10 @@ class Session(ABC):
         open it again. What was set in the earlier one is gone."""
         return 0
 
-    def setting(self, name: str) -> str | None:
-        """Value of a setting in this session; None where there is none of that name, or it cannot be read."""
-        return None
+    def settings(self) -> Mapping[str, str]:
+        """Settings, variables and attached databases of this session, as far as the DBMS shows them. Those that change
+        by themselves, and Tare's own, are left out."""
+        return {}
 
     def keeps_results(self) -> bool:
         """Whether a cache of results is on in this session: a repeated query may then not be executed at all."""

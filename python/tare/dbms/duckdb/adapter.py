@@ -25,7 +25,6 @@ class DuckDB(Adapter):
             companions=(".wal",),
             memory_how="duckdb_memory()",
             door="COPY FROM, in the engine's process",
-            setting="SELECT current_setting('{name}')",
             timeout_s=timeout_s,
             allow_writes=allow_writes,
         )

@@ -23,7 +23,7 @@ from tare.dbms.duckdb.values import is_beyond_python, rows_of, single_precision
 from tare.dbms.embedded.engine import Engine, Explained, Facts, Result, Row, forgotten
 from tare.dbms.planned import Planned, planned_here
 from tare.dbms.statement import may_be_measured
-from tare.errors import BadStatement, ConnectionFailed, StatementFailed, TareError
+from tare.errors import BadStatement, ConnectionFailed, StatementFailed, TareError, WriteRefused
 
 _SETTINGS = (
     "threads", "external_threads", "memory_limit", "temp_directory", "max_temp_directory_size",
@@ -139,6 +139,35 @@ class DuckDBEngine(Engine):
     def run(self, sql: str) -> None:
         self._rows(sql)
 
+    def repeat(self, sql: str) -> None:
+        parsed = self._parsed(sql)
+        has_transaction = any(statement.type.name == "TRANSACTION" for statement in parsed)
+        for statement in parsed:
+            if not self._allow_writes or has_transaction:
+                self._rows(statement.query)
+            else:
+                self._repeat(statement.query)
+
+    def _repeat(self, sql: str) -> None:
+        """In a read-only transaction, in which temporary objects may be made and changed, and databases attached."""
+        self._rows("BEGIN TRANSACTION READ ONLY")
+        try:
+            self._open.execute(sql).fetchall()
+        except duckdb.TransactionException:  # it lasts
+            self._rows("ROLLBACK")
+        except duckdb.Error as error:
+            self._rows("ROLLBACK")
+            raise _failure(error) from None
+        else:
+            self._rows("COMMIT")
+
+    def settings(self) -> dict[str, str]:
+        found = self._rows(
+            "SELECT name, value FROM duckdb_settings() UNION ALL SELECT '$' || name, value FROM duckdb_variables() "
+            "UNION ALL SELECT 'database ' || database_name, path FROM duckdb_databases() WHERE NOT internal"
+        )
+        return {str(name): str(value) for name, value in found}
+
     def load(self, table: str, file: str) -> int:
         with _without_pattern(file) as plain:
             quoted = plain.replace("'", "''")
@@ -213,11 +242,8 @@ class DuckDBEngine(Engine):
             raise _failure(error) from None
 
     def _only(self, sql: str) -> Any:
-        """The one statement in the text, as DuckDB's own parser finds it."""
-        try:
-            parsed = self._open.extract_statements(sql)
-        except duckdb.Error as error:
-            raise _failure(error) from None
+        """The one statement in the text."""
+        parsed = self._parsed(sql)
         if not parsed:
             raise BadStatement("the SQL is empty", "give a statement to measure")
         if len(parsed) > 1:
@@ -226,6 +252,13 @@ class DuckDBEngine(Engine):
                 "give one statement at a time; put set-up statements into --setup or --prepare",
             )
         return parsed[0]
+
+    def _parsed(self, sql: str) -> list[Any]:
+        """The statements in the text, as DuckDB's own parser finds them."""
+        try:
+            return self._open.extract_statements(sql)
+        except duckdb.Error as error:
+            raise _failure(error) from None
 
     def _prepared(self, number: int, sql: str) -> str | None:
         """The statement to execute; None for all but queries and DML, which DuckDB does not prepare."""
@@ -255,7 +288,7 @@ def _without_pattern(file: str) -> Iterator[str]:
 def _failure(error: duckdb.Error) -> TareError:
     message = str(error).strip()
     if "read-only" in message:
-        return BadStatement(
+        return WriteRefused(
             f"the statement would change data: {message}", "give --allow-writes if it is meant to"
         )
     return StatementFailed(

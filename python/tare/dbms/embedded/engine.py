@@ -74,6 +74,14 @@ class Engine(ABC):
     def run(self, sql: str) -> None: ...
 
     @abstractmethod
+    def repeat(self, sql: str) -> None:
+        """As `Session.repeat`."""
+
+    @abstractmethod
+    def settings(self) -> dict[str, str]:
+        """As `Session.settings`."""
+
+    @abstractmethod
     def load(self, table: str, file: str) -> int:
         """As `Session.load`."""
 

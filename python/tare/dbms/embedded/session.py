@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import itertools
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -92,17 +92,14 @@ class EmbeddedSession(Session):
         companions: Sequence[str],
         memory_how: str,
         door: str,
-        setting: str,
         timeout_s: float,
         allow_writes: bool,
     ) -> None:
-        """`companions` are the suffixes of files that belong to the database beside its own; `setting` is the query
-        for the setting {name}."""
+        """`companions` are the suffixes of files that belong to the database beside its own."""
         self._path = file_path(url).absolute()
         self._companions = companions
         self._memory_how = memory_how
         self._door = door
-        self._setting = setting
         self._numbers = itertools.count(1)
         self._allow_writes = allow_writes
         self._generation = 0
@@ -151,6 +148,9 @@ class EmbeddedSession(Session):
     def run(self, sql: str) -> None:
         self._host.request("run", sql)
 
+    def repeat(self, sql: str) -> None:
+        self._host.request("repeat", sql)
+
     def load(self, table: str, file: Path) -> int:
         with loading(table, file):
             return int(self._host.request("load", table, str(file.absolute())))
@@ -162,14 +162,9 @@ class EmbeddedSession(Session):
     def generation(self) -> int:
         return self._generation
 
-    def setting(self, name: str) -> str | None:
-        with suppress(TareError):
-            prepared = self.prepare(self._setting.format(name=name))
-            try:
-                return next((str(row[0]) for row in prepared.execute(None).rows()), None)
-            finally:
-                prepared.close()
-        return None
+    def settings(self) -> Mapping[str, str]:
+        found: dict[str, str] = self._host.ask("settings")
+        return found
 
     def data_files(self) -> Sequence[Path]:
         candidates = [self._path, *(Path(f"{self._path}{suffix}") for suffix in self._companions)]

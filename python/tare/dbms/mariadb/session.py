@@ -9,7 +9,7 @@ still has one switched on, is switched off for this session.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
@@ -130,10 +130,11 @@ class MariaDBSession(Session):
     def generation(self) -> int:
         return self._generation
 
-    def setting(self, name: str) -> str | None:
-        with suppress(StatementFailed):
-            return str(self.value(f"SELECT @@{name}"))
-        return None
+    def settings(self) -> Mapping[str, str]:
+        found = {str(name): str(value) for name, value in self._wire.query(settings.IN_SESSION)}
+        with suppress(StatementFailed):  # only MariaDB shows variables of users
+            found |= {f"@{name}": str(value) for name, value in self._wire.query(settings.OF_USER)}
+        return {name: value for name, value in found.items() if name.lower() not in settings.VOLATILE}
 
     def value(self, sql: str) -> Any:
         """The first column of the first row of one of our own queries."""
@@ -195,6 +196,18 @@ class MariaDBSession(Session):
 
     def run(self, sql: str) -> None:
         self._wire.script(sql)
+
+    def repeat(self, sql: str) -> None:
+        if self._allow_writes:
+            from tare.dbms import scripts  # 0.1 s: not for a session that repeats nothing
+
+            scripts.repeat(sql, "mysql", self.run, self._set_read_only)
+        else:
+            self.run(sql)
+
+    def _set_read_only(self, is_read_only: bool) -> None:
+        """Of the next transactions: one that is open stays as it is."""
+        self._wire.query(f"SET SESSION TRANSACTION READ {'ONLY' if is_read_only else 'WRITE'}")
 
     def load(self, table: str, file: Path) -> int:
         """Over a connection of its own: a session's settings do not reach it, and this one outlives an interrupt."""

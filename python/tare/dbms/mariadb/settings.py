@@ -19,6 +19,17 @@ MATTER = (
 )  # fmt: skip
 
 
+IN_SESSION = "SHOW SESSION VARIABLES"
+OF_USER = "SELECT VARIABLE_NAME, VARIABLE_VALUE FROM information_schema.USER_VARIABLES"
+VOLATILE = frozenset({
+    "timestamp", "rand_seed1", "rand_seed2", "pseudo_thread_id", "last_insert_id", "insert_id", "identity",
+    "error_count", "warning_count", "in_transaction", "gtid_current_pos", "gtid_binlog_pos", "gtid_binlog_state",
+    "last_gtid", "gtid_executed", "gtid_purged", "server_uuid", "server_uid", "max_statement_time",
+    "max_execution_time", "tx_read_only", "transaction_read_only", "@tare_statement",
+})  # fmt: skip
+"""They change by themselves, or Tare sets them."""
+
+
 def query() -> str:
     names = ", ".join(f"'{name}'" for name in MATTER)
     return f"SHOW GLOBAL VARIABLES WHERE Variable_name IN ({names})"

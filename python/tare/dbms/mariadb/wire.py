@@ -20,7 +20,15 @@ from contextlib import suppress
 from typing import Any
 
 from tare.dbms.url import scrubbed
-from tare.errors import BadStatement, ConnectionFailed, QueryTimeout, ServerLost, StatementFailed, TareError
+from tare.errors import (
+    BadStatement,
+    ConnectionFailed,
+    QueryTimeout,
+    ServerLost,
+    StatementFailed,
+    TareError,
+    WriteRefused,
+)
 
 GRACE_S = 2.0  # how much longer than the server the client waits before it kills the query
 CANCEL_S = 5.0  # how long a killed query may take to stop
@@ -201,7 +209,7 @@ class Wire:
         if number in _TIMED_OUT:
             return _timed_out(timeout_s)
         if number in _READ_ONLY:
-            return BadStatement(
+            return WriteRefused(
                 f"the statement would change data: {message}", "give --allow-writes if it is meant to"
             )
         if number == _SYNTAX and _starts_after_semicolon(message, sql):

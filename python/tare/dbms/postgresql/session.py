@@ -12,7 +12,7 @@ import itertools
 import json
 import os
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -171,9 +171,8 @@ class PostgreSQLSession(Session):
     def generation(self) -> int:
         return self._generation
 
-    def setting(self, name: str) -> str | None:
-        found = self.value(f"SELECT current_setting('{name}', true)")
-        return None if found is None else str(found)
+    def settings(self) -> Mapping[str, str]:
+        return {str(name): str(value) for name, value in self._wire.query(settings.IN_SESSION)}
 
     def value(self, sql: str) -> Any:
         """The first column of the first row of one of our own queries."""
@@ -257,6 +256,18 @@ class PostgreSQLSession(Session):
 
     def run(self, sql: str) -> None:
         self._wire.script(sql)
+
+    def repeat(self, sql: str) -> None:
+        if self._allow_writes:
+            from tare.dbms import scripts  # 0.1 s: not for a session that repeats nothing
+
+            scripts.repeat(sql, "postgres", self.run, self._set_read_only)
+        else:
+            self.run(sql)
+
+    def _set_read_only(self, is_read_only: bool) -> None:
+        """Of the next transactions: one that is open stays as it is."""
+        self._wire.script(f"SET default_transaction_read_only = {'on' if is_read_only else 'off'}")
 
     def load(self, table: str, file: Path) -> int:
         with loading(table, file):

@@ -24,6 +24,14 @@ MATTER = (
 )  # fmt: skip
 
 
+IN_SESSION = (
+    "SELECT name, setting FROM pg_catalog.pg_settings WHERE source = 'session' AND name NOT IN "
+    "('statement_timeout', 'transaction_isolation', 'transaction_read_only', 'transaction_deferrable') "
+    "UNION ALL SELECT 'role', pg_catalog.current_setting('role')"
+)
+"""Tare sets the time-out of each execution; the other three are of a transaction."""
+
+
 def query() -> str:
     names = ", ".join(f"'{name}'" for name in MATTER)
     return f"SELECT name, current_setting(name) FROM pg_settings WHERE name IN ({names}) ORDER BY name"

@@ -21,7 +21,7 @@ from tare.dbms.planned import Planned
 from tare.dbms.postgresql.two_parts import DeadlinePassed, TwoParts
 from tare.dbms.postgresql.values import rows_of
 from tare.dbms.url import scrubbed
-from tare.errors import BadStatement, QueryTimeout, ServerLost, StatementFailed, TareError
+from tare.errors import BadStatement, QueryTimeout, ServerLost, StatementFailed, TareError, WriteRefused
 
 GRACE_S = 2.0  # how much longer than the server the client waits before it cancels by itself
 CANCEL_S = 5.0  # how long a cancelled statement may take to stop
@@ -240,7 +240,7 @@ class Wire:
         if self._pgconn.status == ConnStatus.BAD or state in _LOST:
             return self._broken(message or "the server closed the connection")
         if state == _READ_ONLY:
-            return BadStatement(
+            return WriteRefused(
                 f"the statement would change data: {message}",
                 "give --allow-writes if it is meant to",
             )

@@ -20,7 +20,6 @@ class SQLite(Adapter):
             companions=("-wal", "-journal"),
             memory_how="",
             door="one prepared INSERT, executed for each row in one transaction",
-            setting="SELECT * FROM pragma_{name}",
             timeout_s=timeout_s,
             allow_writes=allow_writes,
         )

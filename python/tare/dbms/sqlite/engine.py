@@ -18,14 +18,23 @@ from tare.dbms.planned import Planned, planned_here
 from tare.dbms.sqlite.failure import failure
 from tare.dbms.sqlite.load import load
 from tare.dbms.sqlite.plan import explained
+from tare.dbms.sqlite.script import statements
 from tare.dbms.statement import first_word, may_be_measured
-from tare.errors import BadStatement, ConnectionFailed
+from tare.errors import BadStatement, ConnectionFailed, StatementFailed
 
 _PRAGMAS = (
     "page_size", "page_count", "cache_size", "mmap_size", "journal_mode", "synchronous", "temp_store",
     "locking_mode", "auto_vacuum", "threads", "encoding", "query_only",
 )  # fmt: skip
 
+_OF_SESSION = (
+    "foreign_keys", "recursive_triggers", "automatic_index", "cell_size_check", "ignore_check_constraints",
+    "reverse_unordered_selects", "read_uncommitted", "secure_delete", "busy_timeout", "analysis_limit",
+    "cache_spill", "defer_foreign_keys", "legacy_alter_table", "trusted_schema", "soft_heap_limit",
+)  # fmt: skip
+
+_TRANSACTION = frozenset({"BEGIN", "COMMIT", "END", "ROLLBACK", "SAVEPOINT", "RELEASE"})
+_DEFINING = frozenset({"CREATE", "ALTER", "DROP"})
 _TEMPORARY = 1  # the database number of temporary tables: writing there changes no data
 _EXPLAINED = frozenset({"SELECT", "WITH", "VALUES", "INSERT", "REPLACE", "UPDATE", "DELETE"})
 _WRITES = "SQLite compiles a statement that writes in the call that runs it"
@@ -110,10 +119,32 @@ class SQLiteEngine(Engine):
             raise failure(error) from None
 
     def run(self, sql: str) -> None:
+        for statement in statements(sql):  # the driver's executescript would commit an open transaction first
+            self._run(statement)
+
+    def repeat(self, sql: str) -> None:
+        for statement in statements(sql):
+            lasts = (
+                self._allow_writes
+                and not self._open.in_transaction
+                and first_word(statement) not in _TRANSACTION
+                and self._lasts(statement)
+            )
+            if not lasts:
+                self._run(statement)
+
+    def _lasts(self, statement: str) -> bool:
         try:
-            self._open.executescript(sql)
-        except sqlite3.Error as error:
-            raise failure(error) from None
+            return self._writes(statement)
+        except StatementFailed:  # a definition that is there already, and so is not compiled
+            return first_word(statement) in _DEFINING
+
+    def settings(self) -> dict[str, str]:
+        found = {name: self._open.execute(f"PRAGMA {name}").fetchone() for name in (*_PRAGMAS, *_OF_SESSION)}
+        attached = self._open.execute("PRAGMA database_list").fetchall()
+        return {name: str(value[0]) for name, value in found.items() if value} | {
+            f"database {name}": str(path) for _, name, path in attached if name != "temp"
+        }
 
     def load(self, table: str, file: str) -> int:
         self._interrupted.clear()

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import sqlite3
 
-from tare.errors import BadStatement, StatementFailed, TareError
+from tare.errors import BadStatement, StatementFailed, TareError, WriteRefused
 
 
 def failure(error: sqlite3.Error) -> TareError:
     name = getattr(error, "sqlite_errorname", "") or ""
     if name.startswith("SQLITE_READONLY"):
-        return BadStatement(
+        return WriteRefused(
             f"the statement would change data: {error}", "give --allow-writes if it is meant to"
         )
     if "one statement at a time" in str(error):  # ProgrammingError, from the driver itself
