@@ -39,13 +39,13 @@ def test_innodb_writes_a_load_out_and_its_settings_are_put_back(
     settings = "SHOW GLOBAL VARIABLES LIKE 'innodb%'"
     dirty = "SHOW GLOBAL STATUS LIKE 'Innodb_buffer_pool_pages_dirty'"
     session = find(mariadb_url).connect(mariadb_url, allow_writes=True)
-    before = session.rows(settings)
+    before = session.own.query(settings)
     session.run("CREATE TABLE large AS SELECT seq, repeat('x', 1000) FROM seq_1_to_40000")
     try:
-        assert int(session.rows(dirty)[0][1]) > 2_000
+        assert int(session.own.query(dirty)[0][1]) > 2_000
         session.flush()
-        assert int(session.rows(dirty)[0][1]) < 200, "what the server itself does in the background"
-        assert session.rows(settings) == before
+        assert int(session.own.query(dirty)[0][1]) < 200, "what the server itself does in the background"
+        assert session.own.query(settings) == before
     finally:
         session.run("DROP TABLE large")
         session.close()

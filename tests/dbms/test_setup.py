@@ -96,6 +96,7 @@ def test_a_file_attached_to_sqlite_is_there_in_each_run(sqlite_url: str, tmp_pat
             "SELECT current_setting('work_mem')",
             "77MB",
         ),
+        ("postgresql15", "SET ROLE pg_monitor", "SELECT current_user::text", "pg_monitor"),
         pytest.param("mariadb", "SELECT @x := 5", "SELECT @x", 5, marks=pytest.mark.mariadb),
         pytest.param(
             "mariadb",

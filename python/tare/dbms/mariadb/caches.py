@@ -71,7 +71,7 @@ def write_out(session: MariaDBSession) -> None:
     if _dirty(session) == 0:
         return
     try:
-        if session.rows(f"SHOW GLOBAL VARIABLES LIKE '{_CHECKPOINT}'"):
+        if session.own.query(f"SHOW GLOBAL VARIABLES LIKE '{_CHECKPOINT}'"):
             _await_clean(session, f"SET GLOBAL {_CHECKPOINT} = ON")
         else:
             with _eager(session):
@@ -92,27 +92,27 @@ def _await_clean(session: MariaDBSession, ask: str | None = None) -> None:
     deadline = time.monotonic() + WRITE_OUT_S
     while _dirty(session) > 0 and time.monotonic() < deadline:
         if ask:
-            session.run(ask)
+            session.own.script(ask)
         else:
             time.sleep(0.02)
 
 
 @contextmanager
 def _eager(session: MariaDBSession) -> Iterator[None]:
-    before = {name: session.value(f"SELECT @@GLOBAL.{name}") for name in _EAGER}
+    before = {name: session.own.query(f"SELECT @@GLOBAL.{name}")[0][0] for name in _EAGER}
     try:
         for name, value in _EAGER.items():
-            session.run(f"SET GLOBAL {name} = {value}")
+            session.own.query(f"SET GLOBAL {name} = {value}")
         yield
     finally:
         for name in reversed(before):
-            session.run(f"SET GLOBAL {name} = {before[name]}")
+            session.own.query(f"SET GLOBAL {name} = {before[name]}")
 
 
 def residency(session: MariaDBSession) -> BufferResidency | None:
     """Pages of all databases: the statistics tell them not apart. None without the PROCESS right."""
     try:
-        held = session.value(_POOL)
+        ((held,),) = session.own.query(_POOL)
     except StatementFailed:
         return None
     return BufferResidency(resident_bytes=int(held or 0), how="innodb_buffer_pool_stats (all databases)")
@@ -137,7 +137,7 @@ def clear(session: MariaDBSession) -> str:
 
 
 def _dirty(session: MariaDBSession) -> int:
-    return int(session.rows(_DIRTY)[0][1])
+    return int(session.own.query(_DIRTY)[0][1])
 
 
 def _folder_name(database: str) -> str:

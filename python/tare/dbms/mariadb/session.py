@@ -97,17 +97,26 @@ class MariaDBSession(Session):
         try:
             self._server = self._look(url)
         except BaseException:
-            self._wire.close()
+            self.close()
             raise
 
     def _connect(self) -> None:
         self._wire = Wire(self._driver, self._opened, self._password)
+        self._own: Wire | None = None
         self._leader: Leader | None = None
         if not self._allow_writes:
             self._wire.query("SET SESSION TRANSACTION READ ONLY")
         for name, value in self._wire.query("SHOW SESSION VARIABLES LIKE 'query_cache_type'"):
             if value != "OFF":
                 self._wire.query(f"SET SESSION {name} = OFF")
+
+    @property
+    def own(self) -> Wire:
+        """A second connection of the same user, for Tare's own work: what set-up has set in the first does not reach
+        it. It is opened when it is first needed, and then rests: never opened or closed by a clocked run."""
+        if self._own is None:
+            self._own = Wire(self._driver, self._opened, self._password)
+        return self._own
 
     def _look(self, url: str) -> Server:
         found = {str(name): str(value) for name, value in self._wire.query(settings.query())}
@@ -122,7 +131,7 @@ class MariaDBSession(Session):
         )
 
     def reconnect(self) -> None:
-        self._wire.close()
+        self.close()
         self._connect()
         self._generation += 1
 
@@ -140,9 +149,6 @@ class MariaDBSession(Session):
         """The first column of the first row of one of our own queries."""
         return self._wire.query(sql)[0][0]
 
-    def rows(self, sql: str) -> list[tuple[Any, ...]]:
-        return self._wire.query(sql)
-
     @property
     def server(self) -> Server:
         return self._server
@@ -152,6 +158,8 @@ class MariaDBSession(Session):
         return self._allow_restart
 
     def close(self) -> None:
+        if self._own is not None:
+            self._own.close()
         self._wire.close()
 
     # Processes ----------------------------------------------------------

@@ -16,10 +16,22 @@ if TYPE_CHECKING:
 
 DATABASE_OID = "SELECT oid::int8 FROM pg_database WHERE datname = current_database()"
 
-_EXTENSION = "SELECT count(*) FROM pg_extension WHERE extname = 'pg_buffercache'"
+_EXTENSION = (
+    "SELECT quote_ident(nspname) FROM pg_extension JOIN pg_namespace n ON n.oid = extnamespace "
+    "WHERE extname = 'pg_buffercache'"
+)
 _HELD = (
-    "SELECT count(*) * current_setting('block_size')::int8 FROM pg_buffercache "
+    "SELECT count(*) * current_setting('block_size')::int8 FROM {schema}.pg_buffercache "
     "WHERE reldatabase = (SELECT oid FROM pg_database WHERE datname = current_database())"
+)
+_EVICTS_ALL = (
+    "SELECT 1 FROM pg_proc p JOIN pg_namespace n ON n.oid = pronamespace "
+    "WHERE proname = 'pg_buffercache_evict_all' AND quote_ident(nspname) = '{schema}'"
+)
+_EVICT_ALL = "SELECT buffers_evicted FROM {schema}.pg_buffercache_evict_all()"
+_EVICT_EACH = (
+    "SELECT count({schema}.pg_buffercache_evict(bufferid)) FROM {schema}.pg_buffercache "
+    "WHERE relfilenode IS NOT NULL"
 )
 
 # A relation's main, free-space, visibility or init fork, and its 1 GB segments.
@@ -56,7 +68,7 @@ def is_own_file(directory: Path | None, path: Path) -> bool:
 
 def checkpoint(session: PostgreSQLSession) -> None:
     try:
-        session.run("CHECKPOINT")
+        session.own.script("CHECKPOINT")
     except StatementFailed as error:
         raise CacheNotCleared(
             f"dirty pages could not be written out: {error.what}",
@@ -66,32 +78,38 @@ def checkpoint(session: PostgreSQLSession) -> None:
 
 def residency(session: PostgreSQLSession) -> BufferResidency | None:
     """None unless the user has installed pg_buffercache and may read it."""
-    if not session.value(_EXTENSION):
+    schema = _schema(session)
+    if schema is None:
         return None
     try:
-        return BufferResidency(resident_bytes=int(session.value(_HELD)), how="pg_buffercache")
+        ((held,),) = session.own.query(_HELD.format(schema=schema))
     except StatementFailed:
         return None
+    return BufferResidency(resident_bytes=int(str(held)), how="pg_buffercache")
+
+
+def _schema(session: PostgreSQLSession) -> str | None:
+    """The schema that pg_buffercache is in, ready for SQL; None if this database does not have it."""
+    return next((str(name) for (name,) in session.own.query(_EXTENSION)), None)
 
 
 def clear(session: PostgreSQLSession) -> str:
     """Eviction where the server can (17, 18), else a restart where it is allowed."""
     refused = "pg_buffercache is not installed in this database"
-    if session.value(_EXTENSION):
+    schema = _schema(session)
+    if schema is not None:
         try:
-            return _evict(session)
+            return _evict(session, schema)
         except StatementFailed as error:
             refused = error.what
     return _restart(session, refused)
 
 
-def _evict(session: PostgreSQLSession) -> str:
-    if session.value("SELECT count(*) FROM pg_proc WHERE proname = 'pg_buffercache_evict_all'"):
-        session.value("SELECT buffers_evicted FROM pg_buffercache_evict_all()")
+def _evict(session: PostgreSQLSession, schema: str) -> str:
+    if session.own.query(_EVICTS_ALL.format(schema=schema.replace("'", "''"))):
+        session.own.query(_EVICT_ALL.format(schema=schema))
         return "pg_buffercache_evict_all()"
-    session.value(
-        "SELECT count(pg_buffercache_evict(bufferid)) FROM pg_buffercache WHERE relfilenode IS NOT NULL"
-    )
+    session.own.query(_EVICT_EACH.format(schema=schema))
     return "pg_buffercache_evict()"
 
 

@@ -134,24 +134,41 @@ class PostgreSQLSession(Session):
         try:
             self._server = self._look(url)
         except TareError:
-            self._wire.close()
+            self.close()
             raise
 
     # Connection ---------------------------------------------------------
     def _connect(self) -> None:
         self._wire = Wire(self._opened(), self._password)
+        self._own: Wire | None = None
         self._leader: Leader | None = None
         self._postmaster: int | None = None
         if not self._allow_writes:
             self._wire.script("SET default_transaction_read_only = on")
         if self.version_number >= CLIENT_CHECKED:  # if we are killed, our query does not run on for ever
             self._wire.script(f"SET client_connection_check_interval = '{CLIENT_CHECK_S}s'")
+        self._wire.query(settings.NEVER_IDLE)
+
+    @property
+    def own(self) -> Wire:
+        """A second connection of the same user, for Tare's own work: what set-up or the user's role has set does not
+        reach it. It is opened when it is first needed, and then rests: never opened or closed by a clocked run."""
+        if self._own is None:
+            self._own = Wire(self._opened(), self._password)
+            self._own.script(settings.NEUTRAL)
+            self._own.query(settings.NEVER_IDLE)
+        return self._own
+
+    def _close_own(self) -> None:
+        if self._own is not None:
+            self._own.close()
+            self._own = None
 
     def _look(self, url: str) -> Server:
         found = {str(name): str(value) for name, value in self._wire.query(settings.query())}
         directory: Path | None = None
         with suppress(StatementFailed):  # only pg_read_all_settings may see it
-            directory = Path(str(self.value("SELECT current_setting('data_directory')")))
+            directory = Path(str(self.own.query("SELECT current_setting('data_directory')")[0][0]))
         is_here = self.leader() is not None
         return Server(
             dbms="postgresql",
@@ -163,7 +180,7 @@ class PostgreSQLSession(Session):
         )
 
     def reconnect(self) -> None:
-        self._wire.close()
+        self.close()
         self._connect()
         self._generation += 1
 
@@ -192,6 +209,7 @@ class PostgreSQLSession(Session):
         return self._allow_restart
 
     def close(self) -> None:
+        self._close_own()
         self._wire.close()
 
     # Processes ----------------------------------------------------------
@@ -292,7 +310,8 @@ class PostgreSQLSession(Session):
     def data_files(self) -> Sequence[Path]:
         if self._server.data_directory is None:
             return ()
-        return caches.database_files(self._server.data_directory, int(self.value(caches.DATABASE_OID)))
+        (oid,) = self.own.query(caches.DATABASE_OID)[0]
+        return caches.database_files(self._server.data_directory, int(str(oid)))
 
     def is_own_file(self, path: Path) -> bool:
         return caches.is_own_file(self._server.data_directory, path)

@@ -24,6 +24,19 @@ MATTER = (
 )  # fmt: skip
 
 
+NEUTRAL = (
+    "SET statement_timeout = 0; SET lock_timeout = 0; SET ROLE none; SET search_path = pg_catalog; "
+    "SET row_security = on; SET client_encoding = 'UTF8'; SET DateStyle = 'ISO, MDY'; SET IntervalStyle = 'postgres'; "
+    "SET bytea_output = 'hex'; SET default_transaction_read_only = off"
+)
+"""Whatever the user's role or database sets."""
+
+NEVER_IDLE = (
+    "SELECT count(pg_catalog.set_config(name, '0', false)) FROM pg_catalog.pg_settings WHERE name IN "
+    "('idle_session_timeout', 'idle_in_transaction_session_timeout')"
+)
+"""Both sessions rest while Tare reads what was measured."""
+
 IN_SESSION = (
     "SELECT name, setting FROM pg_catalog.pg_settings WHERE source = 'session' AND name NOT IN "
     "('statement_timeout', 'transaction_isolation', 'transaction_read_only', 'transaction_deferrable') "

@@ -41,7 +41,7 @@ class Wire:
         self._connection = connection
         self._pgconn = connection.pgconn
         self._password = password
-        self._statement_timeout_ms = 0
+        self._statement_timeout_ms: int | None = None  # unknown: of the user's role, or what a script has set
         self._replaced = False
         is_plain = not (self._pgconn.ssl_in_use or self._pgconn.used_gssapi)
         self._two_parts = TwoParts(self._pgconn) if is_plain else None
@@ -63,6 +63,7 @@ class Wire:
     def script(self, sql: str) -> None:
         """One or more statements, split by the server; results are thrown away."""
         self.limit(None)
+        self._statement_timeout_ms = None
         self._round_trip(lambda: self._pgconn.send_query(sql.encode()), None)
 
     def prepare(self, name: str, sql: str) -> None:
