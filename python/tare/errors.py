@@ -57,6 +57,10 @@ class QueryTimeout(TareError):
     """The query ran longer than it was allowed to."""
 
 
+class StillWaiting(TareError):
+    """A statement that no clock times was not done within the time-out: it waits for a lock, or is planned."""
+
+
 class ServerLost(TareError):
     """The server went away in mid-run."""
 

@@ -12,6 +12,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from tare.dbms.patience import Patience
 from tare.dbms.planned import Planned
 from tare.errors import StatementFailed
 
@@ -155,6 +156,9 @@ class Prepared(ABC):
 
 class Session(ABC):
     """One connection, held for all the QEs of a Q@C."""
+
+    patience: Patience | None = None
+    """Of statements that no clock times; None where they need none."""
 
     @property
     @abstractmethod

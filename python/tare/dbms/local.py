@@ -33,6 +33,12 @@ def is_alive(pid: int, born: int | None) -> bool:
     return born is not None and stat is not None and int(stat[19]) == born and stat[0] not in _ENDED
 
 
+def is_stopped(pid: int) -> bool:
+    """By a signal, or by a debugger."""
+    stat = _stat(pid)
+    return stat is not None and stat[0] in ("T", "t")
+
+
 def _stat(pid: int) -> list[str] | None:
     """Fields of /proc/PID/stat from the state on, or None if the process is gone. The name before them may hold spaces
     and brackets."""

@@ -86,6 +86,8 @@ class Weigher:
         self._observer = observer
         self._state = SessionState(conditions.phases)
         rig.renewed = self._renew
+        self._at = 0  # the query that is being weighed
+        self._be_patient(rig.session)
         self._files: dict[int, QueryFiles] = {}  # outside the database, of each query
         self._set_up = 0  # queries whose set-up is done and whose clean-up is not
         self._restarts = [0] * len(queries)
@@ -153,6 +155,7 @@ class Weigher:
 
     # One query's beginning and end -------------------------------------------------
     def _check(self, query: int) -> None:
+        self._at = query
         try:
             self._rig.prepared(self._queries[query].sql)
             self._rig.plan(
@@ -163,6 +166,7 @@ class Weigher:
 
     def _open(self, query: int) -> None:
         asked = self._conditions
+        self._at = query
         self._state.set_up(self._rig.session)
         self._set_up += 1
         self.keeps_results |= self._rig.session.keeps_results()
@@ -201,7 +205,14 @@ class Weigher:
         self._set_up -= 1
         run_phase(self._rig.session, "cleanup", self._conditions.phases.cleanup)
 
+    def _be_patient(self, session: Session) -> None:
+        """What waits in the session is reported, and waits no longer than an execution may take."""
+        if session.patience is not None:
+            session.patience.timeout_s = self._conditions.timeout_s
+            session.patience.report = lambda what: self._observer.phase(self._queries[self._at], what)
+
     def _renew(self, session: Session) -> None:
+        self._be_patient(session)
         if self._set_up:
             self._state.renew(session)
 
@@ -230,6 +241,7 @@ class Weigher:
 
     def _attempt(self, query: int, warmup: bool) -> QE:
         asked, sql = self._conditions, self._queries[query]
+        self._at = query
         run_phase(self._rig.session, "prepare", asked.phases.prepare)
         qe = time_single_qe(
             self._rig,

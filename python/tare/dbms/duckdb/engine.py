@@ -21,6 +21,7 @@ import duckdb
 from tare.dbms.duckdb.plan import tree
 from tare.dbms.duckdb.values import is_beyond_python, rows_of, single_precision
 from tare.dbms.embedded.engine import Engine, Explained, Facts, Result, Row, forgotten
+from tare.dbms.embedded.holders import holders
 from tare.dbms.planned import Planned, planned_here
 from tare.dbms.statement import may_be_measured
 from tare.errors import BadStatement, ConnectionFailed, StatementFailed, TareError, WriteRefused
@@ -76,12 +77,12 @@ class DuckDBEngine(Engine):
                 f"SELECT name, value FROM duckdb_settings() WHERE name IN ({names}) ORDER BY name"
             )
         except duckdb.Error as error:
-            message = str(error)
-            locked = "set lock on file" in message
+            held = holders([path])
             raise ConnectionFailed(
-                f"DuckDB cannot open {path}: {message.splitlines()[0]}",
-                "end the process that holds the file, or have it open the file read-only too"
-                if locked
+                f"DuckDB cannot open {path}: "
+                + (f"{held} has locked it" if held else str(error).splitlines()[0]),
+                "end that process, or have it open the file read-only too"
+                if held
                 else "check that it is a DuckDB database, written by this version or an older one",
             ) from None
         return Facts(version=duckdb.__version__, settings={str(name): str(value) for name, value in found})

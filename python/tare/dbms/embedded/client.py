@@ -9,12 +9,14 @@ import socket
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from contextlib import suppress
 from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
 
 import tare
+from tare.dbms.patience import Patience
 from tare.errors import QueryTimeout, ServerLost, TareError
 
 CANCEL_S = 5.0  # how long an interrupted query may take to stop
@@ -60,19 +62,32 @@ class HostClient:
         try:
             return self.request(operation, *arguments, timeout_s=OWN_S)
         except QueryTimeout as error:
-            self._process.kill()
-            raise ServerLost(
-                f"the engine's process {self._process.pid} has not answered for {OWN_S:g} s and was ended",
-                "see whether it was stopped, or the machine is out of memory; samples taken so far are kept",
-            ) from error
+            raise self.silent() from error
+
+    def ask_patiently(self, patience: Patience, operation: str, *arguments: Any) -> Any:
+        """A request that works on the user's statement and may take as long as `patience` allows."""
+        return self._asked(operation, arguments, lambda: self._wait_patiently(patience), None)
 
     def request(self, operation: str, *arguments: Any, timeout_s: float | None = None) -> Any:
         """Raises what the engine raised, QueryTimeout or ServerLost."""
+        deadline = None if timeout_s is None else time.monotonic() + timeout_s
+        return self._asked(operation, arguments, lambda: self._wait(deadline), timeout_s)
+
+    def silent(self) -> ServerLost:
+        """Ends a host that has not answered for OWN_S. Returns what is to be raised."""
+        self._process.kill()
+        return ServerLost(
+            f"the engine's process {self._process.pid} has not answered for {OWN_S:g} s and was ended",
+            "see whether it was stopped, or the machine is out of memory; samples taken so far are kept",
+        )
+
+    def _asked(
+        self, operation: str, arguments: tuple[Any, ...], wait: Callable[[], bool], timeout_s: float | None
+    ) -> Any:
         released, self._released = tuple(self._released), []
         try:
             self._commands.send((operation, released, arguments))
-            deadline = None if timeout_s is None else time.monotonic() + timeout_s
-            answered = self._wait(deadline)
+            answered = wait()
             if answered:
                 succeeded, value = self._commands.recv()
         except (EOFError, OSError) as error:
@@ -107,6 +122,12 @@ class HostClient:
         while not self._poller.poll(max(0, math.ceil((deadline - time.monotonic()) * 1000))):
             if time.monotonic() >= deadline:
                 return False
+        return True
+
+    def _wait_patiently(self, patience: Patience) -> bool:
+        began = time.monotonic()
+        while not self._wait(time.monotonic() + patience.next_look_s(time.monotonic() - began, OWN_S)):
+            patience.look(time.monotonic() - began, may_work_on=False)
         return True
 
     def _interrupt(self) -> bool:

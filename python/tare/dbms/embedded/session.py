@@ -15,10 +15,13 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from tare.dbms import local
 from tare.dbms.base import BufferResidency, Fetched, Leader, Plan, PlanNode, Prepared, Role, Server, Session
+from tare.dbms.embedded import client
 from tare.dbms.embedded.client import HostClient
 from tare.dbms.embedded.engine import Explained, Facts
 from tare.dbms.loading import loading
+from tare.dbms.patience import AT_WORK, Patience, Wait
 from tare.dbms.planned import Planned
 from tare.dbms.url import file_path, redacted
 from tare.errors import ConnectionFailed, QueryTimeout, TareError
@@ -103,6 +106,7 @@ class EmbeddedSession(Session):
         self._numbers = itertools.count(1)
         self._allow_writes = allow_writes
         self._generation = 0
+        self.patience: Patience = Patience(self._look_at_wait)
         self._arguments = (str(self._path), allow_writes, timeout_s)
         _check(self._path, url, allow_writes)
         self._host = HostClient(engine_module)
@@ -134,16 +138,22 @@ class EmbeddedSession(Session):
         pid = self._host.pid
         return Leader(pid=pid, tid=pid, how="the engine's own process, started by Tare", whole_process=True)
 
+    def _look_at_wait(self, elapsed_s: float) -> Wait:
+        if elapsed_s >= client.OWN_S and local.is_stopped(self._host.pid):
+            raise self._host.silent()
+        return AT_WORK
+
     def role(self, process: Process, leader: Leader) -> Role | None:
         return Role.QUERY if process.tgid == leader.pid else None
 
     def explain(self, sql: str) -> Plan:
-        explained: Explained = self._host.ask("explain", sql)
+        explained: Explained = self._host.ask_patiently(self.patience, "explain", sql)
         return Plan(root=_node(explained.tree), text=explained.text)
 
     def prepare(self, sql: str) -> Prepared:
         number = next(self._numbers)
-        return EmbeddedPrepared(self._host, number, self._host.ask("prepare", number, sql))
+        inside: str = self._host.ask_patiently(self.patience, "prepare", number, sql)
+        return EmbeddedPrepared(self._host, number, inside)
 
     def run(self, sql: str) -> None:
         self._host.request("run", sql)

@@ -15,12 +15,14 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from tare.dbms import local
 from tare.dbms.base import BufferResidency, Fetched, Leader, Plan, PlanNode, Prepared, Role, Server, Session
 from tare.dbms.loading import loading
-from tare.dbms.mariadb import caches, load, plan, roles, settings
+from tare.dbms.mariadb import caches, load, plan, roles, settings, waits, wire
 from tare.dbms.mariadb.wire import Wire
+from tare.dbms.patience import Patience, Wait
 from tare.dbms.statement import first_word, may_be_measured
-from tare.errors import BadStatement, StatementFailed, TareError
+from tare.errors import BadStatement, ConnectionFailed, StatementFailed, TareError
 
 if TYPE_CHECKING:
     from tare._probe import Process
@@ -93,6 +95,7 @@ class MariaDBSession(Session):
         self._allow_restart = allow_restart
         self._names = (f"tare_{number}" for number in itertools.count(1))
         self._generation = 0
+        self.patience = Patience(self._look_at_wait)
         self._connect()
         try:
             self._server = self._look(url)
@@ -109,6 +112,7 @@ class MariaDBSession(Session):
         for name, value in self._wire.query("SHOW SESSION VARIABLES LIKE 'query_cache_type'"):
             if value != "OFF":
                 self._wire.query(f"SET SESSION {name} = OFF")
+        self._wire.patience = self.patience
 
     @property
     def own(self) -> Wire:
@@ -117,6 +121,14 @@ class MariaDBSession(Session):
         if self._own is None:
             self._own = Wire(self._driver, self._opened, self._password)
         return self._own
+
+    def _look_at_wait(self, elapsed_s: float) -> Wait:
+        if elapsed_s >= wire.OWN_S and self._leader is not None and local.is_stopped(self._leader.pid):
+            raise wire.not_answered()
+        try:
+            return waits.look(self.own, self._wire.id)
+        except ConnectionFailed as error:
+            raise wire.not_answered() from error
 
     def _look(self, url: str) -> Server:
         found = {str(name): str(value) for name, value in self._wire.query(settings.query())}
@@ -236,12 +248,12 @@ class MariaDBSession(Session):
             "(SET GLOBAL local_infile = ON lets it)"
         )
 
-    def _explained(self, sql: str) -> list[Sequence[Any]]:
+    def _explained(self, sql: str) -> list[tuple[Any, ...]]:
         """Through PREPARE: the server then refuses a second statement behind the first."""
         name = next(self._names)
         self._wire.prepare(name, sql)
         try:
-            return list(MariaDBFetched(self._wire.execute(f"EXECUTE {name}", None)).rows())
+            return self._wire.query(f"EXECUTE {name}")
         finally:
             self._wire.query(f"DEALLOCATE PREPARE {name}")
 

@@ -13,12 +13,14 @@ import math
 import os
 import re
 import socket
+import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from concurrent.futures import TimeoutError as WaitTimeout
 from contextlib import suppress
 from typing import Any
 
+from tare.dbms.patience import Patience
 from tare.dbms.url import scrubbed
 from tare.errors import (
     BadStatement,
@@ -57,7 +59,13 @@ class Wire:
         self._caller.submit(int).result()  # the thread is there before the first clock
         self._limit_s: float | None = None
         self._replaced = False
+        self.patience: Patience | None = None  # without it, a server that does not answer for OWN_S is lost
         self.is_mariadb = "mariadb" in str(self._connection.server_info).lower()
+
+    @property
+    def id(self) -> int:
+        """The connection's number, as in the list of processes."""
+        return self._id
 
     def query(self, sql: str) -> list[tuple[Any, ...]]:
         """One of our own statements, all its rows."""
@@ -66,7 +74,10 @@ class Wire:
     def script(self, sql: str) -> None:
         """One or more statements, split by the server; results are thrown away."""
         self.limit(None)
-        self._answer(self._submit(self._script, sql), None, sql)
+        running = self._submit(self._script, sql)
+        if self.patience is not None:
+            self._watch(running, self.patience, may_work_on=True)
+        self._answer(running, None, sql)
 
     def load(self, sql: str) -> int:
         """LOAD DATA, however long it takes; how many rows it took."""
@@ -117,11 +128,13 @@ class Wire:
         """A statement of ours; a server that does not answer it in time is taken for lost. `about` is
         the user's text that an error is about."""
         running = self._submit(self._query, sql)
+        if self.patience is not None:
+            self._watch(running, self.patience, may_work_on=False)
         try:
             found: list[tuple[Any, ...]] = self._answer(running, OWN_S, about)
         except WaitTimeout:
             self._cut(running)
-            raise _gone(f"no answer for {OWN_S:g} s") from None
+            raise not_answered() from None
         return found
 
     def _submit(self, call: Callable[..., Any], *arguments: Any) -> Future[Any]:
@@ -140,6 +153,18 @@ class Wire:
         except WaitTimeout:
             raise
         except KeyboardInterrupt:  # leave a connection that can be used, or none
+            self._kill()
+            if not wait([running], CANCEL_S).done:
+                self._cut(running)
+            raise
+
+    def _watch(self, running: Future[Any], patience: Patience, *, may_work_on: bool) -> None:
+        """Waits for the other thread, and looks what the server waits for meanwhile."""
+        began = time.monotonic()
+        try:
+            while not wait([running], patience.next_look_s(time.monotonic() - began, OWN_S)).done:
+                patience.look(time.monotonic() - began, may_work_on=may_work_on)
+        except BaseException:  # given up, lost, Ctrl-C: leave a connection that can be used, or none
             self._kill()
             if not wait([running], CANCEL_S).done:
                 self._cut(running)
@@ -223,6 +248,11 @@ class Wire:
             f"the server refused the statement: {message} [{number}]",
             "correct the statement, or the session's database and rights",
         )
+
+
+def not_answered() -> ServerLost:
+    """To be raised for a server that has been silent for OWN_S."""
+    return _gone(f"no answer for {OWN_S:g} s")
 
 
 def _gone(how: str) -> ServerLost:

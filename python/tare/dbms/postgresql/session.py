@@ -24,12 +24,13 @@ from psycopg.pq.abc import PGresult
 from tare.dbms import local
 from tare.dbms.base import BufferResidency, Fetched, Leader, Plan, PlanNode, Prepared, Role, Server, Session
 from tare.dbms.loading import loading
+from tare.dbms.patience import Patience, Wait
 from tare.dbms.planned import Planned
-from tare.dbms.postgresql import caches, plan, roles, settings
+from tare.dbms.postgresql import caches, plan, roles, settings, waits, wire
 from tare.dbms.postgresql.values import rows_of, single_precision
 from tare.dbms.postgresql.wire import Wire
 from tare.dbms.statement import first_word, may_be_measured
-from tare.errors import BadStatement, ServerLost, StatementFailed, TareError
+from tare.errors import BadStatement, ConnectionFailed, ServerLost, StatementFailed, TareError
 
 if TYPE_CHECKING:
     from tare._probe import Exit, Process
@@ -130,6 +131,7 @@ class PostgreSQLSession(Session):
         self._names = (f"tare_{number}" for number in itertools.count(1))
         self.last_run = roles.LastRun()
         self._generation = 0
+        self.patience = Patience(self._look_at_wait)
         self._connect()
         try:
             self._server = self._look(url)
@@ -148,6 +150,8 @@ class PostgreSQLSession(Session):
         if self.version_number >= CLIENT_CHECKED:  # if we are killed, our query does not run on for ever
             self._wire.script(f"SET client_connection_check_interval = '{CLIENT_CHECK_S}s'")
         self._wire.query(settings.NEVER_IDLE)
+        self._pid = int(str(self.value("SELECT pg_catalog.pg_backend_pid()")))
+        self._wire.patience = self.patience
 
     @property
     def own(self) -> Wire:
@@ -158,6 +162,14 @@ class PostgreSQLSession(Session):
             self._own.script(settings.NEUTRAL)
             self._own.query(settings.NEVER_IDLE)
         return self._own
+
+    def _look_at_wait(self, elapsed_s: float) -> Wait:
+        if elapsed_s >= wire.OWN_S and self._leader is not None and local.is_stopped(self._pid):
+            raise wire.not_answered()
+        try:
+            return waits.look(self.own, self._pid)
+        except ConnectionFailed as error:
+            raise wire.not_answered() from error
 
     def _close_own(self) -> None:
         if self._own is not None:
@@ -216,7 +228,7 @@ class PostgreSQLSession(Session):
     def leader(self) -> Leader | None:
         if self._leader is None:
             info = self._wire.connection.info
-            pid = int(self.value("SELECT pg_backend_pid()"))
+            pid = self._pid
             near = local.is_loopback(info.host) or local.is_loopback(info.hostaddr)
             if near and roles.backend_is_here(pid, info.user, info.dbname):
                 self._leader = Leader(pid=pid, tid=pid, how="pg_backend_pid()", whole_process=False)

@@ -17,6 +17,7 @@ import psycopg
 from psycopg.pq import ConnStatus, DiagnosticField, ExecStatus
 from psycopg.pq.abc import PGresult
 
+from tare.dbms.patience import Patience
 from tare.dbms.planned import Planned
 from tare.dbms.postgresql.two_parts import DeadlinePassed, TwoParts
 from tare.dbms.postgresql.values import rows_of
@@ -43,6 +44,7 @@ class Wire:
         self._password = password
         self._statement_timeout_ms: int | None = None  # unknown: of the user's role, or what a script has set
         self._replaced = False
+        self.patience: Patience | None = None  # without it, a server that does not answer for OWN_S is lost
         is_plain = not (self._pgconn.ssl_in_use or self._pgconn.used_gssapi)
         self._two_parts = TwoParts(self._pgconn) if is_plain else None
 
@@ -64,7 +66,9 @@ class Wire:
         """One or more statements, split by the server; results are thrown away."""
         self.limit(None)
         self._statement_timeout_ms = None
-        self._round_trip(lambda: self._pgconn.send_query(sql.encode()), None)
+        self._round_trip(
+            lambda: self._pgconn.send_query(sql.encode()), None, patience=self.patience, may_work_on=True
+        )
 
     def prepare(self, name: str, sql: str) -> None:
         self.limit(None)
@@ -122,7 +126,9 @@ class Wire:
         self.limit(timeout_s)
 
     def _own(self, send: Callable[[], None]) -> PGresult:
-        """A statement of ours: a server that does not answer it in time is taken for lost."""
+        """A statement of ours: a server that does not answer it in time is taken for lost, unless it waits."""
+        if self.patience is not None:
+            return self._round_trip(send, None, patience=self.patience)
         return self._round_trip(send, None, OWN_S)
 
     def _round_trip(
@@ -131,18 +137,20 @@ class Wire:
         timeout_s: float | None,
         lost_after_s: float | None = None,
         parts: Iterable[bytes] | None = None,
+        patience: Patience | None = None,
+        may_work_on: bool = False,
     ) -> PGresult:
         limit_s = lost_after_s if timeout_s is None else timeout_s + GRACE_S
         deadline = None if limit_s is None else time.monotonic() + limit_s
         try:
             send()
             self._flush(deadline)
-            result = self._receive(deadline, parts)
+            result = self._receive(deadline, parts, patience, may_work_on)
         except DeadlinePassed:
             if lost_after_s is None:
                 raise self._cancelled_by_us(timeout_s) from None
             self._connection.close()
-            raise self._broken(f"no answer for {lost_after_s:g} s") from None
+            raise not_answered() from None
         except psycopg.Error as error:
             raise self._broken(str(error)) from error
         except BaseException:  # Ctrl-C: leave a connection that can be used, or none
@@ -164,14 +172,23 @@ class Wire:
             if ready[0][1] & select.POLLIN:
                 self._pgconn.consume_input()
 
-    def _receive(self, deadline: float | None, parts: Iterable[bytes] | None = None) -> PGresult:
+    def _receive(
+        self,
+        deadline: float | None,
+        parts: Iterable[bytes] | None = None,
+        patience: Patience | None = None,
+        may_work_on: bool = False,
+    ) -> PGresult:
         """The first error, or else the last result, once the server is ready for the next."""
         poller = select.poll()
         poller.register(self._pgconn.socket, select.POLLIN)
         kept: PGresult | None = None
+        began = time.monotonic()
         while True:
             while self._pgconn.is_busy():
-                if deadline is None:
+                if patience is not None:
+                    _await(poller, patience, began, may_work_on)
+                elif deadline is None:
                     poller.poll()
                 else:
                     left = deadline - time.monotonic()
@@ -226,11 +243,7 @@ class Wire:
         return True
 
     def _broken(self, message: str) -> TareError:
-        text = scrubbed(message.strip(), self._password)
-        return ServerLost(
-            f"the connection to the PostgreSQL server was lost: {text}",
-            "look at the end of the server's log; samples taken so far are kept",
-        )
+        return _lost(scrubbed(message.strip(), self._password))
 
     def _failure(self, result: PGresult, timeout_s: float | None) -> TareError:
         state = (result.error_field(DiagnosticField.SQLSTATE) or b"").decode()
@@ -264,3 +277,24 @@ class Wire:
             f"PostgreSQL refused the statement: {message}{f' ({detail})' if detail else ''} [{state}]",
             hint or "correct the statement, or the session's database and rights",
         )
+
+
+def not_answered() -> ServerLost:
+    """To be raised for a server that has been silent for OWN_S."""
+    return _lost(f"no answer for {OWN_S:g} s")
+
+
+def _lost(how: str) -> ServerLost:
+    return ServerLost(
+        f"the connection to the PostgreSQL server was lost: {how}",
+        "look at the end of the server's log; samples taken so far are kept",
+    )
+
+
+def _await(poller: select.poll, patience: Patience, began: float, may_work_on: bool) -> None:
+    """Waits until there is something to receive, and looks what the server waits for meanwhile."""
+    while True:
+        wait_s = patience.next_look_s(time.monotonic() - began, OWN_S)
+        if poller.poll(math.ceil(wait_s * 1000)):
+            return
+        patience.look(time.monotonic() - began, may_work_on=may_work_on)

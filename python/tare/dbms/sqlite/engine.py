@@ -14,13 +14,14 @@ import threading
 from pathlib import Path
 
 from tare.dbms.embedded.engine import Engine, Explained, Facts, Result, forgotten
+from tare.dbms.embedded.holders import holders
 from tare.dbms.planned import Planned, planned_here
-from tare.dbms.sqlite.failure import failure
+from tare.dbms.sqlite.failure import busy, failure, is_busy
 from tare.dbms.sqlite.load import load
 from tare.dbms.sqlite.plan import explained
 from tare.dbms.sqlite.script import statements
 from tare.dbms.statement import first_word, may_be_measured
-from tare.errors import BadStatement, ConnectionFailed, StatementFailed
+from tare.errors import BadStatement, ConnectionFailed, StatementFailed, TareError
 
 _PRAGMAS = (
     "page_size", "page_count", "cache_size", "mmap_size", "journal_mode", "synchronous", "temp_store",
@@ -69,6 +70,9 @@ class SQLiteEngine(Engine):
             self._connection.execute("SELECT count(*) FROM sqlite_schema").fetchone()
             values = {name: self._connection.execute(f"PRAGMA {name}").fetchone() for name in _PRAGMAS}
         except sqlite3.Error as error:
+            if is_busy(error):
+                what, next_step = busy(error, holders([path, f"{path}-shm"]))
+                raise ConnectionFailed(f"{path}: {what}", next_step) from None
             raise ConnectionFailed(
                 f"SQLite cannot open {path}: {error}",
                 "check that it is an SQLite database; one in WAL mode needs a folder that can be written to",
@@ -116,7 +120,7 @@ class SQLiteEngine(Engine):
         try:
             return explained(self._open.execute(f"EXPLAIN {self._fresh()} QUERY PLAN {sql}").fetchall())
         except sqlite3.Error as error:
-            raise failure(error) from None
+            raise self._failure(error) from None
 
     def run(self, sql: str) -> None:
         for statement in statements(sql):  # the driver's executescript would commit an open transaction first
@@ -170,8 +174,14 @@ class SQLiteEngine(Engine):
             cursor = self._open.execute(sql)
             rows = cursor.fetchall()
         except sqlite3.Error as error:
-            raise failure(error) from None
+            raise self._failure(error) from None
         return Result(max(0, cursor.rowcount) if cursor.description is None else len(rows), rows, planned)
+
+    def _failure(self, error: sqlite3.Error) -> TareError:
+        if not is_busy(error):
+            return failure(error)
+        files = [str(file) for _, _, file in self._open.execute("PRAGMA database_list") if file]
+        return failure(error, holders(files + [f"{file}-shm" for file in files]))
 
     @property
     def _open(self) -> sqlite3.Connection:
@@ -184,7 +194,7 @@ class SQLiteEngine(Engine):
         try:
             program = self._open.execute(f"EXPLAIN {self._fresh()} {sql}").fetchall()
         except sqlite3.Error as error:
-            raise failure(error) from None
+            raise self._failure(error) from None
         finally:
             self._open.text_factory = str
         return any(
@@ -203,8 +213,8 @@ class SQLiteEngine(Engine):
             self._open.execute(sql)
         except sqlite3.OperationalError as error:
             if getattr(error, "sqlite_errorcode", None) != sqlite3.SQLITE_INTERRUPT:
-                raise failure(error) from None
+                raise self._failure(error) from None
         except sqlite3.Error as error:
-            raise failure(error) from None
+            raise self._failure(error) from None
         finally:
             self._open.set_progress_handler(None, 0)
