@@ -44,6 +44,22 @@ def test_a_password_is_never_printed(postgresql_tcp_url: str) -> None:
     assert "s3cr3t" not in said.out + said.err
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "!PGPASSWORD=s3cr3t false",
+        "!echo postgresql://u:s3cr3t@h/d >&2; false",
+        "ALTER ROLE x PASSWORD 's3cr3t'",
+    ],
+)
+def test_a_password_in_a_phase_is_never_printed(text: str, postgresql_url: str) -> None:
+    words = ("time", "SELECT 1", "--db", postgresql_url, "--setup", text, "--allow-writes")
+    said = tare(*words)
+    assert said.code == RUN, said.err
+    assert "--setup" in said.err
+    assert "s3cr3t" not in said.out + said.err
+
+
 @pytest.mark.parametrize("sql", ["", "   ;  ", "/* nothing but a comment */"])
 def test_empty_sql(postgresql_url: str, sql: str) -> None:
     assert_says(tare("time", sql, "--db", postgresql_url), USAGE, "next:")

@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from tare.dbms.base import Session
+from tare.dbms.redaction import redacted_text
 from tare.errors import BadStatement, ServerLost, TareError
 
 _LOCAL = re.compile(r"\bLOCAL\b", re.IGNORECASE)
@@ -55,7 +56,10 @@ def _run_command(name: str, text: str) -> None:
     if done.returncode:
         said = done.stderr.strip().splitlines()
         raise TareError(
-            f"--{name} {text!r} ended with exit code {done.returncode}" + (f": {said[-1]}" if said else ""),
+            redacted_text(
+                f"--{name} {text!r} ended with exit code {done.returncode}"
+                + (f": {said[-1]}" if said else "")
+            ),
             "run the command by itself and see that it succeeds",
         )
 
@@ -66,7 +70,7 @@ def _run_sql(run: Callable[[str], None], name: str, text: str) -> None:
     except ServerLost:
         raise  # the caller connects anew
     except TareError as error:
-        raise TareError(f"--{name} {text!r} failed: {error.what}", error.next_step) from error
+        raise TareError(redacted_text(f"--{name} {text!r} failed: {error.what}"), error.next_step) from error
 
 
 class SessionState:
