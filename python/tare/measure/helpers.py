@@ -11,12 +11,12 @@ from __future__ import annotations
 import os
 import re
 import threading
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from tare.dbms import local
 from tare.dbms.base import Leader, Role
 from tare.dbms.known import server_of
 from tare.measure.connections import Connections, connections, sockets
@@ -25,8 +25,11 @@ from tare.measure.records import Relation
 from tare.measure.settle import settle
 
 _WATCH_S = 0.001
+_UNSEEN_S = 0.03
+"""Between two looks, from which on a connection may have come and gone: a server that forks needs a few ms for one."""
+
 _TRIES = 100
-"""Looks at a new socket of the leader, until its other end was accepted."""
+"""Looks at a new socket of the leader, until it is connected."""
 
 _CLIENT_BACKEND = re.compile(r"^postgres: .* (\[local\]|(127\.[\d.]+|::1)\(\d+\))")
 _WORKER = re.compile(r"^postgres: .*parallel worker for PID (\d+)\b")
@@ -74,20 +77,21 @@ class Helpers:
 
     @contextmanager
     def watching(self, leader: Leader, sql: str) -> Iterator[None]:
-        """Watches in an untimed execution which servers a query connects to; once a query is enough."""
+        """Watches in an untimed execution which servers a query connects to; once a query is enough, if it is sure."""
         if sql in self._opened:
             yield
             return
-        servers = self._opened[sql] = set()
-        done = threading.Event()
-        before = sockets(leader.pid) or frozenset()
-        watch = threading.Thread(target=_watch, args=(leader.pid, before, servers, done), daemon=True)
-        watch.start()
+        watch = _Watch(leader.pid)
         try:
             yield
         finally:
-            done.set()
-            watch.join()
+            watch.end()
+            if watch.is_sure or watch.servers:
+                self._opened[sql] = watch.servers
+
+    def knows(self, sql: str) -> bool:
+        """Whether a query was watched, and the watch is sure."""
+        return sql in self._opened
 
     # Of one execution ----------------------------------------------------------------
     def relations(
@@ -251,28 +255,47 @@ def _is_client(pid: int) -> bool:
         return False
 
 
-def _watch(pid: int, before: frozenset[int], servers: set[int], done: threading.Event) -> None:
-    """Adds the servers that a process connects to, by other sockets than those of `before`, until `done`."""
-    tries: dict[int, int] = dict.fromkeys(before, _TRIES)
-    while not done.wait(_WATCH_S):
-        new = [inode for inode in sockets(pid) or () if tries.get(inode, 0) < _TRIES]
-        if not new:
-            continue
-        server_of_end = connections(pid).server_of
-        for inode in new:
-            tries[inode] = tries.get(inode, 0) + 1
-        ends = {inode: server_of_end[inode] for inode in new if inode in server_of_end}
-        if ends and (holders := _servers_of(ends.values())):
-            servers |= holders
-            tries |= dict.fromkeys(ends, _TRIES)
+class _Watch:
+    """Notes in a thread of its own which servers a process connects to."""
+
+    def __init__(self, pid: int) -> None:
+        self.servers: set[int] = set()
+        self.is_sure = True
+        """Whether no other server was connected to: looks followed each other closely, and showed where each new socket
+        was connected."""
+        self._pid = pid
+        self._tries = dict.fromkeys(sockets(pid) or frozenset(), _TRIES)
+        self._done = threading.Event()
+        self._thread = threading.Thread(target=self._run, daemon=True)
+        self._thread.start()
+
+    def end(self) -> None:
+        self._done.set()
+        self._thread.join()
+
+    def _run(self) -> None:
+        """A connection may end before its other end is found: what is noted is the socket that listens, which stays."""
+        listeners: set[int] = set()
+        unknown: set[int] = set()
+        looked_at = time.monotonic()
+        gap_s = 0.0
+        while not self._done.wait(_WATCH_S):
+            now = time.monotonic()
+            gap_s, looked_at = max(gap_s, now - looked_at), now
+            new = [inode for inode in sockets(self._pid) or () if self._tries.get(inode, 0) < _TRIES]
+            if not new:
+                continue
+            found = connections(self._pid)
+            for inode in new:
+                known = inode in found.listener_of or inode in found.connected
+                self._tries[inode] = _TRIES if known else self._tries.get(inode, 0) + 1
+                (unknown.discard if known else unknown.add)(inode)
+            listeners.update(found.listener_of[inode] for inode in new if inode in found.listener_of)
+        self.servers = _holders(listeners) if listeners else set()
+        self.is_sure = not unknown and max(gap_s, time.monotonic() - looked_at) < _UNSEEN_S
 
 
-def _servers_of(ends: Iterable[int]) -> set[int]:
-    """Processes that listen, of those that hold an end of a connection: the parent of a backend, or the server."""
-    wanted, found = frozenset(ends), set()
-    for name in os.listdir("/proc"):  # noqa: PTH208
-        own = sockets(int(name)) if name.isdigit() else None
-        if own and own & wanted:
-            parent = local.parent_of(int(name))
-            found.add(parent if parent and server_of(local.command_name(parent)) else int(name))
-    return found
+def _holders(inodes: Set[int]) -> set[int]:
+    """Processes that have one of these sockets open."""
+    pids = (int(name) for name in os.listdir("/proc") if name.isdigit())  # noqa: PTH208
+    return {pid for pid in pids if inodes & (sockets(pid) or frozenset())}

@@ -61,6 +61,14 @@ def test_the_servers_end_is_found_from_the_clients(ends: Ends) -> None:
     assert _inode(listener) in found.listening
 
 
+def test_the_listener_is_found_from_the_clients_end_before_and_after_it_accepts(ends: Ends) -> None:
+    listener, client, _ = ends
+    assert connections(os.getpid()).listener_of[_inode(client)] == _inode(listener)
+    with socket.socket(client.family) as waiting:
+        waiting.connect(client.getpeername())
+        assert connections(os.getpid()).listener_of[_inode(waiting)] == _inode(listener)
+
+
 def test_the_sockets_of_a_process_are_its_open_ones(ends: Ends) -> None:
     inodes = {_inode(end) for end in ends}
     assert inodes <= (sockets(os.getpid()) or frozenset())
