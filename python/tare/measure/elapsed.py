@@ -20,6 +20,11 @@ from tare._probe import Process, Timeline
 from tare.measure.lacks import Cause, Lack
 from tare.measure.records import Elapsed
 
+_AROUND_NS = 5_000_000
+"""Time outside the clocks in which the leader may have waited between its two readings. A block-I/O delay longer than
+this and the time that no other part explains is none that it can have had. Linux 6.18 counts such (see
+`resources.can_have_waited_ns`)."""
+
 
 @dataclass(frozen=True, slots=True)
 class LeaderReading:
@@ -60,12 +65,15 @@ def elapsed_view(
         why["residue"] = rejection or Lack(Cause.SLEEP_UNKNOWN)
     if (cpu := _used(before, after, "run_ns", traced.tail_cpu if traced else 0)) is None:
         why["cpu"] = Lack(Cause.NO_RUN_TIME)
-    if (block_io := _used(before, after, "block_io_ns", traced.tail_block_io if traced else 0)) is None:
-        why["block_io"] = Lack(Cause.NO_DELAYS, no_delay) if no_delay else Lack(Cause.BORN_BEFORE_DELAYS)
     if (run_queue := _used(before, after, "run_queue_ns", traced.tail_run_queue if traced else 0)) is None:
         why["run_queue"] = Lack(Cause.NO_RUN_QUEUE)
     sleep, steal = (traced.sleep, traced.steal) if traced else (None, None)
-    known = [part for part in (cpu, block_io, run_queue, sleep, steal) if part is not None]
+    rest = clock_2 - clock_1 - sum(part for part in (cpu, run_queue, sleep, steal) if part is not None)
+    if (block_io := _used(before, after, "block_io_ns", traced.tail_block_io if traced else 0)) is None:
+        why["block_io"] = Lack(Cause.NO_DELAYS, no_delay) if no_delay else Lack(Cause.BORN_BEFORE_DELAYS)
+    elif block_io > rest + _AROUND_NS:
+        block_io, rejection = None, Lack(Cause.IMPOSSIBLE_DELAY)
+        why["block_io"] = why["residue"] = rejection
     user, system = _split(before, after, cpu)
     return Elapsed(
         wall_ns=clock_2 - clock_1,
@@ -78,7 +86,7 @@ def elapsed_view(
         sleep_ns=sleep,
         steal_ns=steal,
         # Among QEs that have all their parts, one that lacks some would have another kind of residue.
-        residue_ns=None if rejection else clock_2 - clock_1 - sum(known),
+        residue_ns=None if rejection else rest - (block_io or 0),
         why=why,
     )
 

@@ -19,6 +19,7 @@ class Cause(StrEnum):
     NO_THROTTLE = "no throttle"  # its control group has a quota, and its cpu.stat is not readable
     NO_DELAYS = "no delays"  # delay accounting is off
     BORN_BEFORE_DELAYS = "born before delays"
+    IMPOSSIBLE_DELAY = "impossible delay"  # longer than all threads together can have waited
     UNREADABLE = "unreadable"
     UNSEEN_ENDS = "unseen ends"
     UNSEEN_LIVES = "unseen lives"  # between the snapshots

@@ -232,7 +232,9 @@ def _record(
     second = _leader_reading(rig, readings.processes_2, after, readings.timeline_2)
     leader_cpu = _run_between(first, second)
     resources = with_leader(
-        resources_view(processes, 0 if rig.listener else unaccounted), rig.leader, leader_cpu
+        resources_view(processes, 0 if rig.listener else unaccounted, interval[1] - interval[0]),
+        rig.leader,
+        leader_cpu,
     )
     elapsed = None
     if first and second:

@@ -10,8 +10,19 @@ from tare.measure.lacks import Cause, Lack
 from tare.measure.records import Fate, ProcessUse, Resources
 
 
-def resources_view(processes: Sequence[ProcessUse], came_and_went: int = 0) -> Resources:
-    """A sum is None where one of its processes lacks the counter; `why` names it.
+def can_have_waited_ns(threads: int, interval_ns: int) -> int:
+    """Return the most block-I/O delay, ns, that so many threads can have in an interval.
+
+    Linux 6.18 was seen to count waits from the machine's start on: multiples of its uptime. Twice, and for one thread
+    more: threads that ended in the interval have waited, too."""
+    return 2 * (threads + 1) * interval_ns
+
+
+def resources_view(
+    processes: Sequence[ProcessUse], came_and_went: int = 0, interval_ns: int | None = None
+) -> Resources:
+    """A sum is None where one of its processes lacks the counter; `why` names it. `interval_ns`: between the snapshots,
+    for delays that are longer than possible.
 
     `came_and_went` counts tasks that lived and died between the snapshots without a record: where there is
     no exit listener they may have been the query's workers, and `why` says so beside the sum.
@@ -27,6 +38,13 @@ def resources_view(processes: Sequence[ProcessUse], came_and_went: int = 0) -> R
             value = getattr(process, name)
             if value is None:
                 why[key] = _unreadable(name, process)
+                return None
+            if (
+                name == "block_io_ns"
+                and interval_ns is not None
+                and value > can_have_waited_ns(process.threads, interval_ns)
+            ):
+                why[key] = Lack(Cause.IMPOSSIBLE_DELAY, process=process.pid, process_name=process.comm)
                 return None
             values += value
         return values

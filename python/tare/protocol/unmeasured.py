@@ -21,6 +21,8 @@ WORDS: Final[Mapping[Cause, str]] = {
     Cause.NO_THROTTLE: "the throttled time of the leader's control group could not be read; run-queue wait includes it",
     Cause.NO_DELAYS: "delay accounting is off",
     Cause.BORN_BEFORE_DELAYS: "the leader was born before delay accounting was on",
+    Cause.IMPOSSIBLE_DELAY: "the kernel counted more block-I/O delay than the leader can have waited, and its count is "
+    "not used",
     Cause.UNREADABLE: "{counter} of process {process} ({process_name}) is not readable by this user",
     Cause.UNSEEN_ENDS: "{tasks} query processes ended without an exit record; their last use is not in the sum",
     Cause.UNSEEN_LIVES: "{tasks} processes or threads came and went unseen, since this tier has no exit records; "
@@ -36,6 +38,8 @@ WORDS: Final[Mapping[Cause, str]] = {
 _OF_A_PROCESS: Final[Mapping[Cause, str]] = {
     Cause.BORN_BEFORE_DELAYS: "process {process} ({process_name}) has no block-I/O delay: it was born before delay "
     "accounting was on",
+    Cause.IMPOSSIBLE_DELAY: "the kernel counted more block-I/O delay of process {process} ({process_name}) than its "
+    "threads can have waited, and its count is not used",
 }
 
 

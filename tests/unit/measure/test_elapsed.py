@@ -104,3 +104,12 @@ def test_throttled_time_that_cannot_be_read_has_its_cause_and_stays_in_the_run_q
     got = with_throttle(whole, None)
     assert (got.throttled_ns, got.run_queue_ns) == (None, MS)
     assert got.why["throttled"] == Lack(Cause.NO_THROTTLE)
+
+
+def test_a_delay_longer_than_the_leader_can_have_waited_is_no_part() -> None:
+    for block in (52_000_000 * MS, 36 * MS):
+        after = process(run_ns=70 * MS, block_io_ns=block)
+        got = view(process(), after, 100 * MS, timeline(0), timeline(105 * MS, sleep_ns=5 * MS))
+        assert got.block_io_ns is None
+        assert got.why["block_io"] == got.why["residue"] == Lack(Cause.IMPOSSIBLE_DELAY)
+        assert got.residue_ns is None

@@ -7,7 +7,8 @@ from tare.measure.differences import Life, use_of
 from tare.measure.lacks import Cause, Lack
 from tare.measure.records import Relation
 from tare.measure.resources import resources_view
-from tests.unit.measure.readings import ended, process
+from tare.protocol.unmeasured import reason
+from tests.unit.measure.readings import MS, ended, process
 
 
 def used(role: Role, relation: Relation | None = None, **given: Any) -> Any:
@@ -54,3 +55,14 @@ def test_a_helper_is_in_the_sum_and_what_may_be_one_stands_beside() -> None:
     ])  # fmt: skip
     assert (view.cpu_ns, view.processes, view.unattributed_cpu_ns) == (210, 2, 43_000)
     assert view.why["instructions"].process == 8, "only the leader and its workers have a counter"
+
+
+def test_a_delay_that_no_thread_can_have_waited_is_not_summed() -> None:
+    """As Linux 6.18 counts some: from the machine's start on."""
+    waited = used(Role.QUERY, pid=7, comm="python", threads=3, block_io_ns=500 * MS)
+    broken = used(Role.QUERY, pid=8, comm="python", threads=3, block_io_ns=52_000_000 * MS)
+    assert resources_view([waited], interval_ns=200 * MS).block_io_ns == 500 * MS
+    view = resources_view([waited, broken], interval_ns=200 * MS)
+    assert view.block_io_ns is None
+    assert view.why["block_io"] == Lack(Cause.IMPOSSIBLE_DELAY, process=8, process_name="python")
+    assert "process 8 (python)" in reason(view.why["block_io"])

@@ -57,7 +57,7 @@ def process(tgid: int, run_ns: int | None, start_ns: int = 1, kernel: bool = Fal
         ("user_ns", "system_ns", "run_queue_ns", "block_io_ns", "read_bytes", "write_bytes"), 0
     )
     facts = {"tgid": tgid, "pid": tgid, "comm": "postgres", "start_ns": start_ns, "run_ns": run_ns}
-    facts["kernel"] = kernel
+    facts |= {"kernel": kernel, "threads": 1}
     return type("Process", (), {**counters, **facts})()
 
 
@@ -80,6 +80,14 @@ def test_a_counter_that_the_kernel_does_not_tell_is_left_out_and_said() -> None:
     processes.read(crew, [process(1, None)])
     assert "server_cpu" not in processes.read(crew, [process(1, None)])
     assert "process 1 (postgres)" in processes.unread["server_cpu"]
+
+
+def test_a_delay_that_no_thread_can_have_waited_is_left_out_and_said() -> None:
+    processes, crew, broken = ServerProcesses(), Crew(lambda one: True), process(1, 0)
+    processes.read(crew, [process(1, 0)])
+    broken.block_io_ns = 52_000 * 10**9
+    assert "server_block_io" not in processes.read(crew, [broken])
+    assert "process 1 (postgres)" in processes.unread["server_block_io"]
 
 
 def ticks(user: int) -> Any:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from tare._probe import TICK_NS, CpuTicks, Process, read_process
 from tare.measure.machine.interrupts import rescheduling
+from tare.measure.resources import can_have_waited_ns
 
 _S = 1e9  # ns
 _COUNTERS = {
@@ -36,6 +37,7 @@ class ServerProcesses:
 
     def __init__(self) -> None:
         self._last: dict[_Life, Process] | None = None
+        self._read_ns = 0
         self._sums = dict.fromkeys(_COUNTERS, 0.0)
         self.unread: dict[str, str] = {}  # why a measure cannot be had, by its name
 
@@ -45,9 +47,10 @@ class ServerProcesses:
         aside = crew.session[0] if crew.session and own is None else None  # a process of its own
         found = (one for one in processes if crew.belongs(one))
         now = {(one.tgid, one.start_ns): one for one in found if one.tgid != aside}
+        read_ns = time.monotonic_ns()
         if self._last is not None:
-            self._add(self._last, now.items())
-        self._last = now
+            self._add(self._last, now.items(), read_ns - self._read_ns)
+        self._last, self._read_ns = now, read_ns
         values = {name: value for name, value in self._sums.items() if name not in self.unread}
         return {**values, "server_processes": float(len(now))}
 
@@ -55,7 +58,9 @@ class ServerProcesses:
         """The server is another than before: its processes' past is not this run's."""
         self._last = None
 
-    def _add(self, before: dict[_Life, Process], now: Iterable[tuple[_Life, Process]]) -> None:
+    def _add(
+        self, before: dict[_Life, Process], now: Iterable[tuple[_Life, Process]], interval_ns: int
+    ) -> None:
         for life, process in now:
             earlier = before.get(life)
             for name, (counter, unit) in _COUNTERS.items():
@@ -64,6 +69,13 @@ class ServerProcesses:
                     self.unread[name] = _unreadable(counter, process)
                     continue
                 since = (getattr(earlier, counter) or 0) if earlier else 0
+                if counter == "block_io_ns" and value - since > can_have_waited_ns(
+                    process.threads, interval_ns
+                ):
+                    self.unread[name] = (
+                        f"the kernel counted more block-I/O delay of process {process.pid} ({process.comm}) than its "
+                        "threads can have waited"
+                    )
                 self._sums[name] += max(0, value - since) / unit
 
 
