@@ -73,18 +73,22 @@ def add_up(query: dict[str, Any]) -> None:
             assert planning + execution == pytest.approx(whole, abs=1e-5)
 
 
-def test_planning_of_many_partitions_is_the_larger_part_of_the_total(planned_url: str) -> None:
-    result = weighed(PARTITIONED, planned_url)
+@pytest.mark.parametrize("sql", [PARTITIONED, WHOLE], ids=["partitions", "joins"])
+def test_planning_is_clocked_and_its_parts_add_up(sql: str, planned_url: str) -> None:
+    result = weighed(sql, planned_url)
     assert result["clocked"] == "total"
     add_up(result["results"][0])
-    found = medians(result)
-    assert found["planning_ms"] > found["execution_ms"]
-    assert found["planning_cpu_ms"] > found["execution_cpu_ms"]
+
+
+def test_planning_of_nine_joined_rows_is_the_larger_part_of_the_total(planned_url: str) -> None:
+    found = medians(weighed(WHOLE, planned_url))
+    assert found["planning_ms"] > 3 * found["execution_ms"]
+    assert found["planning_cpu_ms"] > 3 * found["execution_cpu_ms"]
 
 
 def test_execution_only_leaves_planning_off_the_clock(planned_url: str) -> None:
-    total = weighed(PARTITIONED, planned_url)
-    only = weighed(PARTITIONED, planned_url, "--execution-only")
+    total = weighed(WHOLE, planned_url)
+    only = weighed(WHOLE, planned_url, "--execution-only")
     assert only["clocked"] == "execution"
     assert only["results"][0]["phases"] is None
     walls = [result["results"][0]["measures"]["wall_ms"]["median"] for result in (total, only)]

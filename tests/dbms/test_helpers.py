@@ -136,6 +136,7 @@ def test_the_backend_that_postgres_fdw_connects_to_is_a_query_process(
     assert qe.resources.workers_cpu_ns is not None
     assert qe.resources.leader_cpu_ns is not None
     assert qe.resources.workers_cpu_ns == backend.run_ns > qe.resources.leader_cpu_ns
+    warm_up(rig, WORK)
     assert not related(weigh(rig, WORK)), "the connection is kept, but this query does not use it"
 
 
