@@ -308,13 +308,14 @@ def test_the_children_of_a_query_process_are_query_processes(rig: Rig) -> None:
 
 
 def test_a_child_that_outlives_its_parent_stays_a_query_process(rig: Rig, tmp_path: Path) -> None:
-    stop = tmp_path / "stop"
-    command = f"(while ! test -e {stop}; do :; done) < /dev/null > /dev/null 2>&1 & echo 1"
+    goes_on = tmp_path / "goes-on"  # it ends with the folder, too
+    goes_on.touch()
+    command = f"(while test -e {goes_on}; do :; done) < /dev/null > /dev/null 2>&1 & echo 1"
     sql = program(rig, "survivor", command)
     try:
         qe = weigh(rig, sql)
     finally:
-        stop.touch()
+        goes_on.unlink()
         rig.session.run("DROP FOREIGN TABLE survivor")
     (child,) = [p for p in related(qe)[Relation.SESSION] if p.comm == "sh"]
     assert child.role is Role.QUERY
