@@ -15,9 +15,11 @@ import duckdb
 import pytest
 
 from tare._probe import residency
+from tare.dbms.base import Leader, Session
 from tare.dbms.registry import find
 from tare.measure import qe as qe_module
 from tare.measure import query_files
+from tare.measure import weigh as weigh_module
 from tare.measure.choices import CacheState
 from tare.measure.phases import Phases
 from tare.measure.query import Query
@@ -183,3 +185,38 @@ def test_tares_word_is_mincores(
         assert proof.reached is not False, proof.evidence
     else:  # kept in memory, or opened and closed too quickly to be found
         assert proof.reached is not True, proof.evidence
+
+
+@pytest.mark.parametrize(
+    ("found", "executions"),
+    [
+        ([("a", "fanotify", True)], 1),
+        ([("a", "fanotify", False), ("b", "fanotify", True)], 2),
+        ([("a", "fanotify", False)] * 4, 3),
+        ([("a", "descriptors", False)], 1),  # another execution would show no more
+    ],
+)
+def test_files_are_sought_again_while_an_open_may_have_been_missed(
+    found: list[tuple[str, str, bool]],
+    executions: int,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    answers = iter(found)
+    searches = []
+
+    def search(session: Session, leader: Leader, execute: Callable[[], None]) -> query_files.QueryFiles:
+        execute()
+        name, how, complete = next(answers)
+        searches.append(tmp_path / name)
+        searches[-1].touch()
+        return query_files.QueryFiles((searches[-1],), how, complete)
+
+    monkeypatch.setattr(weigh_module, "find_files", search)
+    way = Way("sqlite", _csv, "", "SELECT 1")
+    database = tmp_path / "own.db"
+    _sqlite(database)
+    qes = weigh(way, f"sqlite:///{database}", tmp_path / "a")
+    assert len(searches) == executions
+    assert qes[0].residence
+    assert {Path(file.path) for file in qes[0].residence.query_files} == set(searches)

@@ -41,6 +41,11 @@ class QueryFiles:
     how: str  # "fanotify", or "descriptors"
     complete: bool  # the kernel reported every open, and each has a process that is known
 
+    def joined(self, later: QueryFiles) -> QueryFiles:
+        """With those of a later execution: where each of its opens is known, those of this one are too."""
+        paths = tuple(sorted({*self.paths, *later.paths}))
+        return QueryFiles(paths, later.how, later.complete)
+
 
 class _FileWatch:
     """Watches while a query runs, in a thread of its own. Never while a clock is running."""
