@@ -122,6 +122,11 @@ class MariaDBSession(Session):
             self._own = Wire(self._driver, self._opened, self._password)
         return self._own
 
+    @property
+    def connection_ids(self) -> tuple[int, ...]:
+        """Ids of this session's connections, with that of `own` if it is open."""
+        return (self._wire.id, *(() if self._own is None else (self._own.id,)))
+
     def _look_at_wait(self, elapsed_s: float) -> Wait:
         if elapsed_s >= wire.OWN_S and self._leader is not None and local.is_stopped(self._leader.pid):
             raise wire.not_answered()
@@ -156,6 +161,10 @@ class MariaDBSession(Session):
         with suppress(StatementFailed):  # only MariaDB shows variables of users
             found |= {f"@{name}": str(value) for name, value in self._wire.query(settings.OF_USER)}
         return {name: value for name, value in found.items() if name.lower() not in settings.VOLATILE}
+
+    def rows(self, sql: str) -> list[tuple[object, ...]]:
+        """All rows of one of our own queries."""
+        return self._wire.query(sql)
 
     def value(self, sql: str) -> Any:
         """The first column of the first row of one of our own queries."""

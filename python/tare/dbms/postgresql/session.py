@@ -163,6 +163,12 @@ class PostgreSQLSession(Session):
             self._own.query(settings.NEVER_IDLE)
         return self._own
 
+    @property
+    def connection_ids(self) -> tuple[int, ...]:
+        """Process ids of the backends that serve this session, with that of `own` if it is open."""
+        own = () if self._own is None else (self._own.connection.info.backend_pid,)
+        return (self._pid, *own)
+
     def _look_at_wait(self, elapsed_s: float) -> Wait:
         if elapsed_s >= wire.OWN_S and self._leader is not None and local.is_stopped(self._pid):
             raise wire.not_answered()
@@ -202,6 +208,10 @@ class PostgreSQLSession(Session):
 
     def settings(self) -> Mapping[str, str]:
         return {str(name): str(value) for name, value in self._wire.query(settings.IN_SESSION)}
+
+    def rows(self, sql: str) -> list[tuple[object, ...]]:
+        """All rows of one of our own queries."""
+        return self._wire.query(sql)
 
     def value(self, sql: str) -> Any:
         """The first column of the first row of one of our own queries."""

@@ -59,7 +59,7 @@ class Conductor:
         """Ctrl-C ends the run early, with a result; a second one at once (Interrupted). Raises ConditionsFail,
         UsageError, DriverFailed, and what connecting raises."""
         trace = _trace(self._action)
-        with Interrupts(self._stop) as interrupts:
+        with Interrupts(self.stop) as interrupts:
             with interrupts.at_once():
                 server, age_before = _met(self._request)
                 before = self._conditions()
@@ -99,11 +99,12 @@ class Conductor:
             else disturbance(seconds, measures, machine.online_cpus, scheduled_s),
         )
 
-    # Inside --------------------------------------------------------------------------------
-    def _stop(self) -> None:
+    def stop(self) -> None:
+        """End the run early, with a result. Safe in a signal's handler and in `hear`."""
         if self._driver is not None:
             self._driver.stop()
 
+    # Inside --------------------------------------------------------------------------------
     def _conditions(self) -> Conditions:
         if not self._checks:
             return Conditions()
