@@ -41,6 +41,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("tare.lab",),
     ("tare.protocol",),
     ("tare.experiment", "tare.workload", "tare.profile"),
+    ("tare.tune",),
     ("tare.report",),
     ("tare.cli", "tare.__main__"),
 )

@@ -1,0 +1,1 @@
+"""Settings of a server, as the server describes them."""
