@@ -18,13 +18,13 @@ def time_axis(ticks: int) -> dict[str, Any]:
     return {"labelExpr": _SHOWN, "tickCount": ticks, "labelOverlap": "greedy", "labelSeparation": 6}
 
 
-def around(values: Sequence[float], room: float = 1.15) -> tuple[float, float]:
-    """A logarithmic domain that holds these; at least a factor of ten, so that little noise looks little."""
+def around(values: Sequence[float], room: float = 1.15, least: float = 10.0) -> tuple[float, float]:
+    """A logarithmic domain that holds these; at least a factor of `least`, so that little noise looks little."""
     kept = [value for value in values if value > 0] or [1.0]
     low, high = min(kept) / room, max(kept) * room
-    if high / low < 10:
+    if high / low < least:
         middle = (low * high) ** 0.5
-        low, high = min(low, middle / 10**0.5), max(high, middle * 10**0.5)
+        low, high = min(low, middle / least**0.5), max(high, middle * least**0.5)
     return low, high
 
 
