@@ -33,12 +33,14 @@ EXACT = (
 PAIRED = (
     "tests/cli/test_bench_oltp.py",
     "tests/cli/test_bench_oltp_report.py",
+    "tests/cli/test_tune.py",
     "tests/crash/test_oltp_full_disk.py",
     "tests/crash/test_oltp_interrupts.py",
     "tests/crash/test_oltp_refusals.py",
     "tests/crash/test_oltp_servers.py",
     "tests/profile/test_programs.py",
     "tests/profile/test_survivors.py",
+    "tests/tune",
 )
 
 ALONE = (
@@ -61,6 +63,7 @@ LOSS = (
     "tests/crash/test_oltp_full_disk.py",
     "tests/crash/test_wisconsin_load.py",
     "tests/dbms/test_server_lost.py",
+    "tests/tune/test_journal.py",
     "tests/unit/lab",
     "tests/unit/machine/test_journal.py",
 )

@@ -24,11 +24,12 @@ ELSEWHERE = {
     "profile_table1": "it downloads two servers; test_interleaved_orders.py checks its comparison",
     "profile_culprits": "tests/profile/test_survivors.py profiles the same programs",
     "profile_servers": "tests/profile watches such servers",
+    "tune_search": "tests/cli/test_tune.py searches in the same way",
     "interrupted": "it takes an hour; tests/crash interrupts the same commands",
 }
 PAIRED = (
     *("experiment", "oltp_driver", "wisconsin", "oltp_variance", "scale", "oltp_age", "wisconsin_data"),
-    *("oltp_load", "oltp_checks"),
+    *("oltp_load", "oltp_checks", "tune_kills"),
 )
 """Benchmarks of data and loads, each with servers or files of its own: one that computes beside one that waits."""
 

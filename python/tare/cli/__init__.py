@@ -14,6 +14,7 @@ def main() -> None:
     try:
         install()
         _put_back_first()
+        _put_back_tuned()
         from tare.cli.app import app
         from tare.cli.printing import Output
         from tare.errors import TareError
@@ -53,6 +54,28 @@ def _put_back_first() -> None:
         )
     if any(undone.how == FAILED for undone in results):
         print("  next: tare doctor --restore", file=sys.stderr)
+
+
+def _put_back_tuned() -> None:
+    """Put back the server settings that a killed tuning run left. A server that does not answer is named each time."""
+    from tare.journals import has_tuning_journals
+
+    if sys.argv[1:3] == ["tune", "restore"] or not has_tuning_journals():
+        return
+    from tare.errors import TareError
+    from tare.tune.journal import restore
+
+    try:
+        for restored in restore():
+            how = "put back" if restored.failure is None else f"not put back: {restored.failure}"
+            print(
+                f"tare: left by a killed tuning run on {restored.url}: {restored.what}: {how}",
+                file=sys.stderr,
+            )
+            if restored.failure is not None:
+                print("  next: start that server, then: tare tune restore", file=sys.stderr)
+    except TareError as error:
+        print(f"tare: {error}", file=sys.stderr)
 
 
 def _interrupted(interrupt: KeyboardInterrupt) -> NoReturn:

@@ -22,6 +22,7 @@ from tare.cli import (
     report,
     server,
     time,
+    tune,
 )
 from tare.cli.command import Commands, Group
 from tare.interruption import exit_code_of
@@ -85,6 +86,7 @@ app.command()(report.report)
 app.add_typer(bench.app, name="bench")
 app.add_typer(profile.app, name="profile")
 app.add_typer(server.app, name="server")
+app.add_typer(tune.app, name="tune")
 app.add_typer(experiment.app, name="experiment")
 app.add_typer(lab.app, name="lab")
 app.add_typer(data.app, name="data")
