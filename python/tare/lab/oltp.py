@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from sqlalchemy import Connection, RowMapping, Table, insert, select
 
-from tare.errors import LabError, NoSuchRun
+from tare.errors import LabError, NoSuchRun, UsageError
 from tare.lab import oltp_rows as rows
 from tare.lab.recorder import inserted, shared
 from tare.lab.rows import dbms_row, machine_row
@@ -151,3 +151,20 @@ def load(lab: Lab, run_id: int) -> OltpRun:
 def _below(connection: Connection, run_id: int, table: Table, *order: str) -> list[RowMapping]:
     wanted = select(table).where(table.c.oltp_run_id == run_id).order_by(*(table.c[name] for name in order))
     return list(connection.execute(wanted).mappings())
+
+
+def load_curve(lab: Lab, run_id: int) -> list[tuple[int, OltpRun]]:
+    """All steps of the curve that a run is a step of, with their numbers in the lab, in the order they were taken.
+
+    Raises UsageError for a run by itself, and LabError."""
+    with lab.reading() as connection:
+        found = connection.execute(select(oltp_run.c.id, oltp_run.c.asked).order_by(oltp_run.c.id)).all()
+    steps = {row.id: step for row in found if (step := row.asked.get("step")) is not None}
+    if run_id not in steps:
+        raise UsageError(
+            f"transactional run {run_id} is not a step of a curve",
+            "name a run that `tare bench oltp curve` made",
+        )
+    curve = steps[run_id]["curve"]
+    ids = [number for number, step in steps.items() if step["curve"] == curve]
+    return [(number, load(lab, number)) for number in sorted(ids, key=lambda number: steps[number]["number"])]

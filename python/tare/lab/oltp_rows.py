@@ -15,7 +15,7 @@ from tare.lab.rows import Row, clean
 from tare.lab.schema_oltp import COUNTS, DISTRIBUTIONS, QUICK
 from tare.measure.environment import MachineFacts
 from tare.workload.oltp.distribution import Distribution
-from tare.workload.oltp.run import Asked, Measure, OltpRun, Phase, Trouble
+from tare.workload.oltp.run import Asked, CurveStep, Measure, OltpRun, Phase, Trouble
 from tare.workload.oltp.told import Checked, Counts, Loaded, OfType, Outcome, Own, Quick, Second
 from tare.workload.oltp.verdict import DERIVED, Fact, Neighbours, Sentence
 
@@ -134,6 +134,8 @@ def run_of(
     """`row`: of `oltp_run` with `dbms_name`, `dbms_version`, `dbms_settings` and the machine's `facts`."""
     asked = dict(row["asked"])
     asked["phases"] = tuple(Phase(**one) for one in asked["phases"])
+    if asked.get("step") is not None:
+        asked["step"] = CurveStep(**asked["step"])
     return OltpRun(
         uuid=row["uuid"],
         started_at=row["started_at"],

@@ -20,7 +20,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from tare.workload.oltp.distribution import MS, Distribution
+from tare.workload.oltp.distribution import MS, Distribution, merge
 from tare.workload.oltp.run import OltpRun
 from tare.workload.oltp.told import Second
 
@@ -82,6 +82,22 @@ def precision(run: OltpRun, of: str) -> Precision:
         return TooShort("all times are equal")
     between = sum(_between(phase) for phase in batches if phase) / freedom
     return Batches(count, size, max(1.0, between / variance), freedom)
+
+
+def pooled(runs: Sequence[OltpRun], of: str) -> Precision:
+    """Precision of the transactions of several runs at one rate, taken together. Runs that differ from each other
+    widen the intervals as batches that differ do."""
+    batches = []
+    size = max(1, sum(second.number >= 0 for run in runs for second in run.seconds) // MOST_BATCHES)
+    for run in runs:
+        batches += _batches([second for second in run.seconds if second.number >= 0], of, size)
+    if len(batches) < FEWEST_BATCHES:
+        return TooShort(f"{len(batches)} batches of seconds; an interval takes {FEWEST_BATCHES}")
+    whole = merge(getattr(run.outcome.all, of) for run in runs)
+    if not whole.variance:
+        return TooShort("all times are equal")
+    freedom = len(batches) - 1
+    return Batches(len(batches), size, max(1.0, _between(batches) / freedom / whole.variance), freedom)
 
 
 def _batches(seconds: Sequence[Second], of: str, size: int) -> list[tuple[int, float]]:
@@ -168,14 +184,17 @@ class Figures:
         value = self._of.quantile(share)
         if value is None:
             return None
-        if self._sure:
-            half = self._multiple * math.sqrt(share * (1 - share) / self.effective)
-            if share - half > 0 and share + half < 1:
-                low, high = (
-                    one / MS for one in self._of.quantiles((share - half, share + half)) if one is not None
-                )
-                return Estimate(value / MS, low, high)
-        return Estimate(value / MS)
+        low, high = self.quantile_bounds(share)
+        return Estimate(value / MS) if low is None or high is None else Estimate(value / MS, low, high)
+
+    def quantile_bounds(self, share: float) -> tuple[float | None, float | None]:
+        """Ends of a percentile's interval. Either may be missing where too few values lie beyond it."""
+        if not self._sure:
+            return None, None
+        half = self._multiple * math.sqrt(share * (1 - share) / self.effective)
+        low = self._of.quantile(share - half) if share - half > 0 else None
+        high = self._of.quantile(share + half) if share + half < 1 else None
+        return None if low is None else low / MS, None if high is None else high / MS
 
     # Inside ------------------------------------------------------------------------------
     @property

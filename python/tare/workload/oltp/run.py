@@ -36,6 +36,17 @@ class Phase:
 
 
 @dataclass(frozen=True, slots=True)
+class CurveStep:
+    """Place of a run in a curve of latency over rate (`tare bench oltp curve`)."""
+
+    curve: str  # UUID, the same for all steps
+    number: int  # from 1, in the order in which steps began
+    arm: int  # from 0: which of the curve's databases
+    figure: str | None = None  # of response time, for which the curve has a budget: "p99"
+    limit_ms: float | None = None  # the budget
+
+
+@dataclass(frozen=True, slots=True)
 class Asked:
     """What the driver was asked for."""
 
@@ -52,6 +63,7 @@ class Asked:
     think: float = 0.0  # closed loop: keying and think times of the workload, times this
     shed_after_s: float | None = None  # None: nothing is shed
     trace: str | None = None  # the file's name, and the SHA-256 of its content: "arrivals.txt e3b0c442…"
+    step: CurveStep | None = None  # None: a run by itself
 
     @property
     def closed(self) -> bool:

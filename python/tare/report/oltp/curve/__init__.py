@@ -1,0 +1,1 @@
+"""Reports of latency over requested rate."""
