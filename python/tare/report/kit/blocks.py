@@ -142,11 +142,12 @@ class Code:
 
 @dataclass(frozen=True, slots=True)
 class Charts:
-    """Charts, drawn only by a medium that shows them."""
+    """Charts, drawn only by a medium that shows them. `lines`: drawn in characters, as wide as given, by a terminal."""
 
     kind: ClassVar[str] = "charts"
     draw: Callable[[], Sequence[Chart | NoChart]]
     side_by_side: bool = False
+    lines: Callable[[int], Sequence[str]] | None = None
 
 
 @dataclass(frozen=True, slots=True)

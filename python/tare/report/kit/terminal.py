@@ -113,6 +113,8 @@ def _lines(block: Block, width: int) -> Iterator[Text]:
                     yield from (Text(part) for part in chop_cells(line, width) or [""])
         case Table():
             yield from _table(block, width)
+        case Charts(lines=drawn) if drawn is not None:
+            yield from map(Text, drawn(width))
         case Charts() | Detail() | Section():
             pass
 

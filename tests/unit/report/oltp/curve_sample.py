@@ -9,6 +9,7 @@ from tare.dbms.base import Server
 from tare.protocol.oltp.limit import Limit
 from tare.report.oltp.curve.build import Built, Taken, build
 from tare.workload.oltp.run import CurveStep, OltpRun
+from tare.workload.oltp.verdict import Unstarted
 from tests.unit.report.oltp import sample
 
 CURVE = "5f0a4b1e-0000-4d8e-8a26-0d6b5f6b7c11"
@@ -36,7 +37,7 @@ def step(number: int, rate: float, *, arm: int = 0, slower: float = 1.0, over: b
         outcome = outcome.model_copy(
             update={
                 "all": outcome.all.model_copy(update={"counts": counts}),
-                "invalid": ("500 never started",),
+                "invalid": (Unstarted(count=500, offered=counts.offered, drain_ns=0),),
             }
         )
     mark = CurveStep(CURVE, number, arm, "p99", 40.0)

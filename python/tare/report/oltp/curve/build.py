@@ -8,10 +8,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import cached_property
+from importlib.metadata import version
 from typing import TYPE_CHECKING
 
 from tare.protocol.oltp import capacity
-from tare.protocol.oltp.disturbance import disturbances
 from tare.protocol.oltp.limit import Bracket, Ended, Limit, bracket
 from tare.protocol.oltp.precision import precision
 from tare.report.oltp import document as oltp
@@ -19,7 +19,6 @@ from tare.report.oltp import figures, words
 from tare.report.oltp.curve import document
 from tare.report.oltp.curve.words import headline, why
 from tare.report.words import dbms_name
-from tare.version import VERSION
 from tare.workload.oltp.distribution import Distribution
 from tare.workload.oltp.measures.names import NAMES
 from tare.workload.oltp.run import OltpRun
@@ -70,7 +69,7 @@ def build(taken: Taken, *, lab: str, title: str | None = None) -> Built:
     report = document.CurveReport(
         title=title or _title(firsts),
         written_at=datetime.now(UTC).isoformat(timespec="seconds"),
-        written_by=VERSION,
+        written_by=version("tare-db"),
         lab=lab,
         headline=[],
         limit=None if taken.limit is None else document.Limit(figure=taken.limit.figure, ms=taken.limit.ms),
@@ -151,7 +150,7 @@ def _step(number: int, run: OltpRun, arm: int) -> document.Step:
         arm=arm,
         requested=run.asked.phases[0].rate or 0.0,
         due=run.outcome.intended_rate,
-        sustained=run.outcome.rate,
+        sustained=run.sustained_rate,
         capacity=judged.capacity,
         sign=judged.sign,
         why=why(judged),
@@ -172,10 +171,7 @@ def _step(number: int, run: OltpRun, arm: int) -> document.Step:
             )
             for window in capacity.windows(run)
         ],
-        disturbances=[
-            oltp.Disturbance(kind=one.source.value, cpus=one.cpus, share=one.share)
-            for one in disturbances(run)
-        ],
+        disturbed=run.disturbed,
         started_at=run.started_at,
         ended_at=run.ended_at,
     )
@@ -242,8 +238,8 @@ def _commands(taken: Taken, lab: str) -> Iterator[str]:
     firsts: dict[str, int] = {}
     for number, run in taken.runs:
         firsts.setdefault(_arm_key(run)[0], number)
-    ids = [f"o{number}" for number in firsts.values() if number]
+    ids = [str(number) for number in firsts.values() if number]
     if ids:
         where = f"--lab {shlex.quote(lab)}"
-        yield f"tare report {' '.join(ids)} --curve {where} --html curve.html"
-        yield f"tare report {ids[0]} {where} --html step.html"
+        yield f"tare bench oltp report {' '.join(ids)} --curve {where} --html curve.html"
+        yield f"tare bench oltp report {ids[0]} {where} --html step.html"

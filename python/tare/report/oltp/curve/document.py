@@ -11,8 +11,9 @@ from pydantic import Field
 
 from tare.protocol.oltp.capacity import Capacity, Sign
 from tare.protocol.oltp.limit import Ended
-from tare.report.oltp.document import Disturbance, Figure, Server
+from tare.report.oltp.document import Figure, Server
 from tare.report.result import Document
+from tare.workload.oltp.verdict import Neighbours
 
 SCHEMA_NAME: Literal["tare-oltp-curve/1"] = "tare-oltp-curve/1"
 
@@ -71,7 +72,9 @@ class Step(Document):
     driver_cpu: float = Field(description="CPUs that the driver used.")
     loads: list[Load]
     windows: list[Window]
-    disturbances: list[Disturbance]
+    disturbed: Neighbours | None = Field(
+        description="Others on the machine, who may have changed the figures; null: nobody was seen to."
+    )
     started_at: str
     ended_at: str
 

@@ -56,7 +56,7 @@ READING = (
 def story(built: Built) -> Story:
     report = built.report
     runs = [step.run for step in report.steps if step.run]
-    ids = f"runs o{min(runs)} to o{max(runs)}" if runs else "runs that are not in the lab"
+    ids = f"runs {min(runs)} to {max(runs)}" if runs else "runs that are not in the lab"
     begun = report.steps[0].started_at[:16].replace("T", " ")
     return Story(
         title=report.title,
@@ -95,7 +95,7 @@ def _charts(built: Built) -> Sequence[Chart | NoChart]:
 def _tone(report: CurveReport) -> Tone:
     if report.failures or report.conditions_failing or not any(step.is_result for step in report.steps):
         return Tone.BAD
-    if any(step.disturbances for step in report.steps):
+    if any(step.disturbed for step in report.steps):
         return Tone.CAUTION
     closed = all(knee.rate is not None and knee.above is not None for knee in report.knees)
     return Tone.GOOD if closed else Tone.CAUTION
@@ -207,7 +207,7 @@ def _threads(value: float | None) -> str:
 
 def _reasons(report: CurveReport, steps: Sequence[Step]) -> Table:
     rows: list[Row | str] = [
-        step if isinstance(step, str) else [_rate(step), f"o{step.run}", _MARKS[step.capacity], step.why]
+        step if isinstance(step, str) else [_rate(step), str(step.run), _MARKS[step.capacity], step.why]
         for step in _by_arm(report, steps)
     ]
     return Table(

@@ -9,6 +9,7 @@ from tare.protocol.oltp.limit import Ended
 from tare.report.numbers import thousands
 from tare.report.oltp import words
 from tare.report.oltp.curve.document import CurveReport, Knee, Limit, Step
+from tare.report.oltp.reasons import reason
 from tare.report.words import counted, joined, number, two_digits
 from tare.workload.oltp.distribution import MS
 from tare.workload.oltp.run import OltpRun
@@ -57,13 +58,10 @@ def headline(report: CurveReport) -> Iterator[str]:
     over = [step for step in report.steps if not step.is_result]
     if over:
         yield f"Of {counted(len(report.steps), 'step')}, {_kinds(over)}. {NO_RESULT}"
-    disturbed = [step for step in report.steps if step.disturbances]
+    disturbed = [step.disturbed for step in report.steps if step.disturbed is not None]
     if disturbed:
-        most = max((found for step in disturbed for found in step.disturbances), key=lambda one: one.share)
-        yield (
-            f"Disturbed: in {number(len(disturbed))} of {counted(len(report.steps), 'step')}, "
-            f"{words.disturbance(most)} at most."
-        )
+        most = max(disturbed, key=lambda fact: fact.seconds)
+        yield f"Disturbed: {counted(len(disturbed), 'step')}; in one of them {reason(most)}."
     if report.failures:
         rates = ", ".join(words.rate(failure.requested) for failure in report.failures)
         steps = counted(len(report.failures), "step")
@@ -139,5 +137,5 @@ def progress(where: str, rate: float, run_id: int, run: OltpRun | None, failure:
     judged = judge(run)
     response = run.outcome.all.response
     p50, p99 = (words.duration((response.quantile(share) or 0) / MS) for share in (0.5, 0.99))
-    text = f"o{run_id} {where} {words.rate(rate)}: p50 {p50}, p99 {p99}"
+    text = f"run {run_id} {where} {words.rate(rate)}: p50 {p50}, p99 {p99}"
     return text if judged.capacity.is_result else f"{text}; {judged.capacity}: {why(judged)}"
