@@ -78,7 +78,7 @@ def _figures(search: Any, grid: Any, budget_ms: float) -> list[Figure]:
     [knee] = search["knees"]
     low, high = knee["rate"], knee["above"]
     width = high / low if low and high else float("inf")
-    disturbed = sum(bool(step["disturbances"]) for step in (*search["steps"], *grid["steps"]))
+    disturbed = sum(bool(step["disturbed"]) for step in (*search["steps"], *grid["steps"]))
     steps = len(search["steps"]) + len(grid["steps"])
     against = [step for step in grid["steps"] if _contradicts(step, low, high, budget_ms)]
     return [

@@ -27,6 +27,7 @@ NAMES = (
     "oltp_verdicts",
     "oltp_variance",
     "oltp_age",
+    "oltp_curve",
     "comparison_simulation",
     "tune_kills",
     "tune_search",

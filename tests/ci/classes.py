@@ -32,6 +32,7 @@ EXACT = (
 
 PAIRED = (
     "tests/cli/test_bench_oltp.py",
+    "tests/cli/test_bench_oltp_curve.py",
     "tests/cli/test_bench_oltp_report.py",
     "tests/cli/test_tune.py",
     "tests/crash/test_oltp_full_disk.py",

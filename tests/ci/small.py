@@ -24,6 +24,7 @@ ELSEWHERE = {
     "profile_table1": "it downloads two servers; test_interleaved_orders.py checks its comparison",
     "profile_culprits": "tests/profile/test_survivors.py profiles the same programs",
     "profile_servers": "tests/profile watches such servers",
+    "oltp_curve": "tests/cli/test_bench_oltp_curve.py takes the same steps",
     "tune_search": "tests/cli/test_tune.py searches in the same way",
     "interrupted": "it takes an hour; tests/crash interrupts the same commands",
 }

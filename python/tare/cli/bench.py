@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from tare.cli import bench_oltp, options
+from tare.cli import bench_oltp, bench_oltp_curve, options
 from tare.cli.bench_report import report
 from tare.cli.command import Commands
 from tare.cli.experiment_run import AsJson, Dir, Events
@@ -104,4 +104,5 @@ def wisconsin(
 
 
 app.command()(report)
+bench_oltp.app.command()(bench_oltp_curve.curve)
 app.add_typer(bench_oltp.app, name="oltp")

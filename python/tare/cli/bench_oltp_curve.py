@@ -7,9 +7,8 @@ from typing import Annotated
 import typer
 
 from tare.cli import options
-from tare.cli.bench_oltp import Level, Named, Protocol, Setting
-from tare.cli.command import needs
-from tare.cli.help import ADVANCED, PHASES
+from tare.cli.bench_oltp import Level, Named, Setting
+from tare.cli.experiment_run import Dir
 
 Dbs = Annotated[
     list[str],
@@ -24,7 +23,6 @@ Dbs = Annotated[
 ]
 
 
-@needs("report")
 def curve(
     workload: Named,
     db: Dbs,
@@ -54,14 +52,14 @@ def curve(
         ),
     ] = None,
     duration: Annotated[
-        float, options.duration("--duration", "Length of the measured part of each step.", least=1.0)
-    ] = 20.0,
+        str, typer.Option(metavar="DURATION", help="Length of the measured part of each step.")
+    ] = "20s",
     max_: Annotated[
-        float | None,
-        options.duration(
+        str | None,
+        typer.Option(
             "--max",
-            "Begin no step that would end later than this. Default: 20m with --find-limit, else none.",
-            least=1.0,
+            metavar="DURATION",
+            help="Begin no step that would end later than this. Default: 20m with --find-limit, else none.",
         ),
     ] = None,
     connections: Annotated[
@@ -71,25 +69,20 @@ def curve(
         str, typer.Option(metavar="poisson|constant", help="Distribution of arrivals.")
     ] = "poisson",
     warmup: Annotated[
-        float,
-        options.duration(
-            "--warmup", "Load before the measured part of each step, at its rate.", panel=PHASES
-        ),
-    ] = 5.0,
+        str, typer.Option(metavar="DURATION", help="Load before the measured part of each step, at its rate.")
+    ] = "5s",
     drain: Annotated[
-        float,
-        options.duration(
-            "--drain",
-            "Time after each step's schedule for transactions that are due and not started.",
-            panel=PHASES,
+        str,
+        typer.Option(
+            metavar="DURATION",
+            help="Time after each step's schedule for transactions that are due and not started.",
         ),
-    ] = 5.0,
+    ] = "5s",
     precision: Annotated[
         str,
         typer.Option(
             metavar="PERCENT",
             help="Distance of neighbouring rates in a search without --rates.",
-            rich_help_panel=ADVANCED,
         ),
     ] = "5%",
     mix: Annotated[
@@ -102,7 +95,7 @@ def curve(
     isolation: Annotated[
         Level,
         typer.Option(
-            metavar=options.choices(Level),
+            metavar="read-committed|repeatable-read|serializable",
             help="Isolation level to request from the DBMS; SQLite is always serializable.",
         ),
     ] = Level.READ_COMMITTED,
@@ -113,21 +106,14 @@ def curve(
             max=1000,
             metavar="N",
             help="Attempts for each transaction that a deadlock or serialization failure ends.",
-            rich_help_panel=ADVANCED,
         ),
     ] = 3,
-    autocommit: Annotated[
-        bool,
-        typer.Option("--autocommit", help="Send a transaction of one statement without BEGIN and COMMIT."),
-    ] = False,
-    protocol: Protocol = None,
     option: Setting = None,
     resume: Annotated[
         str | None,
         typer.Option(
             metavar="RUN",
-            help="Continue the curve that this run of the lab is a step of (o3), with the same options.",
-            rich_help_panel=ADVANCED,
+            help="Continue the curve that this run of the lab is a step of (3), with the same options.",
         ),
     ] = None,
     check: Annotated[
@@ -135,14 +121,13 @@ def curve(
         typer.Option(
             "--check/--no-check",
             help="Check the workload's conditions on the data, before the first step and after the last one.",
-            rich_help_panel=ADVANCED,
         ),
     ] = True,
     lab: options.Lab = "lab.db",
-    dir_: options.Dir = None,
+    dir_: Dir = None,
     html: options.Html = None,
-    markdown: options.Markdown = None,
-    json: options.Json = None,
+    markdown: options.Words = None,
+    json: options.Numbers = None,
     csv: options.Csv = None,
     title: options.Title = None,
     connect_timeout: options.ConnectTimeout = 10.0,
@@ -161,7 +146,6 @@ def curve(
     from tare.cli import curve_request as words
     from tare.cli import oltp_request
     from tare.cli.curve_run import CurveCall, take
-    from tare.cli.oltp_call import protocol_of
     from tare.errors import UsageError
     from tare.workload.oltp.request import Isolation, Phase, Run
 
@@ -174,29 +158,29 @@ def curve(
         raise UsageError(
             "--repeats does not apply to a search, which repeats steps by itself", "leave it out"
         )
-    if find_limit is not None and duration < words.LEAST_S:
+    duration_s = oltp_request.long_enough(duration, "--duration")
+    if find_limit is not None and duration_s < words.LEAST_S:
         raise UsageError(
-            f"--duration {duration:g}s: too short for a search, which needs intervals",
+            f"--duration {duration}: too short for a search, which needs intervals",
             f"give at least {words.LEAST_S:g}s",
         )
     budget = None if find_limit is None else words.parse_limit(find_limit)
     distance = words.precision(precision)
     candidates, start = (words.rates(rates or ""), 0) if budget is None else words.candidates(rates, distance)
-    kind, _ = oltp_request.schedule("1", arrivals, duration)
-    if kind.kind not in ("poisson", "constant"):
+    if arrivals not in ("poisson", "constant"):
         raise UsageError(f"--arrivals {arrivals}: a curve needs rates", "choose poisson or constant")
+    kind, _ = oltp_request.schedule("1", arrivals, duration)
     action = Run(
         connections=connections,
         arrivals=kind,
-        phases=(Phase(rate=candidates[start], duration_s=duration),),
-        warmup_s=warmup,
-        drain_s=drain,
+        phases=(Phase(rate=candidates[start], duration_s=duration_s),),
+        warmup_s=oltp_request.duration(warmup, "--warmup"),
+        drain_s=oltp_request.duration(drain, "--drain"),
         shed_after_s=None,
         mix=oltp_request.mix(mix or ()),
         isolation=Isolation[isolation.name],
         tries=tries,
         think=0.0,
-        autocommit=autocommit,
         norm=2.0,
         samples=None,
     )
@@ -207,10 +191,9 @@ def curve(
         start=start,
         limit=budget,
         repeats=repeats or 2,
-        most_s=max_ if max_ is not None else 1200.0 if budget else None,
+        most_s=oltp_request.long_enough(max_, "--max") if max_ else 1200.0 if budget else None,
         action=action,
         options=oltp_request.options(option or ()),
-        protocol=protocol_of(protocol),
         resume=resume,
         check=check,
         lab=lab,

@@ -11,18 +11,21 @@ from tare.cli import options
 if TYPE_CHECKING:
     from tare.lab.oltp import Listed
 
-Run = Annotated[
-    str,
-    typer.Argument(
-        metavar="RUN", help="A transactional run of the lab: its number, or the beginning of its id."
-    ),
-]
 A = Annotated[str, typer.Argument(metavar="RUN_A", help="The one above the line: the original.")]
 B = Annotated[str, typer.Argument(metavar="RUN_B", help="The one below it: the modified.")]
 
 
 def report(
-    run: Run,
+    runs: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="RUN...", help="Transactional run of the lab: its number, or the beginning of its id."
+        ),
+    ],
+    curve: Annotated[
+        bool,
+        typer.Option("--curve", help="Report the curves that these runs are steps of, in one figure."),
+    ] = False,
     lab: options.Lab = "lab.db",
     html: options.Html = None,
     markdown: options.Words = None,
@@ -37,13 +40,24 @@ def report(
     request was at fault.
     """
     from tare.cli import destinations
+    from tare.errors import UsageError
     from tare.report.kit.deliver import deliver
     from tare.report.oltp.make import make
     from tare.report.oltp.story import story
 
     given = {"html": html, "markdown": markdown, "json": json}
     destinations.check(given)
-    built = make(lab, run, title=title)
+    if curve:
+        from tare.cli.curve_report import report_curves
+
+        report_curves(runs, lab, given, title)
+        return
+    if len(runs) > 1:
+        raise UsageError(
+            f"{len(runs)} runs given, and a report is of one",
+            "give one, or --curve for the curves that they are steps of; `tare bench oltp compare` takes two",
+        )
+    built = make(lab, runs[0], title=title)
     deliver(story(built), built.report, given)
 
 

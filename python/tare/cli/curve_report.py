@@ -1,4 +1,4 @@
-"""Reports of curves: for `tare bench oltp curve`, and for `tare report --curve` from a lab."""
+"""Reports of curves: for `tare bench oltp curve`, and for `tare bench oltp report --curve` from a lab."""
 
 from __future__ import annotations
 
@@ -23,23 +23,13 @@ def deliver_curve(taken: Taken, lab: str, given: Mapping[str, str | None], title
     deliver(story(built), built.report, given, more={"csv": lambda: as_csv(built.report)})
 
 
-def report_curves(
-    texts: Sequence[str],
-    lab: str,
-    html: str | None,
-    markdown: str | None,
-    json: str | None,
-    title: str | None,
-) -> None:
+def report_curves(texts: Sequence[str], lab: str, given: Mapping[str, str | None], title: str | None) -> None:
     """Report the curves that these runs are steps of, in one figure."""
-    from tare.cli import destinations
     from tare.lab.oltp import find, load_curve
     from tare.lab.store import open_lab
     from tare.protocol.oltp.limit import Limit
     from tare.report.oltp.curve.build import Taken
 
-    given = {"html": html, "markdown": markdown, "json": json}
-    destinations.check(given)
     runs = {}
     with open_lab(lab) as opened:
         for text in texts:
@@ -67,7 +57,7 @@ def as_csv(report: CurveReport) -> str:
     for step in report.steps:
         writer.writerow(
             [
-                f"o{step.run}" if step.run else step.uuid,
+                step.run or step.uuid,
                 step.number,
                 report.arms[step.arm].label,
                 step.requested,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from tare.cli.durations import seconds
+from tare.cli.oltp_request import long_enough
 from tare.errors import UsageError
 from tare.meant import meant
 from tare.protocol.oltp.limit import Limit
@@ -74,7 +74,7 @@ def parse_limit(budget: str) -> Limit:
         raise UsageError(
             f"--find-limit {budget}: the duration has no unit", f"write one: {_BUDGET}, or p99=0.05s"
         )
-    return Limit(figure, 1e3 * seconds(duration, f"--find-limit {figure}", least=1e-6))
+    return Limit(figure, 1e3 * long_enough(duration, f"--find-limit {figure}"))
 
 
 def precision(percent: str) -> float:

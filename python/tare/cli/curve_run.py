@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import uuid
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -18,14 +18,14 @@ from tare.errors import TareError, UsageError
 from tare.interruption import exit_code_of
 from tare.lab import oltp as runs
 from tare.lab.store import Lab, open_lab
-from tare.measure.machine.settings import MachineSettings, try_delay_accounting
+from tare.measure.machine.settings import MachineSettings, delay_accounting_on
 from tare.protocol.oltp.capacity import judge
 from tare.protocol.oltp.limit import Ended, Limit
 from tare.report.oltp.curve.build import Taken
 from tare.workload.oltp.conditions import Conditions, ConditionsFail, Hear
 from tare.workload.oltp.conditions import check as check_conditions
 from tare.workload.oltp.curve import Curve, Grid, Plan, Search, Step
-from tare.workload.oltp.request import Check, Protocol, Request, Run
+from tare.workload.oltp.request import Check, Request, Run
 from tare.workload.oltp.run import Asked, OltpRun
 
 _ROWS = 5  # failing ones of a condition that are named
@@ -44,7 +44,6 @@ class CurveCall:
     most_s: float | None
     action: Run
     options: Mapping[str, str]
-    protocol: Protocol | None
     resume: str | None
     check: bool
     lab: str
@@ -73,15 +72,15 @@ class CurveCall:
 def take(call: CurveCall) -> int:
     """Take the steps, report them and return the exit code. Raises an error that comes before the first step."""
     calls = [
-        Call(call.workload, db, call.lab, call.dir, call.connect_timeout_s, None, call.protocol)
-        for db in call.dbs
+        Call(call.workload, db, call.lab, call.dir, call.connect_timeout_s, call.is_quiet) for db in call.dbs
     ]
     with ExitStack() as stack:
         lab = stack.enter_context(open_lab(call.lab, create=True))
         earlier = [] if call.resume is None else _earlier(lab, call)
         settings = stack.enter_context(MachineSettings())
         if call.machine_settings:
-            try_delay_accounting(settings)
+            with suppress(TareError):  # then `unmeasured` says that it is off
+                delay_accounting_on(settings)
         urls = [stack.enter_context(one.at()) for one in calls]
         requests = [
             bound(one.request(call.action, 0, None, call.options), url)
@@ -142,7 +141,7 @@ def _report(
         print(f"tare: {failure}", file=sys.stderr)
     if kept and (session.stopped_by is not None or session.out_of_time or failure is not None):
         print(
-            f"tare: the curve is not finished\n  next: continue it with --resume o{kept[-1][0]}",
+            f"tare: the curve is not finished\n  next: continue it with --resume {kept[-1][0]}",
             file=sys.stderr,
         )
     if session.stopped_by is not None:
@@ -216,13 +215,13 @@ def _earlier(lab: Lab, call: CurveCall) -> list[tuple[int, OltpRun]]:
         rate = run.asked.phases[0].rate
         if rate not in call.rates:
             raise UsageError(
-                f"o{number} was taken at {rate:g}/s, which is not among the rates now requested",
+                f"run {number} was taken at {rate:g}/s, which is not among the rates now requested",
                 "continue a curve with the --rates and the --precision that it began with",
             )
         for name, before, now in _requested(call, run):
             if before != now:
                 raise UsageError(
-                    f"o{number} was taken with {name} {before}, and now {now} is requested",
+                    f"run {number} was taken with {name} {before}, and now {now} is requested",
                     "continue a curve with the options that it began with",
                 )
     return earlier
@@ -242,9 +241,7 @@ def _requested(call: CurveCall, run: OltpRun) -> Iterator[tuple[str, object, obj
     yield "--isolation", asked.isolation, action.isolation.value
     yield "--mix", dict(asked.mix), dict(action.mix)
     yield "--option", dict(asked.options), dict(call.options)
-    yield "--autocommit", asked.autocommit, action.autocommit
     yield "--tries", asked.tries, action.tries
-    yield "--protocol", asked.protocol, call.protocol or Protocol.NAMED
 
 
 def _budget(figure: str | None, ms: float | None) -> str:
@@ -261,7 +258,7 @@ def _same_servers(earlier: Sequence[tuple[int, OltpRun]], requests: Sequence[Req
         arm = run.asked.step.arm if run.asked.step else 0
         if arm >= len(requests):
             raise UsageError(
-                f"o{number} was taken on database {arm + 1}, and {len(requests)} are given",
+                f"run {number} was taken on database {arm + 1}, and {len(requests)} are given",
                 "give the same --db",
             )
 

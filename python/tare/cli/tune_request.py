@@ -60,7 +60,7 @@ def load(
 ) -> LoadSpec:
     """Raises UsageError."""
     if rate is None:
-        raise UsageError("--rate is needed", "write e.g. --rate 300")
+        raise UsageError("--rate is needed", "write e.g. --rate 300; `tare bench oltp curve` finds one")
     return LoadSpec(
         workload=workload,
         rate=rate,
