@@ -8,19 +8,29 @@ from collections.abc import Sequence
 class TareError(Exception):
     """The root of the tree.
 
-    ``what`` happened (and on what), and the ``next_step`` a user can take.
-    ``exit_code`` is 2 where the request was at fault and 1 where the run was.
+    ``what`` happened (and on what), and the ``next_step`` a user can take. ``code`` is the DBMS's own name of the
+    failure (SQLSTATE, error number, exception), empty where there is none. ``excerpt``: lines that show the place, or
+    what the server logged. ``exit_code`` is 2 where the request was at fault and 1 where the run was.
     """
 
     exit_code = 1
 
-    def __init__(self, what: str, next_step: str = "") -> None:
+    def __init__(self, what: str, next_step: str = "", *, code: str = "", excerpt: str = "") -> None:
         super().__init__(what)
         self.what = what
         self.next_step = next_step
+        self.code = code
+        self.excerpt = excerpt
+
+    def without_cause(self, what: str) -> TareError:
+        """The same for a reader who has just read the cause: `what` stands in its place."""
+        error = TareError(what, self.next_step, code=self.code, excerpt=self.excerpt)
+        error.exit_code = self.exit_code
+        return error
 
     def __str__(self) -> str:
-        return f"{self.what}\n  next: {self.next_step}" if self.next_step else self.what
+        next_step = f"  next: {self.next_step}" if self.next_step else ""
+        return "\n".join(filter(None, (self.what, self.excerpt, next_step)))
 
 
 class UsageError(TareError):
@@ -50,7 +60,23 @@ class ConnectionFailed(TareError):
 
 
 class StatementFailed(TareError):
-    """The DBMS refused the statement or failed while running it."""
+    """The DBMS refused the statement or failed while running it.
+
+    ``offset`` counts the characters before the mistake in the statement; None where the DBMS shows no place.
+    ``may_pass``: the same statement may succeed when it is run again."""
+
+    def __init__(
+        self,
+        what: str,
+        next_step: str = "",
+        *,
+        code: str = "",
+        offset: int | None = None,
+        may_pass: bool = True,
+    ) -> None:
+        super().__init__(what, next_step, code=code)
+        self.offset = offset
+        self.may_pass = may_pass
 
 
 class QueryTimeout(TareError):

@@ -18,13 +18,14 @@ from typing import Any
 
 import duckdb
 
+from tare.dbms.duckdb.failures import failure
 from tare.dbms.duckdb.plan import tree
 from tare.dbms.duckdb.values import is_beyond_python, rows_of, single_precision
 from tare.dbms.embedded.engine import Engine, Explained, Facts, Result, Row, forgotten
 from tare.dbms.embedded.holders import holders
 from tare.dbms.planned import Planned, planned_here
 from tare.dbms.statement import may_be_measured
-from tare.errors import BadStatement, ConnectionFailed, StatementFailed, TareError, WriteRefused
+from tare.errors import BadStatement, ConnectionFailed
 
 _SETTINGS = (
     "threads", "external_threads", "memory_limit", "temp_directory", "max_temp_directory_size",
@@ -53,6 +54,7 @@ def engine() -> Engine:
 
 @dataclass(frozen=True, slots=True)
 class _Statement:
+    text: str  # as it was given
     sql: str
     prepared: str | None  # what executes it; None where DuckDB prepares no such statement
     counts: bool  # its result is a number of rows
@@ -108,9 +110,9 @@ class DuckDBEngine(Engine):
             raise BadStatement(
                 f"the statement ({kind}) may change data", "give --allow-writes if it is meant to"
             )
-        prepared = self._prepared(number, statement.query)
+        prepared = self._prepared(number, statement.query, sql)
         stays = prepared is not None and self._stays(kind, statement.query)
-        self._statements[number] = _Statement(statement.query, prepared, kind in _COUNTS, stays)
+        self._statements[number] = _Statement(sql, statement.query, prepared, kind in _COUNTS, stays)
         return "" if prepared else f"DuckDB prepares no statement of this kind ({kind})"
 
     def execute(self, number: int) -> Result:
@@ -138,7 +140,7 @@ class DuckDBEngine(Engine):
         return Explained(tree=tree(plans), text="\n".join(str(row[1]) for row in text))
 
     def run(self, sql: str) -> None:
-        self._rows(sql)
+        self._rows(sql, sql)
 
     def repeat(self, sql: str) -> None:
         parsed = self._parsed(sql)
@@ -158,7 +160,7 @@ class DuckDBEngine(Engine):
             self._rows("ROLLBACK")
         except duckdb.Error as error:
             self._rows("ROLLBACK")
-            raise _failure(error) from None
+            raise failure(error) from None
         else:
             self._rows("COMMIT")
 
@@ -201,7 +203,7 @@ class DuckDBEngine(Engine):
             cursor = self._open.execute(sql)
             rows = cursor.fetchall()
         except duckdb.Error as error:
-            raise _failure(error) from None
+            raise failure(error, statement.text) from None
         if statement.counts and len(rows) == 1 and len(rows[0]) == 1 and isinstance(rows[0][0], int):
             return Result(rows[0][0], [], planned)
         return Result(
@@ -213,7 +215,7 @@ class DuckDBEngine(Engine):
         try:
             relation = self._open.sql(sql)
         except duckdb.Error as error:
-            raise _failure(error) from None
+            raise failure(error) from None
         assert relation is not None
         late = partial(self._late, relation)
         return Result(len(relation), [], planned, single_precision(relation.types), late)
@@ -222,7 +224,7 @@ class DuckDBEngine(Engine):
         try:
             return rows_of(relation)
         except duckdb.Error as error:
-            raise _failure(error) from None
+            raise failure(error) from None
 
     def _stays(self, kind: str, query: str) -> bool:
         """Whether a statement returns what Python cannot hold. DuckDB describes queries without running them, and
@@ -236,11 +238,12 @@ class DuckDBEngine(Engine):
         assert self._connection is not None
         return self._connection
 
-    def _rows(self, sql: str) -> list[Any]:
+    def _rows(self, sql: str, about: str = "") -> list[Any]:
+        """`about`: the user's text that an error is about, if it is."""
         try:
             return self._open.execute(sql).fetchall()
         except duckdb.Error as error:
-            raise _failure(error) from None
+            raise failure(error, about) from None
 
     def _only(self, sql: str) -> Any:
         """The one statement in the text."""
@@ -259,18 +262,18 @@ class DuckDBEngine(Engine):
         try:
             return self._open.extract_statements(sql)
         except duckdb.Error as error:
-            raise _failure(error) from None
+            raise failure(error, sql) from None
 
-    def _prepared(self, number: int, sql: str) -> str | None:
+    def _prepared(self, number: int, sql: str, about: str) -> str | None:
         """The statement to execute; None for all but queries and DML, which DuckDB does not prepare."""
         try:
             self._open.execute(f"PREPARE tare_{number} AS {sql}")
         except duckdb.ParserException as error:
             if "not a preparable statement" in str(error):
                 return None
-            raise _failure(error) from None
+            raise failure(error, about) from None
         except duckdb.Error as error:
-            raise _failure(error) from None
+            raise failure(error, about) from None
         return f"EXECUTE tare_{number}"
 
 
@@ -284,14 +287,3 @@ def _without_pattern(file: str) -> Iterator[str]:
         plain = Path(folder) / "rows.csv"
         plain.symlink_to(file)
         yield str(plain)
-
-
-def _failure(error: duckdb.Error) -> TareError:
-    message = str(error).strip()
-    if "read-only" in message:
-        return WriteRefused(
-            f"the statement would change data: {message}", "give --allow-writes if it is meant to"
-        )
-    return StatementFailed(
-        f"DuckDB refused the statement: {message}", "correct the statement; SHOW TABLES lists the tables"
-    )

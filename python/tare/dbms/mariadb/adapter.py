@@ -3,27 +3,20 @@
 from __future__ import annotations
 
 import math
+from contextlib import suppress
 from importlib import import_module
 from typing import Any
 
 from tare.dbms.base import Adapter
+from tare.dbms.mariadb import failures
 from tare.dbms.mariadb.session import MariaDBSession
 from tare.dbms.url import Url, parse, redacted, scrubbed
 from tare.errors import ConnectionFailed, MissingDriver, UsageError
 
 _MULTI_STATEMENTS = 1 << 16  # for set-up statements; measured ones go through PREPARE, which takes one
 
-_ADVICE = {
-    1044: "give the user a right to this database, or name another",
-    1045: "check the user and the password in the URL",
-    1049: "check the database's name; SHOW DATABASES lists them",
-    1040: "close other connections or raise max_connections",
-    1698: "connect as the operating system's user of that name, or with a user that has a password",
-    2002: "start the server, or check host, port and socket; `tare server start mariadb` gives one",
-    2003: "start the server, or check host and port; `tare server start mariadb` gives one",
-    2005: "check the host's name",
-    2013: "check host, port and firewall, or allow a longer connection time-out",
-}
+_TLS_FILES = ("ssl_ca", "ssl_cert", "ssl_key")
+_SWITCHES = {"true": True, "false": False, "1": True, "0": False}
 
 
 class MariaDB(Adapter):
@@ -45,7 +38,8 @@ class MariaDB(Adapter):
             # Raised outside the handler, apart from the driver's own exception.
             raise ConnectionFailed(
                 f"cannot connect to {redacted(url)}: {message}",
-                _ADVICE.get(number, "check the URL and the server's log"),
+                _next_step(driver, arguments, number),
+                code=str(number),
             )
 
         return MariaDBSession(
@@ -59,6 +53,15 @@ class MariaDB(Adapter):
         )
 
 
+def _next_step(driver: Any, arguments: dict[str, Any], number: int) -> str:
+    """A user who must use TLS is refused like one with a wrong password: another attempt tells them apart."""
+    if number == failures.ACCESS_DENIED and "ssl" not in arguments:
+        with suppress(driver.Error):
+            driver.connect(**arguments, ssl=True).close()
+            return failures.TLS_NEEDED
+    return failures.CONNECTIONS.get(number, failures.CONNECTION_ELSE)
+
+
 def _driver() -> Any:
     try:
         return import_module("mariadb")
@@ -70,9 +73,12 @@ def _driver() -> Any:
 
 
 def _arguments(parts: Url, url: str, timeout_s: float) -> dict[str, Any]:
-    unknown = set(parts.parameters) - {"socket", "unix_socket"}
-    if unknown:
-        raise UsageError(f"{redacted(url)} has a parameter that is not known", "only socket=/path is known")
+    known = {"socket", "unix_socket", "ssl", "ssl_verify_cert", *_TLS_FILES}
+    if set(parts.parameters) - known:
+        raise UsageError(
+            f"{redacted(url)} has a parameter that is not known",
+            f"known are socket=/PATH, ssl=true, ssl_verify_cert=true and {', '.join(_TLS_FILES)}=/PATH",
+        )
     socket = parts.parameters.get("socket") or parts.parameters.get("unix_socket")
     # The client library takes "localhost" for a socket even where a port is given.
     host = "127.0.0.1" if parts.host == "localhost" and parts.port else parts.host
@@ -83,8 +89,18 @@ def _arguments(parts: Url, url: str, timeout_s: float) -> dict[str, Any]:
         "password": parts.password,
         "database": parts.database,
         "unix_socket": socket,
+        **{name: parts.parameters.get(name) for name in _TLS_FILES},
+        **{name: _switch(parts, url, name) for name in ("ssl", "ssl_verify_cert")},
     }
     return {key: value for key, value in given.items() if value is not None} | {
         "connect_timeout": max(1, math.ceil(timeout_s)),
         "autocommit": True,
     }
+
+
+def _switch(parts: Url, url: str, name: str) -> bool | None:
+    """True for `?ssl=true`; None for false, which is the client library's default."""
+    value = parts.parameters.get(name, "false").lower()
+    if value not in _SWITCHES:
+        raise UsageError(f"{redacted(url)}: {name} is neither true nor false", f"write ?{name}=true")
+    return _SWITCHES[value] or None

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 from tare.dbms import local
 from tare.dbms.base import BufferResidency, Fetched, Leader, Plan, PlanNode, Prepared, Role, Server, Session
 from tare.dbms.loading import loading
-from tare.dbms.mariadb import caches, load, plan, roles, settings, waits, wire
+from tare.dbms.mariadb import caches, failures, load, plan, roles, settings, waits, wire
 from tare.dbms.mariadb.wire import Wire
 from tare.dbms.patience import Patience, Wait
 from tare.dbms.statement import first_word, may_be_measured
@@ -105,8 +105,10 @@ class MariaDBSession(Session):
 
     def _connect(self) -> None:
         self._wire = Wire(self._driver, self._opened, self._password)
+        self._wire.allow_writes = self._allow_writes
         self._own: Wire | None = None
         self._leader: Leader | None = None
+        self._wire.limit(None)
         if not self._allow_writes:
             self._wire.query("SET SESSION TRANSACTION READ ONLY")
         for name, value in self._wire.query("SHOW SESSION VARIABLES LIKE 'query_cache_type'"):
@@ -119,7 +121,15 @@ class MariaDBSession(Session):
         """A second connection of the same user, for Tare's own work: what set-up has set in the first does not reach
         it. It is opened when it is first needed, and then rests: never opened or closed by a clocked run."""
         if self._own is None:
-            self._own = Wire(self._driver, self._opened, self._password)
+            try:
+                self._own = Wire(self._driver, self._opened, self._password)
+            except ConnectionFailed as error:
+                if error.code == str(failures.TOO_MANY):
+                    error.what += (
+                        f"; max_connections is {self.value('SELECT @@max_connections')}, and Tare needs two"
+                    )
+                raise
+            self._own.limit(None)
         return self._own
 
     @property
@@ -204,8 +214,8 @@ class MariaDBSession(Session):
         if first_word(sql) not in _EXPLAINED:
             self.prepare(sql).close()  # still an error if the statement is at fault
             return Plan(PlanNode("Utility Statement"), "the server explains no such statement")
-        shown = self._explained(f"EXPLAIN FORMAT=JSON {sql}")
-        lines = self._explained(f"EXPLAIN {sql}")
+        shown = self._explained("EXPLAIN FORMAT=JSON", sql)
+        lines = self._explained("EXPLAIN", sql)
         text = "\n".join("  ".join("-" if cell is None else str(cell) for cell in line) for line in lines)
         return Plan(root=plan.parsed(shown[0][0]), text=text)
 
@@ -257,10 +267,10 @@ class MariaDBSession(Session):
             "(SET GLOBAL local_infile = ON lets it)"
         )
 
-    def _explained(self, sql: str) -> list[tuple[Any, ...]]:
+    def _explained(self, how: str, sql: str) -> list[tuple[Any, ...]]:
         """Through PREPARE: the server then refuses a second statement behind the first."""
         name = next(self._names)
-        self._wire.prepare(name, sql)
+        self._wire.prepare(name, f"{how} {sql}", sql)
         try:
             return self._wire.query(f"EXECUTE {name}")
         finally:

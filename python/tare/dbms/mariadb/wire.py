@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import math
 import os
-import re
 import socket
 import time
 from collections.abc import Callable, Sequence
@@ -20,29 +19,17 @@ from concurrent.futures import TimeoutError as WaitTimeout
 from contextlib import suppress
 from typing import Any
 
+from tare.dbms.mariadb import failures
 from tare.dbms.patience import Patience
 from tare.dbms.url import scrubbed
-from tare.errors import (
-    BadStatement,
-    ConnectionFailed,
-    QueryTimeout,
-    ServerLost,
-    StatementFailed,
-    TareError,
-    WriteRefused,
-)
+from tare.errors import ConnectionFailed, QueryTimeout, ServerLost, StatementFailed, TareError
 
 GRACE_S = 2.0  # how much longer than the server the client waits before it kills the query
 CANCEL_S = 5.0  # how long a killed query may take to stop
 OWN_S = 30.0  # how long a statement of our own (EXPLAIN, settings, …) may take: then the server is frozen
 
-_LOST = frozenset({2006, 2013, 2055, 1053, 1077, 1079, 1927})
-_TIMED_OUT = frozenset({1969, 3024})  # max_statement_time, max_execution_time
-_INTERRUPTED = 1317
-_READ_ONLY = frozenset({1792, 1290, 1836})
-_SYNTAX = 1064
 _NOT_CONNECTED = "not connected"  # the driver's own, of a connection that was cut
-_NEAR = re.compile(r"near '(.*)' at line \d+$", re.DOTALL)
+_UNKNOWN_S = math.nan  # of a limit; no other limit equals it
 
 
 class Wire:
@@ -57,10 +44,12 @@ class Wire:
         self._stuck = False
         self._caller = ThreadPoolExecutor(max_workers=1, thread_name_prefix="tare-mariadb")
         self._caller.submit(int).result()  # the thread is there before the first clock
-        self._limit_s: float | None = None
         self._replaced = False
         self.patience: Patience | None = None  # without it, a server that does not answer for OWN_S is lost
+        self.allow_writes = False  # a refused change is then the server's doing
         self.is_mariadb = "mariadb" in str(self._connection.server_info).lower()
+        # The user's account or the server's configuration may set one (MySQL's oldest versions have no such setting).
+        self._limit_s: float | None = _UNKNOWN_S if self.is_mariadb else None
 
     @property
     def id(self) -> int:
@@ -74,6 +63,7 @@ class Wire:
     def script(self, sql: str) -> None:
         """One or more statements, split by the server; results are thrown away."""
         self.limit(None)
+        self._limit_s = _UNKNOWN_S if self.is_mariadb else None
         running = self._submit(self._script, sql)
         if self.patience is not None:
             self._watch(running, self.patience, may_work_on=True)
@@ -87,11 +77,12 @@ class Wire:
         """One INSERT for many rows; how many it took."""
         return int(self._answer(self._submit(self._change_many, sql, rows), None, sql))
 
-    def prepare(self, name: str, sql: str) -> None:
-        """The text travels in hexadecimal: nothing in it needs quoting, and several are refused."""
+    def prepare(self, name: str, sql: str, about: str | None = None) -> None:
+        """The text travels in hexadecimal: nothing in it needs quoting, and several are refused. `about`: the user's
+        text, if `sql` is more than that."""
         self.limit(None)
         self.query(f"SET @tare_statement = CONVERT(x'{sql.encode().hex()}' USING utf8mb4)")
-        self._own(f"PREPARE {name} FROM @tare_statement", sql)
+        self._own(f"PREPARE {name} FROM @tare_statement", sql if about is None else about)
 
     def limit(self, timeout_s: float | None) -> None:
         """Sets the server's own limit for what is run next, if it is another one; None lifts it."""
@@ -108,7 +99,7 @@ class Wire:
             )
         running = self._submit(self._execute, sql, timeout_s)
         try:
-            return self._answer(running, None if timeout_s is None else timeout_s + GRACE_S, "", timeout_s)
+            return self._answer(running, None if timeout_s is None else timeout_s + GRACE_S, sql, timeout_s)
         except WaitTimeout:
             pass
         self._kill()
@@ -139,7 +130,7 @@ class Wire:
 
     def _submit(self, call: Callable[..., Any], *arguments: Any) -> Future[Any]:
         if self._replaced or self._stuck:
-            raise _gone("the connection was given up before")
+            raise failures.of_lost("the connection was given up before")
         return self._caller.submit(call, *arguments)
 
     def _answer(
@@ -229,47 +220,18 @@ class Wire:
     def _failure(self, error: Any, timeout_s: float | None, sql: str) -> TareError:
         message = scrubbed(str(error).strip(), self._password)
         number = getattr(error, "errno", 0)
-        if number in _LOST or _NOT_CONNECTED in message:
-            return _gone(f"{message} [{number}]")
-        if number in _TIMED_OUT:
+        if number in failures.LOST or _NOT_CONNECTED in message:
+            return failures.of_lost(f"{message} [{number}]")
+        if number in failures.TIMED_OUT:
             return _timed_out(timeout_s)
-        if number in _READ_ONLY:
-            return WriteRefused(
-                f"the statement would change data: {message}", "give --allow-writes if it is meant to"
-            )
-        if number == _SYNTAX and _starts_after_semicolon(message, sql):
-            return BadStatement(
-                "the SQL holds several statements",
-                "give one statement at a time; put set-up statements into --setup or --prepare",
-            )
-        if number == _INTERRUPTED:
-            return StatementFailed(f"the query was killed by another: {message}", "see who kills queries")
-        return StatementFailed(
-            f"the server refused the statement: {message} [{number}]",
-            "correct the statement, or the session's database and rights",
-        )
+        return failures.of_statement(message, number, sql, allow_writes=self.allow_writes)
 
 
 def not_answered() -> ServerLost:
     """To be raised for a server that has been silent for OWN_S."""
-    return _gone(f"no answer for {OWN_S:g} s")
-
-
-def _gone(how: str) -> ServerLost:
-    return ServerLost(
-        f"the connection to the server was lost: {how}",
-        "look at the end of the server's log; samples taken so far are kept",
-    )
+    return failures.of_lost(f"no answer for {OWN_S:g} s")
 
 
 def _timed_out(timeout_s: float | None) -> QueryTimeout:
     shown = f"its time-out of {timeout_s:g} s" if timeout_s else "the server's time-out"
     return QueryTimeout(f"the query ran longer than {shown} and was ended", "allow more time with --timeout")
-
-
-def _starts_after_semicolon(message: str, sql: str) -> bool:
-    """The server shows the text from where it stopped reading (80 characters at most)."""
-    near = _NEAR.search(message)
-    if not near or not near.group(1):
-        return False
-    return sql[: sql.rfind(near.group(1)[:60])].rstrip().endswith(";")

@@ -26,7 +26,8 @@ from tare.dbms.base import BufferResidency, Fetched, Leader, Plan, PlanNode, Pre
 from tare.dbms.loading import loading
 from tare.dbms.patience import Patience, Wait
 from tare.dbms.planned import Planned
-from tare.dbms.postgresql import caches, plan, roles, settings, waits, wire
+from tare.dbms.postgresql import caches, plan, refusals, roles, settings, waits, wire
+from tare.dbms.postgresql.pooling import check_pooling
 from tare.dbms.postgresql.values import rows_of, single_precision
 from tare.dbms.postgresql.wire import Wire
 from tare.dbms.statement import first_word, may_be_measured
@@ -142,15 +143,21 @@ class PostgreSQLSession(Session):
     # Connection ---------------------------------------------------------
     def _connect(self) -> None:
         self._wire = Wire(self._opened(), self._password)
+        self._wire.allow_writes = self._allow_writes
         self._own: Wire | None = None
         self._leader: Leader | None = None
         self._postmaster: int | None = None
+        try:
+            check_pooling(self._wire, lambda: Wire(self._opened(), self._password))
+        except TareError:
+            self._wire.close()
+            raise
         if not self._allow_writes:
             self._wire.script("SET default_transaction_read_only = on")
         if self.version_number >= CLIENT_CHECKED:  # if we are killed, our query does not run on for ever
             self._wire.script(f"SET client_connection_check_interval = '{CLIENT_CHECK_S}s'")
         self._wire.query(settings.NEVER_IDLE)
-        self._pid = int(str(self.value("SELECT pg_catalog.pg_backend_pid()")))
+        self._pid = self._wire.backend_pid()
         self._wire.patience = self.patience
 
     @property
@@ -158,7 +165,7 @@ class PostgreSQLSession(Session):
         """A second connection of the same user, for Tare's own work: what set-up or the user's role has set does not
         reach it. It is opened when it is first needed, and then rests: never opened or closed by a clocked run."""
         if self._own is None:
-            self._own = Wire(self._opened(), self._password)
+            self._own = Wire(self._opened_again(), self._password)
             self._own.script(settings.NEUTRAL)
             self._own.query(settings.NEVER_IDLE)
         return self._own
@@ -168,6 +175,15 @@ class PostgreSQLSession(Session):
         """Process ids of the backends that serve this session, with that of `own` if it is open."""
         own = () if self._own is None else (self._own.connection.info.backend_pid,)
         return (self._pid, *own)
+
+    def _opened_again(self) -> psycopg.Connection[tuple[object, ...]]:
+        """The first connection, where there is no room for a second, knows how many there may be."""
+        try:
+            return self._opened()
+        except ConnectionFailed as error:
+            if error.code == refusals.TOO_MANY:
+                error.what += f"; max_connections is {self.value('SHOW max_connections')}, and Tare needs two"
+            raise
 
     def _look_at_wait(self, elapsed_s: float) -> Wait:
         if elapsed_s >= wire.OWN_S and self._leader is not None and local.is_stopped(self._pid):

@@ -14,15 +14,16 @@ import time
 from collections.abc import Callable, Iterable
 
 import psycopg
-from psycopg.pq import ConnStatus, DiagnosticField, ExecStatus
+from psycopg.pq import ConnStatus, ExecStatus
 from psycopg.pq.abc import PGresult
 
 from tare.dbms.patience import Patience
 from tare.dbms.planned import Planned
+from tare.dbms.postgresql import failures
 from tare.dbms.postgresql.two_parts import DeadlinePassed, TwoParts
 from tare.dbms.postgresql.values import rows_of
 from tare.dbms.url import scrubbed
-from tare.errors import BadStatement, QueryTimeout, ServerLost, StatementFailed, TareError, WriteRefused
+from tare.errors import QueryTimeout, ServerLost, StatementFailed, TareError
 
 GRACE_S = 2.0  # how much longer than the server the client waits before it cancels by itself
 CANCEL_S = 5.0  # how long a cancelled statement may take to stop
@@ -30,9 +31,6 @@ OWN_S = 30.0  # how long a statement of our own (EXPLAIN, settings, …) may tak
 _ENCRYPTED = "the connection is encrypted, and its messages can only be sent all at once"
 
 _FAILURES = (ExecStatus.FATAL_ERROR, ExecStatus.BAD_RESPONSE, ExecStatus.NONFATAL_ERROR)
-_LOST = ("57P01", "57P02", "57P03", "57P05", "08000", "08001", "08003", "08004", "08006")
-_READ_ONLY = "25006"
-_CANCELED = "57014"
 
 logging.getLogger("psycopg").setLevel(logging.ERROR)
 
@@ -45,6 +43,7 @@ class Wire:
         self._statement_timeout_ms: int | None = None  # unknown: of the user's role, or what a script has set
         self._replaced = False
         self.patience: Patience | None = None  # without it, a server that does not answer for OWN_S is lost
+        self.allow_writes = False  # a refused change is then the server's doing
         is_plain = not (self._pgconn.ssl_in_use or self._pgconn.used_gssapi)
         self._two_parts = TwoParts(self._pgconn) if is_plain else None
 
@@ -57,10 +56,21 @@ class Wire:
     def connection(self) -> psycopg.Connection[tuple[object, ...]]:
         return self._connection
 
+    def backend_pid(self) -> int:
+        """The server's process that serves this connection now. Changes nothing in its session."""
+        sql = b"SELECT pg_catalog.pg_backend_pid()"
+        result = self._round_trip(lambda: self._pgconn.send_query_params(sql, []), None, OWN_S)
+        return int(result.get_value(0, 0) or b"0")
+
     def query(self, sql: str) -> list[tuple[object, ...]]:
         """One statement of our own, all its rows. Several in `sql` are refused by the server."""
         self.limit(None)
-        return list(rows_of(self._own(lambda: self._pgconn.send_query_params(sql.encode(), []))))
+        try:
+            result = self._own(lambda: self._pgconn.send_query_params(sql.encode(), []))
+        except StatementFailed as error:
+            error.offset = None  # in our text, not in the user's
+            raise
+        return list(rows_of(result))
 
     def script(self, sql: str) -> None:
         """One or more statements, split by the server; results are thrown away."""
@@ -141,7 +151,8 @@ class Wire:
         may_work_on: bool = False,
     ) -> PGresult:
         limit_s = lost_after_s if timeout_s is None else timeout_s + GRACE_S
-        deadline = None if limit_s is None else time.monotonic() + limit_s
+        began = time.monotonic()
+        deadline = None if limit_s is None else began + limit_s
         try:
             send()
             self._flush(deadline)
@@ -157,7 +168,7 @@ class Wire:
             self._abandon()
             raise
         if result.status in _FAILURES:
-            raise self._failure(result, timeout_s)
+            raise self._failure(result, timeout_s, time.monotonic() - began)
         return result
 
     def _flush(self, deadline: float | None) -> None:
@@ -242,53 +253,26 @@ class Wire:
             return False
         return True
 
-    def _broken(self, message: str) -> TareError:
-        return _lost(scrubbed(message.strip(), self._password))
+    def _broken(self, message: str, state: str = "") -> TareError:
+        return failures.of_lost(scrubbed(message.strip(), self._password), state)
 
-    def _failure(self, result: PGresult, timeout_s: float | None) -> TareError:
-        state = (result.error_field(DiagnosticField.SQLSTATE) or b"").decode()
-        message = (result.error_field(DiagnosticField.MESSAGE_PRIMARY) or result.error_message or b"").decode(
-            errors="replace"
-        )
-        message = scrubbed(message.strip(), self._password)
-        if self._pgconn.status == ConnStatus.BAD or state in _LOST:
-            return self._broken(message or "the server closed the connection")
-        if state == _READ_ONLY:
-            return WriteRefused(
-                f"the statement would change data: {message}",
-                "give --allow-writes if it is meant to",
-            )
-        if state == _CANCELED and timeout_s is not None:
+    def _failure(self, result: PGresult, timeout_s: float | None, elapsed_s: float) -> TareError:
+        """The server's own limit cannot have ended what took less: then another has cancelled it."""
+        found = failures.diagnosis(result, self._password)
+        is_lost = found.state in failures.LOST or found.state.startswith("08")
+        if self._pgconn.status == ConnStatus.BAD or is_lost:
+            return self._broken(found.message or "the server closed the connection", found.state)
+        if found.state == failures.CANCELLED and timeout_s is not None and elapsed_s >= timeout_s:
             return QueryTimeout(
                 f"the query ran longer than its time-out of {timeout_s:g} s and was cancelled",
                 "allow more time with --timeout",
             )
-        if state == "42601" and result.error_field(DiagnosticField.SOURCE_FUNCTION) == b"exec_parse_message":
-            return BadStatement(  # the one syntax error that is not the parser's own
-                "the SQL holds several statements",
-                "give one statement at a time; put set-up statements into --setup or --prepare",
-            )
-        detail = (result.error_field(DiagnosticField.MESSAGE_DETAIL) or b"").decode(errors="replace")
-        context = (result.error_field(DiagnosticField.CONTEXT) or b"").decode(errors="replace")
-        if context.startswith("COPY "):  # the line
-            detail = f"{detail}; {context}" if detail else context
-        hint = (result.error_field(DiagnosticField.MESSAGE_HINT) or b"").decode(errors="replace")
-        return StatementFailed(
-            f"PostgreSQL refused the statement: {message}{f' ({detail})' if detail else ''} [{state}]",
-            hint or "correct the statement, or the session's database and rights",
-        )
+        return failures.of_statement(found, allow_writes=self.allow_writes)
 
 
 def not_answered() -> ServerLost:
     """To be raised for a server that has been silent for OWN_S."""
-    return _lost(f"no answer for {OWN_S:g} s")
-
-
-def _lost(how: str) -> ServerLost:
-    return ServerLost(
-        f"the connection to the PostgreSQL server was lost: {how}",
-        "look at the end of the server's log; samples taken so far are kept",
-    )
+    return failures.of_lost(f"no answer for {OWN_S:g} s")
 
 
 def _await(poller: select.poll, patience: Patience, began: float, may_work_on: bool) -> None:

@@ -177,9 +177,9 @@ class SQLiteEngine(Engine):
             raise self._failure(error) from None
         return Result(max(0, cursor.rowcount) if cursor.description is None else len(rows), rows, planned)
 
-    def _failure(self, error: sqlite3.Error) -> TareError:
+    def _failure(self, error: sqlite3.Error, sql: str = "") -> TareError:
         if not is_busy(error):
-            return failure(error)
+            return failure(error, sql=sql)
         files = [str(file) for _, _, file in self._open.execute("PRAGMA database_list") if file]
         return failure(error, holders(files + [f"{file}-shm" for file in files]))
 
@@ -194,7 +194,7 @@ class SQLiteEngine(Engine):
         try:
             program = self._open.execute(f"EXPLAIN {self._fresh()} {sql}").fetchall()
         except sqlite3.Error as error:
-            raise self._failure(error) from None
+            raise self._failure(error, sql) from None
         finally:
             self._open.text_factory = str
         return any(
@@ -213,8 +213,8 @@ class SQLiteEngine(Engine):
             self._open.execute(sql)
         except sqlite3.OperationalError as error:
             if getattr(error, "sqlite_errorcode", None) != sqlite3.SQLITE_INTERRUPT:
-                raise self._failure(error) from None
+                raise self._failure(error, sql) from None
         except sqlite3.Error as error:
-            raise self._failure(error) from None
+            raise self._failure(error, sql) from None
         finally:
             self._open.set_progress_handler(None, 0)
