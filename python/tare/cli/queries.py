@@ -10,6 +10,7 @@ from pathlib import Path
 
 from tare.errors import BadStatement, UsageError
 from tare.measure.query import Query, expand, scan
+from tare.measure.source import Source
 
 STDIN = Path("-")
 
@@ -108,7 +109,7 @@ def _of_file(path: Path, *, whole_path: bool) -> Query:
     where = "standard input" if path == STDIN else str(path)
     _refuse_client_commands(text, where)
     name = "stdin" if path == STDIN else str(path) if whole_path else path.stem
-    return Query(name, _statement(text, where))
+    return Query(name, _statement(text, where), source=Source(where, text))
 
 
 def _refuse_client_commands(text: str, where: str) -> None:

@@ -167,7 +167,8 @@ class QatCs:
                 qe = self._recorded(walk, qatc, number, qe)
                 if qe.outcome is not Outcome.FAILED:
                     return qe
-                failure = StatementFailed(qe.error or "the statement failed")
+                next_step = qe.failure.next_step if qe.failure else ""
+                failure = StatementFailed(qe.error or "the statement failed", next_step)
                 self._rigs.with_rig(lambda rig: rig.session.explain("SELECT 1"))  # does the server answer?
             lost = self._rigs.opened != opened
             if failures == MAX_TRIES and lost:

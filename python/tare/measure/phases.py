@@ -9,7 +9,8 @@ from dataclasses import dataclass
 
 from tare.dbms.base import Session
 from tare.dbms.redaction import redacted_text
-from tare.errors import BadStatement, ServerLost, TareError
+from tare.errors import BadStatement, ServerLost, StatementFailed, TareError
+from tare.measure.source import excerpt
 
 _LOCAL = re.compile(r"\bLOCAL\b", re.IGNORECASE)
 
@@ -70,7 +71,13 @@ def _run_sql(run: Callable[[str], None], name: str, text: str) -> None:
     except ServerLost:
         raise  # the caller connects anew
     except TareError as error:
-        raise TareError(redacted_text(f"--{name} {text!r} failed: {error.what}"), error.next_step) from error
+        offset = error.offset if isinstance(error, StatementFailed) else None
+        raise TareError(
+            redacted_text(f"--{name} {text!r} failed: {error.what}"),
+            error.next_step,
+            code=error.code,
+            excerpt="" if offset is None else excerpt(text, offset),
+        ) from error
 
 
 class SessionState:

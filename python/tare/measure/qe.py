@@ -150,7 +150,7 @@ def _read(rig: Rig, prepared: Prepared, timeout_s: float | None, clocked: Clocke
         except BadStatement:
             raise  # a change that the DBMS refused: the request is at fault, not the run
         except TareError as error:
-            failure = error
+            failure = error.with_traceback(None)  # its frames hold the connection's buffers
         clock_2 = time.monotonic_ns()
         timeline_at_clock_2 = rig.timeline()
         machine_2 = probe.machine()
@@ -273,6 +273,7 @@ def _record(
         audit=rig.auditor.judge(rig, readings.clock_1, readings.clock_2, processes) if rig.auditor else None,
         phases=_phases(readings, planning_inside, resources.cpu_ns),
         answer=answer,
+        failure=readings.error,
     )
 
 

@@ -7,7 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal, InvalidOperation
 
-from tare.errors import UsageError
+from tare.errors import StatementFailed, UsageError
+from tare.measure.source import Source, excerpt, line_and_column, offset_in_template
 
 MOST_VALUES = 10_000
 """Of one parameter: more is a slip of the pen."""
@@ -20,6 +21,32 @@ class Query:
     name: str
     sql: str
     parameters: Mapping[str, str] = field(default_factory=dict)
+    source: Source | None = None  # None: given on the command line
+
+    def place(self, offset: int | None) -> str:
+        """What names the statement in a message, with the place of its mistake if that is known."""
+        if offset is None:
+            return self.name
+        if self.source is not None:
+            where = self.source.place(offset_in_template(self.source.text, self.parameters, offset))
+            filled = ", ".join(f"{name}={value}" for name, value in self.parameters.items())
+            return f"{where} [{filled}]" if filled else where
+        if "\n" not in self.sql.strip():
+            return self.name
+        line, column = line_and_column(self.sql, offset)
+        return f"{self.name}, line {line}, column {column}"
+
+    def failed(self, error: StatementFailed) -> StatementFailed:
+        """The same error with the statement's name and place in front, and the line that it is about."""
+        failure = StatementFailed(
+            f"{self.place(error.offset)}: {error.what}",
+            error.next_step,
+            code=error.code,
+            offset=error.offset,
+            may_pass=error.may_pass,
+        )
+        failure.excerpt = "" if error.offset is None else excerpt(self.sql, error.offset)
+        return failure
 
 
 def scan(name: str, low: str, high: str, step: str = "1") -> tuple[str, list[str]]:
@@ -61,7 +88,9 @@ def expand(queries: Sequence[Query], parameters: Sequence[tuple[str, list[str]]]
             for name, value in chosen.items():
                 sql = sql.replace("{" + name + "}", value)
             label = ", ".join(f"{name}={value}" for name, value in chosen.items())
-            expanded.append(Query(f"{query.name} [{label}]" if label else query.name, sql, chosen))
+            expanded.append(
+                Query(f"{query.name} [{label}]" if label else query.name, sql, chosen, query.source)
+            )
     unused = [name for name, _ in parameters if not any("{" + name + "}" in query.sql for query in queries)]
     if unused:
         raise UsageError(

@@ -8,6 +8,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from tare.dbms.base import Role
+from tare.errors import TareError
 from tare.measure.lacks import Lack
 
 if TYPE_CHECKING:
@@ -269,3 +270,4 @@ class QE:
     audit: Audit | None = None
     phases: Phases | None = None  # None where only the execution was clocked
     answer: AnswerCheck | None = None  # None where the execution returned none
+    failure: TareError | None = None  # what the DBMS raised; `error` is its message

@@ -24,6 +24,7 @@ from tare.measure.choices import Tier
 from tare.measure.differences import Life
 from tare.measure.helpers import Helpers
 from tare.measure.namespace import check_namespace
+from tare.measure.server_log import ServerLog
 from tare.measure.settle import settle
 
 if TYPE_CHECKING:
@@ -72,6 +73,7 @@ class Rig:
         self.renewed: Callable[[Session], None] = lambda session: None
         """Called with each further session, before it is used: what was set in the earlier one is gone."""
         self.helpers = Helpers()
+        self.server_log: ServerLog | None = None  # None for an engine in a process of ours
         self._connect = connect
         self._twins = twins or {}
         self._listener: ExitListener | None = None
@@ -165,6 +167,7 @@ class Rig:
                 "run Tare on the server's machine: it weighs processes, which it must see",
             )
         self._leader = leader
+        self.server_log = None if leader.whole_process else ServerLog(leader.pid)
         try:
             self._follower = self.probe.follow([leader.tid])
         except OSError as error:

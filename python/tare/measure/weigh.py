@@ -165,7 +165,10 @@ class Weigher:
                 self._queries[query].sql
             )  # some mistakes are found no earlier: a parameter left open
         except StatementFailed as error:
-            raise BadStatement(f"{self._queries[query].name}: {error.what}", error.next_step) from error
+            failure = self._queries[query].failed(error)
+            raise BadStatement(
+                failure.what, failure.next_step, code=failure.code, excerpt=failure.excerpt
+            ) from error
 
     def _open(self, query: int) -> None:
         asked = self._conditions
@@ -209,7 +212,7 @@ class Weigher:
         try:
             files = find_files(self._rig.session, self._rig.leader, execute)
         except StatementFailed as error:
-            raise StatementFailed(f"{sql.name}: {error.what}", error.next_step) from error
+            raise sql.failed(error) from error
         run_phase(self._rig.session, "conclude", asked.phases.conclude)
         return files
 
@@ -239,17 +242,27 @@ class Weigher:
             if qe.outcome is not Outcome.FAILED:
                 self._judge(query, qe)
                 return qe
-            failure = TareError(
-                f"{self._queries[query].name}: {qe.error}",
-                "run the statement by itself and mend what the DBMS names; the QEs so far are kept",
-            )
-            if not self.retained(query):
-                raise failure  # it has never worked: no use in trying again
+            failure = self._failure(query, qe)
+            if not self.retained(query) or (isinstance(failure, StatementFailed) and not failure.may_pass):
+                raise failure  # it has never worked, or does not work again: no use in another try
             self._mend(query, attempt, failure)
         raise ServerLost(
             f"{self._queries[query].name}: gave up after {MAX_TRIES} tries",
             "see the server's log; the QEs so far are kept",
         )
+
+    def _failure(self, query: int, qe: QE) -> TareError:
+        """What the DBMS raised, with the query's name; of a server that is lost, with what it wrote into its log."""
+        error = qe.failure
+        if isinstance(error, StatementFailed):
+            return self._queries[query].failed(error)
+        if isinstance(error, ServerLost):
+            lost = ServerLost(f"{self._queries[query].name}: {error.what}", error.next_step, code=error.code)
+            return self._quoted(lost)
+        return TareError(f"{self._queries[query].name}: {qe.error}", error.next_step if error else "")
+
+    def _quoted(self, error: ServerLost) -> ServerLost:
+        return self._rig.server_log.quoted(error) if self._rig.server_log else error
 
     def _attempt(self, query: int, warmup: bool) -> QE:
         asked, sql = self._conditions, self._queries[query]
@@ -277,7 +290,7 @@ class Weigher:
     def _mend(self, query: int, attempt: int, error: TareError) -> None:
         """Waits, doubling each time, and connects anew. The last failure is raised."""
         if attempt == MAX_TRIES:
-            raise error
+            raise self._quoted(error) if isinstance(error, ServerLost) and not error.excerpt else error
         pause = pause_s(attempt)
         self._observer.phase(
             self._queries[query], f"{error.what.splitlines()[0]}; try {attempt + 1} in {pause:.2g} s"
@@ -287,10 +300,11 @@ class Weigher:
             self._rig.reconnect()
         except (ConnectionFailed, ServerLost) as refused:
             if attempt + 1 == MAX_TRIES:
-                raise ServerLost(
+                lost = ServerLost(
                     f"the server went away and did not come back in {MAX_TRIES} tries: {refused.what}",
                     "start the server again; the QEs so far are kept",
-                ) from refused
+                )
+                raise self._quoted(lost) from refused
 
     def _judge(self, query: int, qe: QE) -> None:
         """The plan and the answer must be those of the Q@C's other QEs."""
