@@ -46,21 +46,26 @@ def deliver(weighed: Weighed, outputs: Outputs) -> None:
 
     result = weighed.result
     failure: TareError | None = None
+    stopped_by = weighed.stopped_by
+    # What stopped a run without a single time is all there is to print; files are written in any case.
+    prints = not isinstance(stopped_by, TareError) or any(one.outcome != "failed" for one in result.results)
     try:
-        deliver_forms(
-            story(result), result, outputs.given(), more={"csv": lambda: csv.render(result)}, always=True
-        )
+        if prints or any(outputs.given().values()):
+            more = {"csv": lambda: csv.render(result)}
+            deliver_forms(story(result), result, outputs.given(), more=more, always=prints)
     except TareError as error:
         failure = error
         print(f"tare: {error}", file=sys.stderr)
-    if isinstance(weighed.stopped_by, KeyboardInterrupt):
+    if isinstance(stopped_by, KeyboardInterrupt):
         print(
             "tare: interrupted: what was weighed so far was kept; machine settings are as they were",
             file=sys.stderr,
         )
-        raise typer.Exit(exit_code_of(weighed.stopped_by))
-    if isinstance(weighed.stopped_by, TareError):
-        print(f"tare: {weighed.stopped_by}", file=sys.stderr)
-        raise typer.Exit(weighed.stopped_by.exit_code)
+        raise typer.Exit(exit_code_of(stopped_by))
+    if isinstance(stopped_by, TareError):
+        if prints and not outputs.quiet and sys.stdout.isatty() and sys.stderr.isatty():
+            stopped_by = stopped_by.without_cause("the run ended early, as reported above")
+        print(f"tare: {stopped_by}", file=sys.stderr)
+        raise typer.Exit(stopped_by.exit_code)
     if failure is not None or any(query.outcome == "failed" for query in weighed.result.results):
         raise typer.Exit(1)

@@ -15,7 +15,7 @@ from tare.report import watch
 from tare.report.asked import Asked, Means
 from tare.report.comparison import compare_first_two
 from tare.report.query_result import query_result
-from tare.report.warnings import Caution, type_name
+from tare.report.warnings import Caution, RunsMissing, type_name
 
 
 def build_result(
@@ -48,7 +48,8 @@ def build_result(
         comparison = compare_first_two([q.name for q in queries], summed, asked.compare, asked.until)
     cautions: list[Caution] = list(watch.of_run(asked, means, cost, comparison))
     for query, own, qatc in zip(queries, of_query, summed, strict=True):
-        cautions += watch.of_query(query.name, own, qatc, asked, means, server)
+        found = watch.of_query(query.name, own, qatc, asked, means, server)
+        cautions += (caution for caution in found if not _is_the_end(caution, error))
     return document.RunResult(
         command=command,
         started_at=started_at,
@@ -72,6 +73,13 @@ def build_result(
             for caution in cautions
         ],
     )
+
+
+def _is_the_end(caution: Caution, error: str | None) -> bool:
+    """Whether the only failure among the runs is the one that ended them: the report names that already."""
+    if not isinstance(caution, RunsMissing) or error is None:
+        return False
+    return caution.timeouts == 0 and caution.failures == 1 and caution.last in error
 
 
 def _own_cost(summed: Sequence[QatC]) -> document.OwnCostResult:
