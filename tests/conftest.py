@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import os
 import signal
-import socket
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -17,6 +16,7 @@ from hypothesis import settings
 
 from tare.dbms.servers import start_mariadb, start_postgresql
 from tare.errors import ServerFailed
+from tests import servers
 from tests.servers import fill_server, make_duckdb, make_sqlite
 
 pytest_plugins = ("tests.ci.classes", "tests.ci.journal", "tests.ci.skips", "tests.ci.workers")
@@ -46,10 +46,7 @@ def tmp_path(tmp_path: Path) -> Path:
 @pytest.fixture(scope="session")
 def free_port() -> int:
     """A port of 127.0.0.1 on which nobody listens."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port
+    return servers.free_port()
 
 
 @pytest.fixture(scope="session")
@@ -63,10 +60,7 @@ def postgresql_url() -> Iterator[str]:
 @pytest.fixture(scope="session")
 def postgresql_tcp_url() -> Iterator[str]:
     """The same on 127.0.0.1, in a server of its own. No user in the URL: a test puts in one."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
-    with start_postgresql(version="18", port=port) as server:
+    with start_postgresql(version="18", port=servers.free_port()) as server:
         fill_server(server.url)
         yield server.url.replace("postgres@", "", 1)
 

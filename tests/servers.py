@@ -7,7 +7,11 @@
 
 from __future__ import annotations
 
+import os
+import shutil
+import socket
 import sqlite3
+import subprocess
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -70,6 +74,65 @@ def own_server(dbms: str) -> Iterator[RunningServer]:
         pytest.skip(f"no server here: {error.what}")
     with server:
         yield server
+
+
+def certificate(folder: Path) -> tuple[Path, Path]:
+    """A certificate for 127.0.0.1 that signs itself, and its key, which every user of the machine may read."""
+    paths = (folder / "server.crt", folder / "server.key")
+    command = [
+        "openssl",
+        "req",
+        "-x509",
+        "-newkey",
+        "rsa:2048",
+        "-nodes",
+        "-days",
+        "2",
+        "-subj",
+        "/CN=127.0.0.1",
+    ]
+    subprocess.run(
+        [*command, "-out", str(paths[0]), "-keyout", str(paths[1])], check=True, capture_output=True
+    )
+    return paths
+
+
+@contextmanager
+def pgbouncer(folder: Path, server_port: int, pool_mode: str) -> Iterator[str]:
+    """The URL of a pooler in front of a PostgreSQL server on 127.0.0.1. Skips the test where there is none."""
+    program = shutil.which("pgbouncer") or shutil.which("pgbouncer", path="/usr/sbin")
+    if program is None:
+        pytest.skip("no pgbouncer here (Debian: apt-get install pgbouncer)")
+    port = free_port()
+    file = folder / f"{pool_mode}.ini"
+    file.write_text(
+        f"[databases]\npostgres = host=127.0.0.1 port={server_port} user=postgres\n"
+        f"[pgbouncer]\nlisten_addr = 127.0.0.1\nlisten_port = {port}\nunix_socket_dir =\nauth_type = any\n"
+        f"pool_mode = {pool_mode}\n"
+    )
+    user = {"user": "nobody", "group": "nogroup", "extra_groups": []} if os.geteuid() == 0 else {}
+    running = subprocess.Popen([program, "-q", str(file)], stderr=subprocess.DEVNULL, **user)  # type: ignore[call-overload]
+    try:
+        url = f"postgresql://postgres@127.0.0.1:{port}/postgres"
+        until = time.monotonic() + 10
+        while True:
+            with suppress(OSError), socket.create_connection(("127.0.0.1", port), 1):
+                break
+            assert running.poll() is None, "pgbouncer ended"
+            assert time.monotonic() < until, "pgbouncer does not listen"
+            time.sleep(0.02)
+        yield url
+    finally:
+        running.terminate()
+        running.wait(10)
+
+
+def free_port() -> int:
+    """A port of 127.0.0.1 on which nobody listens."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port
 
 
 def wait_until_it_is_back(url: str) -> None:

@@ -15,7 +15,7 @@ from tare.errors import ConnectionFailed, MissingDriver, UsageError
 
 _MULTI_STATEMENTS = 1 << 16  # for set-up statements; measured ones go through PREPARE, which takes one
 
-_TLS_FILES = ("ssl_ca", "ssl_cert", "ssl_key")
+_PATHS = ("ssl_ca", "ssl_cert", "ssl_key", "plugin_dir")
 _SWITCHES = {"true": True, "false": False, "1": True, "0": False}
 
 
@@ -73,11 +73,11 @@ def _driver() -> Any:
 
 
 def _arguments(parts: Url, url: str, timeout_s: float) -> dict[str, Any]:
-    known = {"socket", "unix_socket", "ssl", "ssl_verify_cert", *_TLS_FILES}
+    known = {"socket", "unix_socket", "ssl", "ssl_verify_cert", *_PATHS}
     if set(parts.parameters) - known:
         raise UsageError(
             f"{redacted(url)} has a parameter that is not known",
-            f"known are socket=/PATH, ssl=true, ssl_verify_cert=true and {', '.join(_TLS_FILES)}=/PATH",
+            f"known are socket=/PATH, ssl=true, ssl_verify_cert=true and {', '.join(_PATHS)}=/PATH",
         )
     socket = parts.parameters.get("socket") or parts.parameters.get("unix_socket")
     # The client library takes "localhost" for a socket even where a port is given.
@@ -89,7 +89,7 @@ def _arguments(parts: Url, url: str, timeout_s: float) -> dict[str, Any]:
         "password": parts.password,
         "database": parts.database,
         "unix_socket": socket,
-        **{name: parts.parameters.get(name) for name in _TLS_FILES},
+        **{name: parts.parameters.get(name) for name in _PATHS},
         **{name: _switch(parts, url, name) for name in ("ssl", "ssl_verify_cert")},
     }
     return {key: value for key, value in given.items() if value is not None} | {

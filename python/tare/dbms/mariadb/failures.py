@@ -19,7 +19,8 @@ ACCESS_DENIED = 1045
 _INTERRUPTED = 1317
 _READ_ONLY = frozenset({1792, 1290, 1836})
 _SYNTAX = 1064
-_SHOWN = 80  # characters from the mistake on, at most, in the message of a syntax error
+_CUT = "..."  # MariaDB's mark behind a long text; MySQL has none
+_ENOUGH = 60  # characters of a text that was cut at 80
 _NEAR = re.compile(r"'(.*)'\D*(\d+)$", re.DOTALL)  # in any language: the text, then the number of its line
 
 _AGAIN = "put the data back between runs: after each one with --conclude, or before it with --prepare"
@@ -70,9 +71,15 @@ _ELSE = "correct the statement; the server's documentation explains its error nu
 
 TLS_NEEDED = "add ?ssl=true to the URL: the server admits this user with TLS only"
 
+_PLUGIN = (
+    "name the folder of libmariadb's client plugins (client_ed25519.so, …) in the URL: ?plugin_dir=/FOLDER; "
+    "or give the user another plugin (IDENTIFIED VIA)"
+)
+
 CONNECTIONS: Mapping[int, str] = {
     1044: "give the user a right to this database, or name another",
-    ACCESS_DENIED: "check the user and the password in the URL",
+    ACCESS_DENIED: "check the user and the password in the URL; where a client plugin (client_ed25519) could not be "
+    "loaded, name the folder of libmariadb's plugins: ?plugin_dir=/FOLDER",
     1049: "check the database's name; SHOW DATABASES lists them",
     TOO_MANY: "close other connections, or raise max_connections: SET GLOBAL max_connections = …",
     1129: "mysqladmin flush-hosts lets this host in again",
@@ -87,9 +94,8 @@ CONNECTIONS: Mapping[int, str] = {
     2005: "check the host's name",
     2013: "check host, port and firewall, or allow a longer connection time-out",
     2026: "check ssl_ca, ssl_cert and ssl_key of the URL and the server's certificate, or leave ?ssl=true out",
-    2058: "install the client's plugin and name its folder in MARIADB_PLUGIN_DIR",
-    2059: "install the client's plugin (client_ed25519.so, caching_sha2_password.so, … of libmariadb3) and name its "
-    "folder in MARIADB_PLUGIN_DIR, or give the user another plugin (IDENTIFIED VIA)",
+    2058: _PLUGIN,
+    2059: _PLUGIN,
     3159: TLS_NEEDED,
     4151: "unlock the account: ALTER USER … ACCOUNT UNLOCK",
 }
@@ -147,12 +153,12 @@ def _offset(message: str, sql: str) -> int | None:
     if near is None or not sql:
         return None
     text = near.group(1)
-    if len(text) < _SHOWN:
-        rest = sql.rstrip()
-        return len(rest) - len(text.rstrip()) if rest.endswith(text.rstrip()) else None
-    line = int(near.group(2))
+    rest = sql.rstrip()
+    if rest.endswith(text.rstrip()):
+        return len(rest) - len(text.rstrip())
+    text = text.removesuffix(_CUT)
     begin = 0
-    for _ in range(line - 1):
+    for _ in range(int(near.group(2)) - 1):
         begin = sql.find("\n", begin) + 1
-    found = sql.find(text, begin)
+    found = sql.find(text, begin) if len(text) >= _ENOUGH else -1
     return None if found < 0 else found

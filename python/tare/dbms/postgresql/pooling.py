@@ -21,11 +21,13 @@ _HOLDS_NO_SESSION = (
 )
 
 
-def check_pooling(wire: Wire, another: Callable[[], Wire]) -> None:
-    """Change nothing in the server's sessions. Raises ConnectionFailed where a pooler pools transactions."""
+def check_pooling(wire: Wire, another: Callable[[], Wire]) -> int:
+    """Return the id of the server's process. Nothing is changed in the server's sessions.
+
+    Raises ConnectionFailed where a pooler pools transactions."""
     first = wire.backend_pid()
-    if first == wire.connection.pgconn.backend_pid:
-        return
+    if first == wire.pid:
+        return first
     with closing(another()) as other:
         try:
             pids = [(wire.backend_pid(), other.backend_pid()) for _ in range(LOOKS)]
@@ -41,3 +43,4 @@ def check_pooling(wire: Wire, another: Callable[[], Wire]) -> None:
             f"{min(ours & others, default=first)} of the server",
             _HOLDS_NO_SESSION,
         )
+    return first

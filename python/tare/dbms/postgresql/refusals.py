@@ -10,7 +10,7 @@ import ctypes
 import re
 import select
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from typing import Any
@@ -91,11 +91,16 @@ def attempt(parameters: Mapping[str, Any]) -> Refusal:
                 break
             status = PollingStatus(connection.connect_poll())
         codes = _CODE.findall(connection.error_message.decode(errors="replace"))
-        return Refusal(codes[-1] if codes else "", status == PollingStatus.OK, connection.needs_password)
+        return Refusal(_foremost(codes), status == PollingStatus.OK, connection.needs_password)
     except psycopg.Error:
         return Refusal("", admitted=False, needs_password=False)
     finally:
         connection.finish()
+
+
+def _foremost(codes: Sequence[str]) -> str:
+    """With and without TLS, one host after another: what came nearest to a session counts."""
+    return next((code for code in codes if code != "28000"), codes[-1] if codes else "")
 
 
 def _ready(descriptor: int, status: PollingStatus, deadline: float) -> bool:

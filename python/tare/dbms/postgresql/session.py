@@ -148,7 +148,7 @@ class PostgreSQLSession(Session):
         self._leader: Leader | None = None
         self._postmaster: int | None = None
         try:
-            check_pooling(self._wire, lambda: Wire(self._opened(), self._password))
+            self._wire.pid = check_pooling(self._wire, lambda: Wire(self._opened(), self._password))
         except TareError:
             self._wire.close()
             raise
@@ -157,7 +157,6 @@ class PostgreSQLSession(Session):
         if self.version_number >= CLIENT_CHECKED:  # if we are killed, our query does not run on for ever
             self._wire.script(f"SET client_connection_check_interval = '{CLIENT_CHECK_S}s'")
         self._wire.query(settings.NEVER_IDLE)
-        self._pid = self._wire.backend_pid()
         self._wire.patience = self.patience
 
     @property
@@ -182,14 +181,16 @@ class PostgreSQLSession(Session):
             return self._opened()
         except ConnectionFailed as error:
             if error.code == refusals.TOO_MANY:
-                error.what += f"; max_connections is {self.value('SHOW max_connections')}, and Tare needs two"
+                error.what += (
+                    f" (Tare needs two connections; max_connections is {self.value('SHOW max_connections')})"
+                )
             raise
 
     def _look_at_wait(self, elapsed_s: float) -> Wait:
-        if elapsed_s >= wire.OWN_S and self._leader is not None and local.is_stopped(self._pid):
+        if elapsed_s >= wire.OWN_S and self._leader is not None and local.is_stopped(self._wire.pid):
             raise wire.not_answered()
         try:
-            return waits.look(self.own, self._pid)
+            return waits.look(self.own, self._wire.pid)
         except ConnectionFailed as error:
             raise wire.not_answered() from error
 
@@ -254,7 +255,7 @@ class PostgreSQLSession(Session):
     def leader(self) -> Leader | None:
         if self._leader is None:
             info = self._wire.connection.info
-            pid = self._pid
+            pid = self._wire.pid
             near = local.is_loopback(info.host) or local.is_loopback(info.hostaddr)
             if near and roles.backend_is_here(pid, info.user, info.dbname):
                 self._leader = Leader(pid=pid, tid=pid, how="pg_backend_pid()", whole_process=False)

@@ -47,8 +47,9 @@ class TwoParts:
         self._sink.close()
         self._drain.close()
 
-    def send(self, sql: bytes, deadline: float | None) -> Planned | None:
-        """Sends the whole statement and returns the clocks after planning; libpq then awaits the result.
+    def send(self, sql: bytes, deadline: float | None, pid: int) -> Planned | None:
+        """Sends the whole statement and returns the clocks after planning, by process `pid`; libpq then awaits the
+        result.
 
         Returns None if the server refused the statement, or did not show when it had planned it. Raises
         DeadlinePassed, with a connection that a cancel request makes usable again, or closed."""
@@ -66,7 +67,7 @@ class TwoParts:
             except BaseException:
                 _send(line, _SYNC, time.monotonic() + _ROOM_S)
                 raise
-            planned = planned_by(self._pgconn.backend_pid) if answer == _BIND_COMPLETE else None
+            planned = planned_by(pid) if answer == _BIND_COMPLETE else None
             _send(line, _SYNC if answer == _ERROR else _EXECUTE + _SYNC, time.monotonic() + _ROOM_S)
         return planned
 

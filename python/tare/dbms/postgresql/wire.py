@@ -44,6 +44,7 @@ class Wire:
         self._replaced = False
         self.patience: Patience | None = None  # without it, a server that does not answer for OWN_S is lost
         self.allow_writes = False  # a refused change is then the server's doing
+        self.pid = self._pgconn.backend_pid  # of the server's process; a pooler makes this number up
         is_plain = not (self._pgconn.ssl_in_use or self._pgconn.used_gssapi)
         self._two_parts = TwoParts(self._pgconn) if is_plain else None
 
@@ -107,7 +108,7 @@ class Wire:
         def send() -> None:
             nonlocal planned
             deadline = None if timeout_s is None else time.monotonic() + timeout_s + GRACE_S
-            planned = parts.send(text, deadline)
+            planned = parts.send(text, deadline, self.pid)
 
         return self._round_trip(send, timeout_s), planned
 
