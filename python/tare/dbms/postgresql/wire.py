@@ -255,7 +255,10 @@ class Wire:
         return True
 
     def _broken(self, message: str, state: str = "") -> TareError:
-        return failures.of_lost(scrubbed(message.strip(), self._password), state)
+        first = scrubbed(message.strip(), self._password).partition("\n")[
+            0
+        ]  # libpq then guesses at the cause
+        return failures.of_lost(first, state)
 
     def _failure(self, result: PGresult, timeout_s: float | None, elapsed_s: float) -> TareError:
         """The server's own limit cannot have ended what took less: then another has cancelled it."""

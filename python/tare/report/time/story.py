@@ -29,6 +29,7 @@ from tare.report.numbers import Scale, percent, scale_for
 from tare.report.result import MeasureResult, QueryResult, RunResult, WarningResult
 from tare.report.time import comparison, cost, helpers, lines
 from tare.report.time.cost import figure
+from tare.report.time.ending import early_end
 from tare.report.warnings import SPARE_THE_TIMES
 from tare.report.words import NOTHING
 
@@ -81,12 +82,6 @@ def _blocks(result: RunResult) -> Iterator[Block]:
     yield Section("conditions", "Conditions", list(_conditions(result)))
 
 
-def _cut_short(result: RunResult) -> list[str]:
-    if not (result.interrupted or result.error):
-        return []
-    return [f"the run ended early: {result.error or 'interrupted'}; this report holds what had been measured"]
-
-
 # The answer ------------------------------------------------------------------------------
 def _tone(warnings: Sequence[WarningResult], result: RunResult) -> Tone:
     """GOOD only where no warning touches the times and the run came to its end."""
@@ -98,13 +93,15 @@ def _answer(query: QueryResult, result: RunResult) -> Verdict:
     if query.outcome == "failed":
         errors = [qe.error for qe in query.qes if qe.error]
         why = f": {errors[-1]}" if errors else ""
-        return Verdict("", f"{query.name}: no run was timed to its end{why}", Tone.BAD, _cut_short(result))
+        return Verdict(
+            "", f"{query.name}: no run was timed to its end{why}", Tone.BAD, early_end(result, query)
+        )
     mine = _touching(query, result)
     return Verdict(
         "",
         f"{query.name} takes {cost.text(query, result.clocked)}; medians of {lines.runs(query)}.",
         _tone(mine, result),
-        [*_cut_short(result), *(one.cause for one in mine)],
+        [*early_end(result, query), *(one.cause for one in mine)],
     )
 
 
@@ -121,7 +118,7 @@ def _compared(result: RunResult) -> Verdict:
     said = " ".join(f"{one[:1].upper()}{one[1:]}." for one in sentences if one)
     tone = Tone.BAD if found.answers_agree is False else _tone(result.warnings, result)
     causes = dict.fromkeys(one.cause for one in result.warnings if one.type not in SPARE_THE_TIMES)
-    return Verdict("", said, tone, [*_cut_short(result), *causes])
+    return Verdict("", said, tone, [*early_end(result), *causes])
 
 
 def _side_by_side(result: RunResult) -> Table:
