@@ -47,6 +47,16 @@ class BadStatement(UsageError):
     """The SQL is empty, holds several statements, or would change data without leave."""
 
 
+def several_statements(code: str = "") -> BadStatement:
+    """To be raised for a text of several statements where one is needed."""
+    return BadStatement(
+        "the SQL holds several statements",
+        "give one: -f FILE --each weighs each statement of a file, -f FILE:2 its second; statements that prepare go "
+        "into --setup or --prepare",
+        code=code,
+    )
+
+
 class WriteRefused(BadStatement):
     """The DBMS refused a change of data in a session or transaction that is read-only."""
 

@@ -16,6 +16,7 @@ def compare(
     db: options.Db,
     sql: options.Sql = None,
     file: options.Files = None,
+    each: options.Each = False,
     runs: Annotated[
         int, typer.Option(min=2, metavar="N", help="Timed runs of each query; with --until, the fewest.")
     ] = 12,
@@ -75,7 +76,7 @@ def compare(
 
     outputs = Outputs(html, markdown, json, csv)
     outputs.check()
-    queries = gather(context.meta[WORDS], sql, file, None, "1", None)
+    queries = gather(context.meta[WORDS], sql, file, db, each=each)
     if len(queries) != 2:
         raise UsageError(
             f"{len(queries)} queries given, and two are compared",

@@ -29,8 +29,12 @@ Files = Annotated[
         "--file",
         "-f",
         metavar="FILE",
-        help="Weigh the statement in FILE, in each FILE/*.sql of a folder, or on standard input (-). Repeatable.",
+        help="Weigh the statement in FILE, in each FILE/*.sql of a folder, or on standard input (-). FILE:7: the "
+        "seventh statement of a file. Repeatable.",
     ),
+]
+Each = Annotated[
+    bool, typer.Option("--each", help="Weigh each statement of the files, not one statement a file.")
 ]
 Db = Annotated[
     str,

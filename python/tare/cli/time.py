@@ -16,6 +16,7 @@ def time(
     db: options.Db,
     sql: options.Sql = None,
     file: options.Files = None,
+    each: options.Each = False,
     runs: Annotated[int, typer.Option(min=1, metavar="N", help="Timed runs of each query.")] = 10,
     warmup: options.Warmup = "auto",
     cache: options.Cache = CacheState.WARM,
@@ -56,7 +57,16 @@ def time(
 
     outputs = Outputs(html, markdown, json, csv)
     outputs.check()
-    queries = gather(context.meta[WORDS], sql, file, parameter_scan, parameter_step_size, parameter_list)
+    queries = gather(
+        context.meta[WORDS],
+        sql,
+        file,
+        db,
+        each=each,
+        parameter_scan=parameter_scan,
+        step=parameter_step_size,
+        lists=parameter_list,
+    )
     how = conditions(
         runs=runs,
         warmup=warmup,

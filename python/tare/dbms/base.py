@@ -277,3 +277,11 @@ class Adapter(ABC):
         appears in what is raised. Without `allow_writes` the DBMS itself is told to
         refuse changes. `allow_restart` permits restarting a server that Tare did
         not start."""
+
+    def statements(self, sql: str) -> list[str]:
+        """Split a script into its statements by the rules of the DBMS. A comment stays with the statement after it.
+
+        The text is not parsed: it may have placeholders, and a script that cannot be read is one statement."""
+        from tare.dbms.scripts import statements  # 0.1 s
+
+        return statements(sql, "")

@@ -1,7 +1,7 @@
-"""Scripts of PostgreSQL and MariaDB apart into their statements, by a tokenizer that knows each one's rules.
+"""Scripts of PostgreSQL and MariaDB split into their statements by a tokenizer that knows each one's rules.
 
-Needed only where a script is run again in a further session and may change data: what lasts is left out there. SQLite
-and DuckDB take their own scripts apart.
+Needed for files of several statements, and where a script is run again in a further session and may change data: what
+lasts is left out there. SQLite and DuckDB split their own scripts.
 """
 
 from __future__ import annotations

@@ -16,8 +16,7 @@ class DuckDB(Adapter):
     def connect(
         self, url: str, *, timeout_s: float = 10.0, allow_writes: bool = False, allow_restart: bool = False
     ) -> EmbeddedSession:
-        if find_spec("duckdb") is None:
-            raise MissingDriver("the Python package duckdb is not installed", "pip install duckdb")
+        self._need_driver()
         return EmbeddedSession(
             url,
             dbms=self.name,
@@ -28,3 +27,14 @@ class DuckDB(Adapter):
             timeout_s=timeout_s,
             allow_writes=allow_writes,
         )
+
+    def statements(self, sql: str) -> list[str]:
+        self._need_driver()
+        from tare.dbms.duckdb.script import statements
+
+        return statements(sql)
+
+    @staticmethod
+    def _need_driver() -> None:
+        if find_spec("duckdb") is None:
+            raise MissingDriver("the Python package duckdb is not installed", "pip install duckdb")

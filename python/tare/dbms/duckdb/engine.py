@@ -25,7 +25,7 @@ from tare.dbms.embedded.engine import Engine, Explained, Facts, Result, Row, for
 from tare.dbms.embedded.holders import holders
 from tare.dbms.planned import Planned, planned_here
 from tare.dbms.statement import may_be_measured
-from tare.errors import BadStatement, ConnectionFailed
+from tare.errors import BadStatement, ConnectionFailed, several_statements
 
 _SETTINGS = (
     "threads", "external_threads", "memory_limit", "temp_directory", "max_temp_directory_size",
@@ -251,10 +251,7 @@ class DuckDBEngine(Engine):
         if not parsed:
             raise BadStatement("the SQL is empty", "give a statement to measure")
         if len(parsed) > 1:
-            raise BadStatement(
-                "the SQL holds several statements",
-                "give one statement at a time; put set-up statements into --setup or --prepare",
-            )
+            raise several_statements()
         return parsed[0]
 
     def _parsed(self, sql: str) -> list[Any]:

@@ -52,6 +52,11 @@ class MariaDB(Adapter):
             allow_restart=allow_restart,
         )
 
+    def statements(self, sql: str) -> list[str]:
+        from tare.dbms.scripts import statements  # 0.1 s
+
+        return statements(sql, "mysql")
+
 
 def _next_step(driver: Any, arguments: dict[str, Any], number: int) -> str:
     """A user who must use TLS is refused like one with a wrong password: another attempt tells them apart."""

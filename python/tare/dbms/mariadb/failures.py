@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from tare.errors import BadStatement, ServerLost, StatementFailed, TareError, WriteRefused
+from tare.errors import ServerLost, StatementFailed, TareError, WriteRefused, several_statements
 
 LOST = frozenset({2006, 2013, 2055, 1053, 1077, 1079, 1927})
 TIMED_OUT = frozenset({1969, 3024})  # max_statement_time, max_execution_time
@@ -120,11 +120,7 @@ def of_statement(message: str, number: int, sql: str, *, allow_writes: bool) -> 
         )
     offset = _offset(message, sql) if number == _SYNTAX else None
     if offset is not None and offset < len(sql.rstrip()) and sql[:offset].rstrip().endswith(";"):
-        return BadStatement(
-            "the SQL holds several statements",
-            "give one statement at a time; put set-up statements into --setup or --prepare",
-            code=str(number),
-        )
+        return several_statements(str(number))
     who = (
         "another session ended the statement"
         if number == _INTERRUPTED

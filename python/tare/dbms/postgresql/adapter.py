@@ -43,6 +43,11 @@ class PostgreSQL(Adapter):
             raise
         return session
 
+    def statements(self, sql: str) -> list[str]:
+        from tare.dbms.scripts import statements  # 0.1 s
+
+        return statements(sql, "postgres")
+
 
 def connection(url: str, timeout_s: float = 10.0) -> psycopg.Connection[tuple[object, ...]]:
     """Raises UsageError and ConnectionFailed, which show no secret."""

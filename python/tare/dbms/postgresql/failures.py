@@ -13,7 +13,7 @@ from psycopg.pq import DiagnosticField
 from psycopg.pq.abc import PGresult
 
 from tare.dbms.url import scrubbed
-from tare.errors import BadStatement, ServerLost, StatementFailed, TareError, WriteRefused
+from tare.errors import ServerLost, StatementFailed, TareError, WriteRefused, several_statements
 
 CANCELLED = "57014"
 READ_ONLY = "25006"
@@ -120,11 +120,7 @@ def of_statement(found: Diagnosis, *, allow_writes: bool) -> TareError:
             code=found.state,
         )
     if found.state == "42601" and found.source == "exec_parse_message":
-        return BadStatement(  # the one syntax error that is not the parser's own
-            "the SQL holds several statements",
-            "give one statement at a time; put set-up statements into --setup or --prepare",
-            code=found.state,
-        )
+        return several_statements(found.state)  # the one syntax error that is not the parser's own
     did = "was cancelled by another session or a setting" if found.state == CANCELLED else "refused"
     what = f"PostgreSQL {did} the statement: " if did == "refused" else f"the statement {did}: "
     return StatementFailed(

@@ -173,7 +173,7 @@ class PostgreSQLSession(Session):
     def connection_ids(self) -> tuple[int, ...]:
         """Process ids of the backends that serve this session, with that of `own` if it is open."""
         own = () if self._own is None else (self._own.connection.info.backend_pid,)
-        return (self._pid, *own)
+        return (self._wire.pid, *own)
 
     def _opened_again(self) -> psycopg.Connection[tuple[object, ...]]:
         """The first connection, where there is no room for a second, knows how many there may be."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from tare.dbms.base import Adapter
 from tare.dbms.embedded.session import EmbeddedSession
+from tare.dbms.sqlite.script import statements
 
 
 class SQLite(Adapter):
@@ -23,3 +24,6 @@ class SQLite(Adapter):
             timeout_s=timeout_s,
             allow_writes=allow_writes,
         )
+
+    def statements(self, sql: str) -> list[str]:
+        return [statement.strip() for statement in statements(sql)]

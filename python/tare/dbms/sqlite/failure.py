@@ -6,7 +6,7 @@ import re
 import sqlite3
 from collections.abc import Mapping
 
-from tare.errors import BadStatement, StatementFailed, TareError, WriteRefused
+from tare.errors import StatementFailed, TareError, WriteRefused, several_statements
 
 _STEPS: Mapping[str, str] = {
     "SQLITE_CONSTRAINT": "put the data back between runs: after each one with --conclude, or before it with "
@@ -51,10 +51,7 @@ def failure(error: sqlite3.Error, holders: str = "", sql: str = "") -> TareError
             f"the statement would change data: {error}", "give --allow-writes if it is meant to", code=name
         )
     if "one statement at a time" in str(error):  # ProgrammingError, from the driver itself
-        return BadStatement(
-            "the SQL holds several statements",
-            "give one statement at a time; put set-up statements into --setup or --prepare",
-        )
+        return several_statements()
     if "Could not decode to UTF-8" in str(error):  # the driver's own: SQLite stores any bytes as text
         return StatementFailed(
             f"{error}: write CAST(… AS BLOB) around that column", "or correct the text: it is not UTF-8"
