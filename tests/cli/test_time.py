@@ -171,3 +171,31 @@ def test_parallel_workers_are_counted_as_query_processes(postgresql_url: str) ->
     (query,) = said.result["results"]
     assert query["resources"]["processes"]["median"] > 1
     assert query["resources"]["cpu_ms"]["median"] > query["measures"]["cpu_ms"]["median"]
+
+
+@pytest.mark.parametrize(
+    ("dbms", "numbers"),
+    [
+        ("duckdb", "SELECT sum(i) FROM range(1000) AS s(i)"),
+        (
+            "sqlite",
+            "WITH RECURSIVE s(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM s WHERE i < 999) SELECT sum(i) FROM s",
+        ),
+    ],
+)
+def test_a_database_in_memory(dbms: str, numbers: str) -> None:
+    words = ("--db", f"{dbms}:///:memory:", "--runs", "2", "--warmup", "0", "--json", "-")
+    made = (
+        "--setup",
+        "CREATE TABLE t AS SELECT 42 AS i",
+        "SELECT i FROM t",
+        numbers,
+        "--cleanup",
+        "DROP TABLE t",
+    )
+    said = tare("time", *made, *words)
+    assert said.code == 0, said.err
+    assert [one["answer"]["rows"] for one in said.result["results"]] == [1, 1]
+    refused = tare("time", numbers, *words, "--cold")
+    assert refused.code == 2
+    assert "in memory" in refused.err

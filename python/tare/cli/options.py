@@ -44,7 +44,7 @@ Db = Annotated[
         metavar="URL",
         callback=url,
         help="postgresql://… (or libpq's 'host=… dbname=…', 'service=…'), mariadb://…, sqlite:///f.db or "
-        "duckdb:///f.duckdb.",
+        "duckdb:///f.duckdb; sqlite:///:memory: and duckdb:///:memory: for a database in memory.",
     ),
 ]
 Warmup = Annotated[

@@ -160,6 +160,9 @@ class Session(ABC):
     patience: Patience | None = None
     """Of statements that no clock times; None where they need none."""
 
+    always_warm: str = ""
+    """Reason for which no cache of this database can be emptied; empty where it can."""
+
     @property
     @abstractmethod
     def server(self) -> Server: ...

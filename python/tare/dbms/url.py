@@ -20,6 +20,8 @@ from tare.dbms.conninfo import (
 from tare.errors import UsageError
 
 HIDDEN = "***"
+MEMORY = ":memory:"
+"""Name of a database in memory, for SQLite and for DuckDB."""
 UNREADABLE = "(unreadable)"
 DATABASE_OPTIONS = frozenset({"--db", "--lab"})
 
@@ -107,9 +109,19 @@ def _has_unescaped(url: str) -> bool:
     return _USER_INFO.match(before_parameters) is not None and before_parameters.count("@") > 1
 
 
+def is_in_memory(url: str) -> bool:
+    """Whether a URL names a database in memory: `sqlite:///:memory:`, `duckdb:///:memory:`."""
+    return url.partition("://")[2].partition("?")[0] == f"/{MEMORY}"
+
+
 def file_path(url: str) -> Path:
-    """The file of `sqlite:///relative.db` or `sqlite:////absolute.db` (the same for duckdb)."""
+    """The file of `sqlite:///relative.db` or `sqlite:////absolute.db` (the same for duckdb). Raises UsageError."""
     scheme = scheme_of(url)
+    if is_in_memory(url):
+        raise UsageError(
+            f"{redacted(url)} ends with its session, and this needs a database that stays",
+            f"name a file: {scheme}:///relative/file or {scheme}:////absolute/file",
+        )
     rest = url.split("://", 1)[1].split("?", 1)[0]
     if not rest.startswith("/") or rest == "/":
         raise UsageError(

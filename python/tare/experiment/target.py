@@ -11,7 +11,7 @@ from tare.dbms.base import Session
 from tare.dbms.registry import find
 from tare.dbms.servers import RunningServer, start_mariadb, start_postgresql
 from tare.dbms.servers.record import read as read_record
-from tare.dbms.url import file_path, redacted
+from tare.dbms.url import file_path, is_in_memory, redacted
 from tare.errors import ServerFailed, UsageError
 from tare.experiment.database_lock import DatabaseLock
 from tare.experiment.specification import DbmsSpec
@@ -112,6 +112,8 @@ class Target:
 
     def _start(self) -> None:
         kind = self._spec.start
+        if self._spec.url and is_in_memory(self._spec.url):
+            file_path(self._spec.url)  # raises: several sessions use it
         if kind in _STARTS:
             self._server = _STARTS[kind](self._place)
         elif kind in _SUFFIX and not self._file.exists():

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from tare._probe import evict, residency
 from tare.dbms.base import Session
-from tare.errors import CacheNotCleared
+from tare.errors import CacheNotCleared, UsageError
 from tare.files import synced
 from tare.measure.choices import CacheState
 from tare.measure.query_files import QueryFiles
@@ -16,6 +16,14 @@ from tare.measure.records import FileResidence, Residence
 
 CLEARS_DBMS = frozenset({CacheState.COLD, CacheState.LUKEWARM_DBMS})
 CLEARS_OS = frozenset({CacheState.COLD, CacheState.LUKEWARM_OS})
+
+
+def check_state(session: Session, state: CacheState) -> None:
+    """Raises UsageError if a cache is to be emptied that cannot be."""
+    if session.always_warm and state is not CacheState.WARM:
+        raise UsageError(
+            f"--cache {state}: {session.always_warm}", "weigh it warm, or weigh a database in a file"
+        )
 
 
 def empty_buffers(session: Session, state: CacheState) -> str | None:

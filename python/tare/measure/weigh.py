@@ -24,7 +24,7 @@ from tare.errors import (
 )
 from tare.measure.answers import Answers
 from tare.measure.backoff import MAX_TRIES, pause_s
-from tare.measure.caches import CLEARS_OS
+from tare.measure.caches import CLEARS_OS, check_state
 from tare.measure.choices import AnswerRule, CacheState, Clocked
 from tare.measure.phases import Phases, SessionState, run_phase
 from tare.measure.qe import time_single_qe
@@ -140,7 +140,8 @@ class Weigher:
         """Prepares every query before any is timed: a mistake in the last one is found first.
 
         Where a set-up phase makes what the queries need, each is checked after it instead.
-        Raises BadStatement."""
+        Raises BadStatement, and UsageError for a cache that cannot be emptied."""
+        check_state(self._rig.session, self._conditions.cache)
         if not self._conditions.phases.setup:
             for query in range(len(self._queries)):
                 self._check(query)

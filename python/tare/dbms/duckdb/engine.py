@@ -25,6 +25,7 @@ from tare.dbms.embedded.engine import Engine, Explained, Facts, Result, Row, for
 from tare.dbms.embedded.holders import holders
 from tare.dbms.planned import Planned, planned_here
 from tare.dbms.statement import may_be_measured
+from tare.dbms.url import MEMORY
 from tare.errors import BadStatement, ConnectionFailed, several_statements
 
 _SETTINGS = (
@@ -68,11 +69,11 @@ class DuckDBEngine(Engine):
         self._allow_writes = False
 
     def open(self, path: str, allow_writes: bool, timeout_s: float) -> Facts:
-        with Path(path).open("rb") as file:
-            if file.read(len(_SQLITE)) == _SQLITE:  # DuckDB would look for an extension in the network
-                raise ConnectionFailed(f"{path} is an SQLite database", "write sqlite:///… in the URL")
+        in_memory = path == MEMORY
+        if not in_memory:
+            _refuse_sqlite(path)
         try:
-            self._connection = duckdb.connect(path, read_only=not allow_writes)
+            self._connection = duckdb.connect(path, read_only=not (allow_writes or in_memory))
             self._allow_writes = allow_writes
             names = ", ".join(f"'{name}'" for name in _SETTINGS)
             found = self._rows(
@@ -272,6 +273,12 @@ class DuckDBEngine(Engine):
         except duckdb.Error as error:
             raise failure(error, about) from None
         return f"EXECUTE tare_{number}"
+
+
+def _refuse_sqlite(path: str) -> None:
+    with Path(path).open("rb") as file:
+        if file.read(len(_SQLITE)) == _SQLITE:  # DuckDB would look for an extension in the network
+            raise ConnectionFailed(f"{path} is an SQLite database", "write sqlite:///… in the URL")
 
 
 @contextmanager

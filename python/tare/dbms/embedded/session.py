@@ -23,7 +23,7 @@ from tare.dbms.embedded.engine import Explained, Facts
 from tare.dbms.loading import loading
 from tare.dbms.patience import AT_WORK, Patience, Wait
 from tare.dbms.planned import Planned
-from tare.dbms.url import file_path, redacted
+from tare.dbms.url import MEMORY, file_path, is_in_memory, redacted
 from tare.errors import ConnectionFailed, QueryTimeout, TareError
 from tare.files import synced
 
@@ -99,7 +99,8 @@ class EmbeddedSession(Session):
         allow_writes: bool,
     ) -> None:
         """`companions` are the suffixes of files that belong to the database beside its own."""
-        self._path = file_path(url).absolute()
+        self._in_memory = is_in_memory(url)
+        self._path = Path(MEMORY) if self._in_memory else file_path(url).absolute()
         self._companions = companions
         self._memory_how = memory_how
         self._door = door
@@ -108,7 +109,8 @@ class EmbeddedSession(Session):
         self._generation = 0
         self.patience: Patience = Patience(self._look_at_wait)
         self._arguments = (str(self._path), allow_writes, timeout_s)
-        _check(self._path, url, allow_writes)
+        if not self._in_memory:
+            _check(self._path, url, allow_writes)
         self._host = HostClient(engine_module)
         try:
             facts: Facts = self._host.request("open", *self._arguments, timeout_s=timeout_s + 5.0)
@@ -127,8 +129,10 @@ class EmbeddedSession(Session):
             settings=facts.settings,
             url=redacted(url),
             local=True,
-            data_directory=self._path.parent,
+            data_directory=None if self._in_memory else self._path.parent,
         )
+        if self._in_memory:
+            self.always_warm = "the database is in memory: it has no file, and closing it loses its tables"
 
     @property
     def server(self) -> Server:
@@ -159,7 +163,7 @@ class EmbeddedSession(Session):
         self._host.request("run", sql)
 
     def repeat(self, sql: str) -> None:
-        self._host.request("repeat", sql)
+        self._host.request("run" if self._in_memory else "repeat", sql)  # nothing in memory lasts
 
     def load(self, table: str, file: Path) -> int:
         with loading(table, file):
@@ -177,6 +181,8 @@ class EmbeddedSession(Session):
         return found
 
     def data_files(self) -> Sequence[Path]:
+        if self._in_memory:
+            return []
         candidates = [self._path, *(Path(f"{self._path}{suffix}") for suffix in self._companions)]
         return [path for path in candidates if path.exists()]
 

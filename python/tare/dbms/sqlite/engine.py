@@ -21,6 +21,7 @@ from tare.dbms.sqlite.load import load
 from tare.dbms.sqlite.plan import explained
 from tare.dbms.sqlite.script import statements
 from tare.dbms.statement import first_word, may_be_measured
+from tare.dbms.url import MEMORY
 from tare.errors import BadStatement, ConnectionFailed, StatementFailed, TareError
 
 _PRAGMAS = (
@@ -56,16 +57,17 @@ class SQLiteEngine(Engine):
 
     def open(self, path: str, allow_writes: bool, timeout_s: float) -> Facts:
         mode = "rw" if allow_writes else "ro"
+        in_memory = path == MEMORY
         try:
             self._connection = sqlite3.connect(
-                f"{Path(path).as_uri()}?mode={mode}",
-                uri=True,
+                path if in_memory else f"{Path(path).as_uri()}?mode={mode}",
+                uri=not in_memory,
                 timeout=timeout_s,
                 isolation_level=None,
                 check_same_thread=False,  # the watching thread interrupts
             )
             self._allow_writes = allow_writes
-            if not allow_writes:  # also for databases that a set-up statement attaches
+            if not (allow_writes or in_memory):  # also for databases that a set-up statement attaches
                 self._connection.execute("PRAGMA query_only = on")
             self._connection.execute("SELECT count(*) FROM sqlite_schema").fetchone()
             values = {name: self._connection.execute(f"PRAGMA {name}").fetchone() for name in _PRAGMAS}
