@@ -91,6 +91,24 @@ def test_commands_of_client_programs_are_named(
     assert_says(tare("time", "-f", str(file), "--db", sqlite_url), USAGE, command, "of a client program")
 
 
+@pytest.mark.parametrize(
+    ("dbms", "parameters"),
+    [
+        ("postgresql", ["$1", ":id", ":'id'", "%s", "?", "{id}"]),
+        ("mariadb", ["?", ":id", "%s"]),
+        ("sqlite", ["?", "?1", ":id", "@id", "$id", "%s"]),
+        ("duckdb", ["?", "$1", "$id", ":id"]),
+    ],
+)
+def test_a_parameter_without_a_value_is_named(
+    dbms: str, parameters: list[str], request: pytest.FixtureRequest
+) -> None:
+    url = request.getfixturevalue(f"{dbms}_url")
+    for parameter in parameters:
+        said = tare("time", f"SELECT 1 FROM numbers WHERE id IN ({parameter})", "--db", url)
+        assert_says(said, USAGE, f"{parameter} in line 1 is a parameter without a value", "-L ")
+
+
 def test_a_folder_without_sql_is_named(sqlite_url: str, tmp_path: Path) -> None:
     assert_says(tare("time", "-f", str(tmp_path), "--db", sqlite_url), USAGE, "without files *.sql")
 
