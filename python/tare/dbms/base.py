@@ -12,6 +12,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from tare.dbms.extent import Extent
 from tare.dbms.patience import Patience
 from tare.dbms.planned import Planned
 from tare.errors import StatementFailed
@@ -247,6 +248,12 @@ class Session(ABC):
         """Whether a file that a query's process has open serves the DBMS's own work (logs, temporary files, status)
         and holds no data of a query."""
         return False
+
+    def extent(self) -> Extent | None:
+        """Size of the database that the next execution meets. Takes no lock that waits and reads no table.
+
+        None where the session was opened without `allow_writes`: nothing of its own changes there."""
+        return None
 
     @abstractmethod
     def flush(self) -> None:

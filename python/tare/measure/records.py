@@ -8,6 +8,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from tare.dbms.base import Role
+from tare.dbms.extent import Extent
 from tare.errors import TareError
 from tare.measure.lacks import Lack
 
@@ -271,3 +272,4 @@ class QE:
     phases: Phases | None = None  # None where only the execution was clocked
     answer: AnswerCheck | None = None  # None where the execution returned none
     failure: TareError | None = None  # what the DBMS raised; `error` is its message
+    met: Extent | None = None  # the database before the execution; None where it may not be changed

@@ -44,6 +44,11 @@ MAX_WARMUP = 10
 MAX_SEARCHES = 3
 """Untimed executions that look for the files of a query, where some opens were by processes gone too soon."""
 
+_PUT_BACK = (
+    "if the statement changes what its next run meets, put it back with --prepare or --conclude (or weigh it with "
+    "--runs 1); else see who changes the data"
+)
+
 Steady = Callable[[Sequence[QE]], bool]
 
 
@@ -279,6 +284,7 @@ class Weigher:
         asked, sql = self._conditions, self._queries[query]
         self._at = query
         run_phase(self._rig.session, "prepare", asked.phases.prepare)
+        met = self._rig.session.extent()
         qe = time_single_qe(
             self._rig,
             sql,
@@ -292,6 +298,7 @@ class Weigher:
             planned=partial(self._planned.__setitem__, query),
             files=self._files.get(query),
         )
+        qe = dataclasses.replace(qe, met=met)
         self.qes.append(qe)
         self._observer.done(sql, qe)
         if qe.outcome is not Outcome.FAILED:
@@ -334,7 +341,7 @@ class Weigher:
             by = "" if difference is None else f"; a floating-point value differs by {difference:.1e} of it"
             raise AnswerChanged(
                 f"{self._queries[query].name} gave {_rows(qe)} after {_rows(first)}{by}",
-                self._no_single_answer(),
+                _PUT_BACK if qe.met is not None else self._no_single_answer(),
             )
 
     def _no_single_answer(self) -> str:

@@ -11,6 +11,7 @@ from tare.protocol import exact, measures, ttp2, warmup
 from tare.protocol.cache import Proof, prove
 from tare.protocol.check import Finding
 from tare.protocol.disturbers import Disturber, disturbers
+from tare.protocol.growth import Growth, growth
 from tare.protocol.helpers import Helper, helpers
 from tare.protocol.measures import Measure
 from tare.protocol.preemption import Preemption, preemption
@@ -38,6 +39,7 @@ class QatC:
     helpers: tuple[Helper, ...]
     preemption: Preemption | None
     cache: Proof
+    growth: Growth | None
 
 
 def timed_qes(qes: Sequence[QE]) -> tuple[QE, ...]:
@@ -82,6 +84,7 @@ def sum_up(
         helpers=helpers(timed),
         preemption=preemption(timed),
         cache=prove(timed, cache),
+        growth=growth(timed),
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 
 from tare.dbms.base import Plan
 from tare.measure.choices import AnswerRule, Clocked
@@ -72,6 +73,7 @@ def query_result(
             drifting_runs=summed.warmup.runs,
             evidence=summed.warmup.evidence,
         ),
+        growth=None if summed.growth is None else document.GrowthResult(**asdict(summed.growth)),
         qes=_qes(qes, summed.timed),
     )
 

@@ -254,6 +254,22 @@ class WarmUpResult(Document):
     evidence: str
 
 
+class GrowthResult(Document):
+    """What grows from run to run of a query that may change data. Each a run; 0 for what does not rise."""
+
+    runs: int
+    size_bytes: float = Field(description="Of the database's files or pages, without its log.")
+    table: str | None = Field(description="The table that gains most rows; null where the DBMS counts none.")
+    live_rows: float = Field(
+        description="Of that table, by the DBMS's own count; DuckDB's has rows deleted since the last checkpoint."
+    )
+    dead_rows: float = Field(description="Of that table: deleted or replaced, and still stored.")
+    cost: Literal["cpu", "wall"] | None = Field(
+        description="Time that rises with the run's number: CPU of all query processes, or wall; null if neither does."
+    )
+    cost_ratio: float = Field(description="Its rise from one run to the next, relative to its median.")
+
+
 class QEResult(Document):
     """One execution, in run order."""
 
@@ -293,6 +309,9 @@ class QueryResult(Document):
         default=None, description="Null where switches were not counted."
     )
     warmup: WarmUpResult
+    growth: GrowthResult | None = Field(
+        default=None, description="Null where nothing grows, or the query may not change data."
+    )
     qes: list[QEResult]
 
 

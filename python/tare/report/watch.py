@@ -18,6 +18,7 @@ from tare.protocol.ttp2 import IOWAIT_NOT_APPLICABLE
 from tare.report import warnings
 from tare.report.asked import Asked, Means
 from tare.report.comparison import known
+from tare.report.growing import GrowsFromRunToRun
 from tare.report.numbers import ms_text, percent
 from tare.report.query_result import answers_of
 from tare.report.result import ComparisonResult, OwnCostResult
@@ -73,9 +74,10 @@ def of_query(
     if not summed.timed:
         return
     yield from _cache(name, summed, asked)
-    yield from _noise(name, summed)
+    noise = [*_noise(name, summed)]
     if asked.cache is CacheState.WARM and not summed.warmup.detected:
-        yield from _unsteady_cpu(name, summed)
+        noise += _unsteady_cpu(name, summed)
+    yield from _by_growth(name, summed, noise)
     yield from _ticks(name, summed, means)
     yield from _accounts(name, summed, server)
 
@@ -109,7 +111,7 @@ def _cache(name: str, summed: QatC, asked: Asked) -> Iterator[Caution]:
     result_cache = _finding(summed, RESULT_CACHE.source, RESULT_CACHE.number)
     if result_cache is not None and result_cache.violated:
         yield warnings.PossibleResultCache(name, result_cache.violations[0].evidence)
-    elif summed.warmup.detected:
+    elif summed.warmup.detected and summed.growth is None:
         yield warnings.WarmUpSeen(name, summed.warmup.evidence, summed.warmup.runs)
 
 
@@ -140,6 +142,16 @@ def _unsteady_cpu(name: str, summed: QatC) -> Iterator[Caution]:
     same = len(kinds) == 1 and all(hash_ is not None for _, _, hash_ in kinds)
     if same and cpu.rsd is not None and cpu.rsd > UNSTEADY and len(summed.timed) >= SMALLEST_FOR_INTERVAL:
         yield warnings.UnsteadyCpu(name, cpu.rsd, len(summed.timed))
+
+
+def _by_growth(name: str, summed: QatC, noise: Sequence[Caution]) -> Iterator[Caution]:
+    """Growth takes the place of the warnings that its drift would cause: one cause has one warning."""
+    drift = [one for one in noise if isinstance(one, (warnings.UnsteadyWall, warnings.UnsteadyCpu))]
+    grown = summed.growth
+    if grown is not None and (grown.cost or drift or summed.warmup.detected):
+        yield GrowsFromRunToRun(name, grown, drift[0].evidence if drift else summed.warmup.evidence)
+        noise = [one for one in noise if one not in drift]
+    yield from noise
 
 
 def _neighbour(found: Sequence[Disturber]) -> str | None:

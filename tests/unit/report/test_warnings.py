@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 import pytest
 
 from tare.dbms.base import Role
+from tare.dbms.extent import Extent, TableRows
 from tare.measure.answers import AnswerCheck
 from tare.measure.choices import CacheState
 from tare.measure.lacks import Cause, Lack
@@ -102,6 +103,7 @@ DUE: dict[str, Callable[[], RunResult]] = {
         [sample.QUERY, Query("other", "SELECT 2")],
         Asked(12, compare="resources.cpu_ms"),
     ),
+    "grows-from-run-to-run": lambda: sample.result(growing([50.0 + i for i in range(10)])),
     "not-resolved": lambda: sample.compared(until=Stop(0.001)),
 }
 
@@ -111,6 +113,14 @@ def caching(cpu_ms: Sequence[float]) -> list[QE]:
     return [
         dataclasses.replace(one, processes=(process(run_ns=round(cpu * MS)),))
         for one, cpu in zip(run_of(cpu_ms), cpu_ms, strict=True)
+    ]
+
+
+def growing(cpu_ms: Sequence[float]) -> list[QE]:
+    """QEs before each of which the database is 1 MiB larger, with 100 dead rows more in a table."""
+    return [
+        dataclasses.replace(one, met=Extent((9 + i) << 20, {"t": TableRows(50, 100 * i), "u": TableRows(9)}))
+        for i, one in enumerate(run_of(cpu_ms))
     ]
 
 
@@ -221,3 +231,43 @@ def test_only_postgresql_has_io_workers(monkeypatch: pytest.MonkeyPatch) -> None
     assert "io-workers-read" in types(DUE["io-workers-read"]())
     monkeypatch.setattr(sample, "SERVER", dataclasses.replace(sample.SERVER, dbms="mariadb"))
     assert "io-workers-read" not in types(DUE["io-workers-read"]())
+
+
+@pytest.mark.parametrize(
+    ("cpu_ms", "replaced"),
+    [
+        ([50.0 + 3 * i for i in range(10)], "unsteady-cpu"),
+        ([70.0, *[55.0, 55.2] * 5], "warm-up-seen"),
+        ([55.0, 63.0, 54.0, 70.0, 58.0] * 2, "unsteady-cpu"),
+    ],
+)
+def test_growth_takes_the_place_of_what_its_drift_would_be_taken_for(
+    cpu_ms: list[float], replaced: str
+) -> None:
+    assert replaced in types(sample.result(run_of(cpu_ms)))
+    assert "grows-from-run-to-run" not in types(sample.result(run_of(cpu_ms)))
+    found = types(sample.result(growing(cpu_ms)))
+    assert "grows-from-run-to-run" in found
+    assert not found & {"unsteady-cpu", "unsteady-wall", "warm-up-seen"}
+
+
+def test_growth_that_costs_nothing_is_no_warning() -> None:
+    result = sample.result(growing([55.0, 55.1] * 5))
+    assert result.warnings == []
+    grown = result.results[0].growth
+    assert grown is not None
+    assert (grown.size_bytes, grown.table, grown.live_rows, grown.dead_rows, grown.cost) == (
+        1 << 20, "t", 0, 100, None,
+    )  # fmt: skip
+
+
+def test_growth_is_reported_with_its_numbers() -> None:
+    warning = next(
+        one
+        for one in sample.result(growing([50.0 + i for i in range(10)])).warnings
+        if one.type == "grows-from-run-to-run"
+    )
+    assert warning.evidence == (
+        "each of 10 runs met 1.0 MiB and 100 dead rows in t more than the one before; CPU time +1.8% a run"
+    )
+    assert "--prepare" in warning.next_step

@@ -23,6 +23,7 @@ from tare.dbms.duckdb.plan import tree
 from tare.dbms.duckdb.values import is_beyond_python, rows_of, single_precision
 from tare.dbms.embedded.engine import Engine, Explained, Facts, Result, Row, forgotten
 from tare.dbms.embedded.holders import holders
+from tare.dbms.extent import Extent, TableRows
 from tare.dbms.planned import Planned, planned_here
 from tare.dbms.statement import may_be_measured
 from tare.dbms.url import MEMORY
@@ -41,6 +42,8 @@ _CSV = (
     "NEW_LINE '\\n', ALLOW_QUOTED_NULLS true, STRICT_MODE true, PARALLEL false"
 )
 
+_BLOCKS = "SELECT sum(block_size * total_blocks)::BIGINT FROM pragma_database_size()"
+_ROWS = "SELECT table_name, estimated_size FROM duckdb_tables() WHERE NOT internal"
 _PLANNED = "tare_planned"  # the statement that is planned and executed; each replaces the one before
 _SQLITE = b"SQLite format 3\0"
 
@@ -171,6 +174,13 @@ class DuckDBEngine(Engine):
             "UNION ALL SELECT 'database ' || database_name, path FROM duckdb_databases() WHERE NOT internal"
         )
         return {str(name): str(value) for name, value in found}
+
+    def extent(self) -> Extent:
+        ((file_bytes,),) = self._rows(_BLOCKS)
+        counted = self._rows(_ROWS)
+        return Extent(
+            file_bytes or self.held_bytes(), {str(name): TableRows(int(rows)) for name, rows in counted}
+        )
 
     def load(self, table: str, file: str) -> int:
         with _without_pattern(file) as plain:

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from tare.dbms.extent import Extent
 from tare.dbms.planned import Planned
 from tare.errors import StatementFailed
 
@@ -80,6 +81,10 @@ class Engine(ABC):
     @abstractmethod
     def settings(self) -> dict[str, str]:
         """As `Session.settings`."""
+
+    @abstractmethod
+    def extent(self) -> Extent:
+        """As `Session.extent`: the pages of the database, without its log."""
 
     @abstractmethod
     def load(self, table: str, file: str) -> int:

@@ -20,6 +20,7 @@ from tare.dbms.base import BufferResidency, Fetched, Leader, Plan, PlanNode, Pre
 from tare.dbms.embedded import client
 from tare.dbms.embedded.client import HostClient
 from tare.dbms.embedded.engine import Explained, Facts
+from tare.dbms.extent import Extent
 from tare.dbms.loading import loading
 from tare.dbms.patience import AT_WORK, Patience, Wait
 from tare.dbms.planned import Planned
@@ -185,6 +186,12 @@ class EmbeddedSession(Session):
             return []
         candidates = [self._path, *(Path(f"{self._path}{suffix}") for suffix in self._companions)]
         return [path for path in candidates if path.exists()]
+
+    def extent(self) -> Extent | None:
+        if not self._allow_writes:
+            return None
+        extent: Extent = self._host.ask("extent")
+        return extent
 
     def is_own_file(self, path: Path) -> bool:
         """SQLite's shared memory, DuckDB's temporary files, and the modules of the engine's process."""

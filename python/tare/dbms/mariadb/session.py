@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from tare.dbms import local
 from tare.dbms.base import BufferResidency, Fetched, Leader, Plan, PlanNode, Prepared, Role, Server, Session
+from tare.dbms.extent import Extent, size_of
 from tare.dbms.loading import loading
 from tare.dbms.mariadb import caches, failures, load, plan, roles, settings, waits, wire
 from tare.dbms.mariadb.wire import Wire
@@ -288,6 +289,10 @@ class MariaDBSession(Session):
         if self._server.data_directory is None:
             return ()
         return caches.database_files(self._server.data_directory, self.value("SELECT DATABASE()"))
+
+    def extent(self) -> Extent | None:
+        """By files: InnoDB's counts of rows are estimates that follow later."""
+        return Extent(size_of(self.data_files())) if self._allow_writes else None
 
     def is_own_file(self, path: Path) -> bool:
         return caches.is_own_file(self._server.data_directory, path)

@@ -23,6 +23,7 @@ from psycopg.pq.abc import PGresult
 
 from tare.dbms import local
 from tare.dbms.base import BufferResidency, Fetched, Leader, Plan, PlanNode, Prepared, Role, Server, Session
+from tare.dbms.extent import Extent, TableRows, size_of
 from tare.dbms.loading import loading
 from tare.dbms.patience import Patience, Wait
 from tare.dbms.planned import Planned
@@ -351,6 +352,17 @@ class PostgreSQLSession(Session):
             return ()
         (oid,) = self.own.query(caches.DATABASE_OID)[0]
         return caches.database_files(self._server.data_directory, int(str(oid)))
+
+    def extent(self) -> Extent | None:
+        if not self._allow_writes:
+            return None
+        with suppress(StatementFailed):  # before version 15, or within a transaction that has failed
+            self._wire.query("SELECT pg_catalog.pg_stat_force_next_flush()")
+        counted = self.own.query(settings.ROWS)
+        return Extent(
+            size_of(self.data_files()),
+            {str(name): TableRows(int(str(live)), int(str(dead))) for name, live, dead in counted},
+        )
 
     def is_own_file(self, path: Path) -> bool:
         return caches.is_own_file(self._server.data_directory, path)

@@ -37,6 +37,9 @@ NEVER_IDLE = (
 )
 """Both sessions rest while Tare reads what was measured."""
 
+ROWS = "SELECT relname, n_live_tup, n_dead_tup FROM pg_catalog.pg_stat_user_tables WHERE n_live_tup + n_dead_tup > 0"
+"""Rows of each table by the statistics, which take no lock on it."""
+
 IN_SESSION = (
     "SELECT name, setting FROM pg_catalog.pg_settings WHERE source = 'session' AND name NOT IN "
     "('statement_timeout', 'transaction_isolation', 'transaction_read_only', 'transaction_deferrable') "

@@ -15,6 +15,7 @@ from pathlib import Path
 
 from tare.dbms.embedded.engine import Engine, Explained, Facts, Result, forgotten
 from tare.dbms.embedded.holders import holders
+from tare.dbms.extent import Extent
 from tare.dbms.planned import Planned, planned_here
 from tare.dbms.sqlite.failure import busy, failure, is_busy
 from tare.dbms.sqlite.load import load
@@ -151,6 +152,15 @@ class SQLiteEngine(Engine):
         return {name: str(value[0]) for name, value in found.items() if value} | {
             f"database {name}": str(path) for _, name, path in attached if name != "temp"
         }
+
+    def extent(self) -> Extent:
+        try:
+            pages, page_bytes = (
+                self._open.execute(f"PRAGMA {name}").fetchone()[0] for name in ("page_count", "page_size")
+            )
+        except sqlite3.Error:  # locked by another connection
+            return Extent(None)
+        return Extent(pages * page_bytes)
 
     def load(self, table: str, file: str) -> int:
         self._interrupted.clear()
