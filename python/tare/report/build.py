@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from tare.dbms.base import Plan, Server
 from tare.measure.environment import MachineFacts
 from tare.measure.query import Query
-from tare.measure.records import QE
+from tare.measure.records import QE, Outcome
 from tare.protocol.summary import QatC, sum_up
 from tare.report import result as document
 from tare.report import watch
@@ -47,14 +47,16 @@ def build_result(
     if asked.compare is not None:
         comparison = compare_first_two([q.name for q in queries], summed, asked.compare, asked.until)
     cautions: list[Caution] = list(watch.of_run(asked, means, cost, comparison))
+    ended_by = _ended_by(qes, queries) if error is not None else None
     for query, own, qatc in zip(queries, of_query, summed, strict=True):
         found = watch.of_query(query.name, own, qatc, asked, means, server)
-        cautions += (caution for caution in found if not _is_the_end(caution, error))
+        cautions += (caution for caution in found if not _is_the_end(caution, ended_by))
     return document.RunResult(
         command=command,
         started_at=started_at,
         interrupted=interrupted,
         error=error,
+        ended_by=ended_by,
         clocked=asked.clocked.value,
         environment=_environment(machine, server, means, cost),
         results=[
@@ -75,11 +77,16 @@ def build_result(
     )
 
 
-def _is_the_end(caution: Caution, error: str | None) -> bool:
+def _ended_by(qes: Sequence[QE], queries: Sequence[Query]) -> str | None:
+    """The query whose failure was the last thing before a run ended."""
+    return queries[qes[-1].query].name if qes and qes[-1].outcome is Outcome.FAILED else None
+
+
+def _is_the_end(caution: Caution, ended_by: str | None) -> bool:
     """Whether the only failure among the runs is the one that ended them: the report names that already."""
-    if not isinstance(caution, RunsMissing) or error is None:
+    if not isinstance(caution, RunsMissing) or caution.query != ended_by:
         return False
-    return caution.timeouts == 0 and caution.failures == 1 and caution.last in error
+    return caution.timeouts == 0 and caution.failures == 1
 
 
 def _own_cost(summed: Sequence[QatC]) -> document.OwnCostResult:

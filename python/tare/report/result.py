@@ -459,6 +459,9 @@ class RunResult(Document):
     started_at: str = Field(description="UTC, ISO 8601.")
     interrupted: bool
     error: str | None = Field(description="What ended the run before its time.")
+    ended_by: str | None = Field(
+        default=None, description="The query whose failure that is; null where no query's failure ended the run."
+    )
     clocked: Literal["total", "execution"] = Field(
         default="execution",
         description="What the clocks enclose. total: parsing, planning, execution and fetch, as a client pays; "

@@ -13,11 +13,11 @@ def early_end(result: RunResult, query: QueryResult | None = None) -> list[str]:
     if not (result.interrupted or result.error):
         return []
     cause = f": {result.error or 'interrupted'}"
-    if query is not None and any(ended(one, result) for one in result.results):
+    if query is not None and result.ended_by is not None:
         cause = cause if ended(query, result) and query.outcome != "failed" else ""
     return [f"the run ended early{cause}; this report holds what had been measured"]
 
 
 def ended(query: QueryResult, result: RunResult) -> bool:
     """Whether a failure of this query ended the run."""
-    return result.error is not None and any(qe.error and qe.error in result.error for qe in query.qes)
+    return result.ended_by == query.name
