@@ -32,8 +32,8 @@ class ServerLog:
             if path.is_file():
                 self.path, self._size = path, path.stat().st_size
 
-    def quoted(self, error: ServerLost) -> ServerLost:
-        """Return the error with the lines that the server has written since, and with the file's name."""
+    def quote(self, error: ServerLost) -> None:
+        """Add the lines that the server has written since, and the file's name."""
         until = time.monotonic() + _PATIENCE_S
         lines = self._lines()
         while self.path and not any(map(_GRAVE.search, lines)) and time.monotonic() < until:
@@ -41,8 +41,7 @@ class ServerLog:
             lines = self._lines()
         error.excerpt = "\n".join(f"  | {redacted_text(line)}" for line in lines)
         if self.path is not None:
-            error.next_step = f"see {self.path} for what ended it; samples taken so far are kept"
-        return error
+            error.next_step = f"see {self.path} for what ended it, then run again"
 
     def _lines(self) -> list[str]:
         """What the file holds since then: the lines that report an end, else the last ones."""

@@ -148,18 +148,30 @@ class Weigher:
         Raises BadStatement, and UsageError for a cache that cannot be emptied."""
         check_state(self._rig.session, self._conditions.cache)
         if not self._conditions.phases.setup:
-            for query in range(len(self._queries)):
-                self._check(query)
+            with self._quoting_log():
+                for query in range(len(self._queries)):
+                    self._check(query)
 
     @contextmanager
     def _cleaning_up(self) -> Iterator[None]:
         """What was set up is cleaned up, also where the run is cut short; what cut it short is raised."""
         try:
-            yield
+            with self._quoting_log():
+                yield
         except (TareError, KeyboardInterrupt):
             for _ in range(self._set_up):
                 with suppress(TareError):
                     run_phase(self._rig.session, "cleanup", self._conditions.phases.cleanup)
+            raise
+
+    @contextmanager
+    def _quoting_log(self) -> Iterator[None]:
+        """Adds to the loss of a server what it wrote into its log."""
+        try:
+            yield
+        except ServerLost as error:
+            if self._rig.server_log is not None:
+                self._rig.server_log.quote(error)
             raise
 
     # One query's beginning and end -------------------------------------------------
@@ -268,17 +280,13 @@ class Weigher:
         )
 
     def _failure(self, query: int, qe: QE) -> TareError:
-        """What the DBMS raised, with the query's name; of a server that is lost, with what it wrote into its log."""
+        """What the DBMS raised, with the query's name and the place of its mistake."""
         error = qe.failure
         if isinstance(error, StatementFailed):
             return self._queries[query].failed(error)
         if isinstance(error, ServerLost):
-            lost = ServerLost(f"{self._queries[query].name}: {error.what}", error.next_step, code=error.code)
-            return self._quoted(lost)
+            return ServerLost(f"{self._queries[query].name}: {error.what}", error.next_step, code=error.code)
         return TareError(f"{self._queries[query].name}: {qe.error}", error.next_step if error else "")
-
-    def _quoted(self, error: ServerLost) -> ServerLost:
-        return self._rig.server_log.quoted(error) if self._rig.server_log else error
 
     def _attempt(self, query: int, warmup: bool) -> QE:
         asked, sql = self._conditions, self._queries[query]
@@ -308,7 +316,7 @@ class Weigher:
     def _mend(self, query: int, attempt: int, error: TareError) -> None:
         """Waits, doubling each time, and connects anew. The last failure is raised."""
         if attempt == MAX_TRIES:
-            raise self._quoted(error) if isinstance(error, ServerLost) and not error.excerpt else error
+            raise error
         pause = pause_s(attempt)
         self._observer.phase(
             self._queries[query], f"{error.what.splitlines()[0]}; try {attempt + 1} in {pause:.2g} s"
@@ -318,11 +326,10 @@ class Weigher:
             self._rig.reconnect()
         except (ConnectionFailed, ServerLost) as refused:
             if attempt + 1 == MAX_TRIES:
-                lost = ServerLost(
+                raise ServerLost(
                     f"the server went away and did not come back in {MAX_TRIES} tries: {refused.what}",
                     "start the server again; the QEs so far are kept",
-                )
-                raise self._quoted(lost) from refused
+                ) from refused
 
     def _judge(self, query: int, qe: QE) -> None:
         """The plan and the answer must be those of the Q@C's other QEs."""

@@ -34,7 +34,9 @@ def log(tmp_path: Path) -> Iterator[tuple[ServerLog, Path]]:
 
 
 def quoted(log: ServerLog) -> ServerLost:
-    return log.quoted(ServerLost("gone", "look"))
+    error = ServerLost("gone", "look")
+    log.quote(error)
+    return error
 
 
 def test_the_grave_lines_since_then_are_quoted(log: tuple[ServerLog, Path]) -> None:

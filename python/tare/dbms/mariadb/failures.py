@@ -29,6 +29,8 @@ _RIGHT = "connect as a user with that right, or GRANT it (SHOW GRANTS lists thos
 _MEMORY = "free memory on the server, or lower its buffers (join_buffer_size, sort_buffer_size in --setup)"
 _DISK = "make room on the server's disk, also in its tmpdir"
 
+_LIMIT = "raise max_statement_time (MySQL: max_execution_time) where it is set: by the statement, or for its account"
+
 STATEMENTS: Mapping[int, str] = {
     1064: "correct the SQL at that place",
     1046: "name the database in the URL: --db mariadb://…/DATABASE",
@@ -63,6 +65,8 @@ STATEMENTS: Mapping[int, str] = {
     1213: "run it while no other transaction locks the same rows",
     1226: "raise this user's limit (ALTER USER … WITH …), or wait until the hour is over",
     1235: "rewrite the statement: this server has no such feature",
+    1969: _LIMIT,
+    3024: _LIMIT,
     _INTERRUPTED: "find out who ends it: KILL QUERY in another session",
 }
 """Next step for a statement, by error number."""
@@ -82,6 +86,7 @@ CONNECTIONS: Mapping[int, str] = {
     "loaded, name the folder of libmariadb's plugins: ?plugin_dir=/FOLDER",
     1049: "check the database's name; SHOW DATABASES lists them",
     TOO_MANY: "close other connections, or raise max_connections: SET GLOBAL max_connections = …",
+    1053: "wait until the server has stopped or started, then try again",
     1129: "mysqladmin flush-hosts lets this host in again",
     1130: "CREATE USER …@'HOST' for the address that you connect from",
     1203: STATEMENTS[1203],

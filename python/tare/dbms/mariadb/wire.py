@@ -102,6 +102,7 @@ class Wire:
             return self._answer(running, None if timeout_s is None else timeout_s + GRACE_S, sql, timeout_s)
         except WaitTimeout:
             pass
+        assert timeout_s is not None
         self._kill()
         if not wait([running], CANCEL_S).done:
             self._cut(running)
@@ -222,7 +223,7 @@ class Wire:
         number = getattr(error, "errno", 0)
         if number in failures.LOST or _NOT_CONNECTED in message:
             return failures.of_lost(f"{message} [{number}]")
-        if number in failures.TIMED_OUT:
+        if number in failures.TIMED_OUT and timeout_s is not None:
             return _timed_out(timeout_s)
         return failures.of_statement(message, number, sql, allow_writes=self.allow_writes)
 
@@ -232,6 +233,8 @@ def not_answered() -> ServerLost:
     return failures.of_lost(f"no answer for {OWN_S:g} s")
 
 
-def _timed_out(timeout_s: float | None) -> QueryTimeout:
-    shown = f"its time-out of {timeout_s:g} s" if timeout_s else "the server's time-out"
-    return QueryTimeout(f"the query ran longer than {shown} and was ended", "allow more time with --timeout")
+def _timed_out(timeout_s: float) -> QueryTimeout:
+    return QueryTimeout(
+        f"the query ran longer than its time-out of {timeout_s:g} s and was ended",
+        "allow more time with --timeout",
+    )

@@ -17,7 +17,7 @@ from tare.dbms.embedded.engine import Engine, Explained, Facts, Result, forgotte
 from tare.dbms.embedded.holders import holders
 from tare.dbms.extent import Extent
 from tare.dbms.planned import Planned, planned_here
-from tare.dbms.sqlite.failure import busy, failure, is_busy
+from tare.dbms.sqlite.failures import busy, failure, is_busy
 from tare.dbms.sqlite.load import load
 from tare.dbms.sqlite.plan import explained
 from tare.dbms.sqlite.script import statements

@@ -12,7 +12,7 @@ from contextlib import closing
 from pathlib import Path
 
 from tare.dbms.loading import csv_rows
-from tare.dbms.sqlite.failure import failure
+from tare.dbms.sqlite.failures import failure
 from tare.errors import StatementFailed
 
 
