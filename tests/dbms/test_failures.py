@@ -125,6 +125,13 @@ def test_a_syntax_error_has_its_place(session: Session, before: str) -> None:
     assert not error.may_pass
 
 
+def test_a_failure_behind_the_first_statement_of_a_script_is_found(session: Session) -> None:
+    script = "SELECT 1;\nSELECT nothing FROM nowhere; SELECT 2"
+    with pytest.raises(StatementFailed, match=r"nowhere|nothing"):
+        session.run(script)
+    session.run("SELECT 1; SELECT 2")
+
+
 def test_what_violates_a_key_does_not_pass_the_second_time(writing: Session) -> None:
     error = failure_of(writing, INSERT)
     assert isinstance(error, StatementFailed)

@@ -247,6 +247,14 @@ def test_mariadbs_refusals_name_the_remedy(mariadb_guarded: str, refused: Refuse
 
 
 @pytest.mark.mariadb
+def test_tls_that_is_requested_is_never_left_out(mariadb_url: str) -> None:
+    """This server has no certificate."""
+    assert is_weighed(mariadb_url)
+    error = refusal(f"{mariadb_url}&ssl=true")
+    assert (error.code, "?ssl=true" in error.next_step) == ("2026", True)
+
+
+@pytest.mark.mariadb
 def test_users_of_tls_and_of_ed25519_are_weighed(mariadb_guarded: str) -> None:
     assert is_weighed(f"mariadb://tls:right@{mariadb_guarded}?ssl=true")
     assert is_weighed(f"mariadb://curve:right@{mariadb_guarded}")

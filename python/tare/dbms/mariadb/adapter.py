@@ -32,7 +32,11 @@ class MariaDB(Adapter):
 
         def opened(**more: Any) -> Any:
             try:
-                return driver.connect(**arguments, **more, client_flag=_MULTI_STATEMENTS)
+                connection = driver.connect(**arguments, **more, client_flag=_MULTI_STATEMENTS)
+                if "ssl" not in arguments or _is_encrypted(connection):
+                    return connection
+                connection.close()
+                message, number = "the server offers no TLS", failures.TLS_FAILED
             except driver.Error as error:
                 message, number = scrubbed(str(error).strip(), parts.password), error.errno
             # Raised outside the handler, apart from the driver's own exception.
@@ -56,6 +60,13 @@ class MariaDB(Adapter):
         from tare.dbms.scripts import statements  # 0.1 s
 
         return statements(sql, "mysql")
+
+
+def _is_encrypted(connection: Any) -> bool:
+    """The driver connects without TLS where the server has none, although it is told to insist."""
+    with connection.cursor() as cursor:
+        cursor.execute("SHOW SESSION STATUS LIKE 'Ssl_cipher'")
+        return any(cipher for _, cipher in cursor.fetchall())
 
 
 def _next_step(driver: Any, arguments: dict[str, Any], number: int) -> str:

@@ -15,6 +15,7 @@ LOST = frozenset({2006, 2013, 2055, 1053, 1077, 1079, 1927})
 TIMED_OUT = frozenset({1969, 3024})  # max_statement_time, max_execution_time
 TOO_MANY = 1040
 ACCESS_DENIED = 1045
+TLS_FAILED = 2026
 
 _INTERRUPTED = 1317
 _READ_ONLY = frozenset({1792, 1290, 1836})
@@ -98,7 +99,7 @@ CONNECTIONS: Mapping[int, str] = {
     2003: "start the server, or check host and port; `tare server start mariadb` gives one",
     2005: "check the host's name",
     2013: "check host, port and firewall, or allow a longer connection time-out",
-    2026: "check ssl_ca, ssl_cert and ssl_key of the URL and the server's certificate, or leave ?ssl=true out",
+    TLS_FAILED: "check ssl_ca, ssl_cert and ssl_key of the URL and the server's certificate, or leave ?ssl=true out",
     2058: _PLUGIN,
     2059: _PLUGIN,
     3159: TLS_NEEDED,

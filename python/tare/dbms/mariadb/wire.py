@@ -29,6 +29,7 @@ CANCEL_S = 5.0  # how long a killed query may take to stop
 OWN_S = 30.0  # how long a statement of our own (EXPLAIN, settings, …) may take: then the server is frozen
 
 _NOT_CONNECTED = "not connected"  # the driver's own, of a connection that was cut
+_NO_ERRORS = "SIGNAL SQLSTATE '01000'"  # a warning; statements without tables leave earlier errors there
 _UNKNOWN_S = math.nan  # of a limit; no other limit equals it
 
 
@@ -61,13 +62,18 @@ class Wire:
         return self._own(sql, sql)
 
     def script(self, sql: str) -> None:
-        """One or more statements, split by the server; results are thrown away."""
+        """One or more statements, split by the server; results are thrown away.
+
+        The driver drops the error of any but the first: it is read from the server's diagnostics, emptied before."""
         self.limit(None)
+        self.query(_NO_ERRORS)
         self._limit_s = _UNKNOWN_S if self.is_mariadb else None
         running = self._submit(self._script, sql)
         if self.patience is not None:
             self._watch(running, self.patience, may_work_on=True)
         self._answer(running, None, sql)
+        for _, number, message in self.query("SHOW ERRORS LIMIT 1"):
+            raise self._refused(str(message), int(number), sql)
 
     def load(self, sql: str) -> int:
         """LOAD DATA, however long it takes; how many rows it took."""
@@ -225,6 +231,10 @@ class Wire:
             return failures.of_lost(f"{message} [{number}]")
         if number in failures.TIMED_OUT and timeout_s is not None:
             return _timed_out(timeout_s)
+        return self._refused(message, number, sql)
+
+    def _refused(self, message: str, number: int, sql: str) -> TareError:
+        message = scrubbed(message, self._password)
         return failures.of_statement(message, number, sql, allow_writes=self.allow_writes)
 
 
