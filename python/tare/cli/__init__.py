@@ -7,11 +7,13 @@ import sys
 from typing import NoReturn, TextIO, cast
 
 from tare.interruption import exit_code_of, install
+from tare.words import print_in_any_locale
 
 
 def main() -> None:
     """The entry point of `tare`: 0 done, 1 the run failed, 2 the request was at fault, 130 Ctrl-C."""
     try:
+        print_in_any_locale()
         install()
         _put_back_first()
         _put_back_tuned()

@@ -10,6 +10,7 @@ from tare.cli.sql_files import SqlFiles, checked
 from tare.dbms.registry import find
 from tare.errors import UsageError
 from tare.measure.query import Query, expand, scan
+from tare.words import as_text
 
 
 def gather(
@@ -30,12 +31,12 @@ def gather(
     of_files = SqlFiles(files or (), adapter.statements, each=each)
     queries: list[Query] = []
     for number, (text, file) in enumerate(_in_order(words, list(sql or ()), list(files or ())), 1):
-        queries += [_of_text(text, number)] if file is None else of_files.queries(file)
+        queries += [_of_text(as_text(text), number)] if file is None else of_files.queries(file)
     if not queries:
         raise UsageError(
             "no query to weigh", 'give SQL in quotes, or files with -f: tare time "SELECT …" --db URL'
         )
-    parameters = [_listed(text) for text in lists or ()]
+    parameters = [_listed(as_text(text)) for text in lists or ()]
     if parameter_scan:
         parameters.append(scan(*parameter_scan, step))
     return expand(queries, parameters) if parameters else queries

@@ -26,6 +26,7 @@ from tare.protocol.warmup import steady
 from tare.report.asked import Asked, Attempt, Means, Places
 from tare.report.build import build_result
 from tare.report.result import RunResult
+from tare.words import shown
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +106,7 @@ def command_line() -> str:
     """The command as it was given, without passwords of databases."""
     from tare.dbms.redaction import redacted_command
 
-    return shlex.join(["tare", *redacted_command(sys.argv[1:])])
+    return shlex.join(["tare", *redacted_command([shown(word) for word in sys.argv[1:]])])
 
 
 def _try_delay_accounting(settings: MachineSettings) -> None:

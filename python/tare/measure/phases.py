@@ -11,6 +11,7 @@ from tare.dbms.base import Session
 from tare.dbms.redaction import redacted_text
 from tare.errors import BadStatement, ServerLost, StatementFailed, TareError
 from tare.measure.source import excerpt
+from tare.words import as_text
 
 _LOCAL = re.compile(r"\bLOCAL\b", re.IGNORECASE)
 
@@ -30,8 +31,13 @@ class Phases:
 
     @classmethod
     def of(cls, *given: Sequence[str] | None) -> Phases:
-        """From the options, each perhaps absent."""
-        return cls(*(tuple(texts or ()) for texts in given))
+        """From the options, each perhaps absent. Raises UsageError for SQL that is not UTF-8."""
+        return cls(
+            *(
+                tuple(text if text.startswith("!") else as_text(text) for text in texts or ())
+                for texts in given
+            )
+        )
 
 
 def run_phase(session: Session, name: str, texts: Sequence[str]) -> None:

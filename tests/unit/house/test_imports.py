@@ -23,6 +23,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
         "tare.journals",
         "tare.meant",
         "tare.published",
+        "tare.words",
     ),
     ("tare.dbms",),
     ("tare.measure",),

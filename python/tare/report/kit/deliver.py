@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -62,13 +63,20 @@ def deliver(
                 failures.append(error)
     shown = [name for name, target in requested.items() if target == "-"]
     for name in shown:
-        sys.stdout.write(form(name))
+        _send(form(name))
     if not requested or (always and not shown):
         show(story)
     for failure in failures[:-1]:
         print(f"tare: {failure}", file=sys.stderr)
     if failures:
         raise failures[-1]
+
+
+def _send(document: str) -> None:
+    """A document is UTF-8, whatever a terminal in this locale shows."""
+    if codecs.lookup(sys.stdout.encoding).name != "utf-8":
+        sys.stdout.reconfigure(encoding="utf-8")  # type: ignore[union-attr]  # of the real stream
+    sys.stdout.write(document)
 
 
 def show(story: Story) -> None:
