@@ -107,9 +107,14 @@ class Facts:
 
 @dataclass(frozen=True, slots=True)
 class Item:
+    """`most`: lines of a terminal of 80 columns; longer text is cut with an ellipsis. `name`: stands for the item in a
+    digest that has no room for it."""
+
     text: str
     sign: str = "-"
     tone: Tone = Tone.PLAIN
+    most: int | None = None
+    name: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,6 +123,18 @@ class Items:
 
     kind: ClassVar[str] = "items"
     items: Sequence[Item]
+
+
+@dataclass(frozen=True, slots=True)
+class Digest:
+    """Items in at most `most` lines of a terminal of 80 columns or more; a narrower one has as many lines more. Where
+    there is no room, the last of those with a name are left out, and one or two lines name them behind `more`. Items
+    without a name are always shown: they need fewer than `most` lines."""
+
+    kind: ClassVar[str] = "items"
+    items: Sequence[Item]
+    more: str
+    most: int = 12
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,7 +190,18 @@ class Section:
 
 
 Block = (
-    Table | Paragraph | Heading | Verdict | Facts | Items | WarningBlock | Code | Charts | Detail | Section
+    Table
+    | Paragraph
+    | Heading
+    | Verdict
+    | Facts
+    | Items
+    | Digest
+    | WarningBlock
+    | Code
+    | Charts
+    | Detail
+    | Section
 )
 
 

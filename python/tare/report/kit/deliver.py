@@ -42,9 +42,10 @@ def deliver(
     *,
     more: Mapping[str, Callable[[], str]] | None = None,
     always: bool = False,
+    printed: Story | None = None,
 ) -> None:
     """Writes each form that was requested. Without one, or `always` where standard output has no other use, prints
-    the story.
+    `printed`, by default the story itself.
 
     `given`: a path, "-" for standard output, or None, by the name of the form. `more`: forms of this subject alone.
     Files come first, since standard output may be a pipe whose reader has gone; one that fails does not keep the
@@ -65,7 +66,7 @@ def deliver(
     for name in shown:
         _send(form(name))
     if not requested or (always and not shown):
-        show(story)
+        show(printed or story)
     for failure in failures[:-1]:
         print(f"tare: {failure}", file=sys.stderr)
     if failures:

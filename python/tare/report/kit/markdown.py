@@ -9,6 +9,7 @@ from tare.report.kit.blocks import (
     Charts,
     Code,
     Detail,
+    Digest,
     Facts,
     Heading,
     Items,
@@ -65,7 +66,7 @@ def _block(block: Block, level: int) -> Iterator[str]:
                 ((name, cell(value).text) for name, value in block.pairs),
                 (False, False),
             )
-        case Items():
+        case Items() | Digest():
             yield "\n".join(
                 f"- {plain(one.text)}" if one.sign == "-" else f"- {plain(one.sign)} {plain(one.text)}"
                 for one in block.items

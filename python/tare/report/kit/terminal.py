@@ -21,8 +21,10 @@ from tare.report.kit.blocks import (
     Code,
     Column,
     Detail,
+    Digest,
     Facts,
     Heading,
+    Item,
     Items,
     Kind,
     Paragraph,
@@ -100,7 +102,9 @@ def _lines(block: Block, width: int) -> Iterator[Text]:
             yield from _facts(block, width)
         case Items():
             for item in block.items:
-                yield from _hanging(f"{item.sign} ", item.text, width, item.tone, item.tone)
+                yield from _item(item, width)
+        case Digest():
+            yield from _digest(block, width)
         case WarningBlock():
             yield from _hanging("! ", block.cause, width, Tone.CAUTION, Tone.CAUTION)
             yield from _hanging("  ", block.evidence, width)
@@ -156,12 +160,49 @@ def _hanging(
     lead_tone: Tone = Tone.PLAIN,
     tone: Tone = Tone.PLAIN,
     indent: int | None = None,
+    most: int | None = None,
 ) -> Iterator[Text]:
-    """The text behind its lead; further lines below the text, or at `indent`."""
+    """The text behind its lead; further lines below the text, or at `indent`. Of more than `most` lines the last is cut
+    with an ellipsis."""
     deep = cell_len(lead) if indent is None else indent
     start, *rest = wrap(text, width - deep, width - cell_len(lead))
+    if most is not None and len(rest) >= most:
+        room = width - (deep if most > 1 else cell_len(lead))
+        whole = [start, *rest]
+        start, *rest = [*whole[: most - 1], _cut(" ".join(whole[most - 1 :]), room)]
     yield Text.assemble((lead, _STYLES[lead_tone]), (start, _STYLES[tone]))
     yield from (Text(" " * deep + line, _STYLES[tone]) for line in rest)
+
+
+def _item(item: Item, width: int) -> Iterator[Text]:
+    most = None if item.most is None else _lines_at(width, item.most)
+    return _hanging(f"{item.sign} ", item.text, width, item.tone, item.tone, most=most)
+
+
+def _lines_at(width: int, most: int) -> int:
+    """As many lines as hold what `most` lines of 80 columns do."""
+    return max(most, -(-80 * most // width))
+
+
+def _digest(digest: Digest, width: int) -> Iterator[Text]:
+    """Lines of the items that have room, and of the names of the rest at the place of the first of these."""
+    shown = [list(_item(item, width)) for item in digest.items]
+    named = [place for place, item in enumerate(digest.items) if item.name]
+    for kept in range(len(named), -1, -1):
+        omitted = named[kept:]
+        rest: list[Text] = []
+        if omitted:
+            names = ", ".join(dict.fromkeys(digest.items[place].name for place in omitted))
+            first = digest.items[omitted[0]]
+            rest = list(_item(replace(first, text=f"{digest.more}{names}", most=2 if kept else 1), width))
+        lines = [
+            line
+            for place, found in enumerate(shown)
+            for line in (rest if omitted[:1] == [place] else [] if place in omitted else found)
+        ]
+        if len(lines) <= _lines_at(width, digest.most):
+            break
+    yield from lines
 
 
 def _cut(text: str, width: int) -> str:

@@ -16,6 +16,7 @@ from tare.report.kit.blocks import (
     Block,
     Cell,
     Column,
+    Digest,
     Facts,
     Item,
     Items,
@@ -69,6 +70,9 @@ blocks: st.SearchStrategy[Block] = (
     | st.builds(Facts, words, st.lists(st.tuples(words, cells), max_size=4))
     | st.builds(Items, st.lists(st.builds(Item, sentences, st.sampled_from("-–✗")), max_size=4))
     | st.builds(WarningBlock, sentences, sentences, sentences)
+    | st.builds(
+        Digest, st.lists(st.builds(Item, sentences, most=st.none() | st.integers(1, 3), name=words)), words
+    )
 )
 widths = st.integers(40, 200)
 
@@ -124,6 +128,30 @@ def test_any_block_is_rendered_in_every_medium(block: Block) -> None:
     story = type(story)(story.title, story.under, story.written_by, [block])
     assert markdown.render(story)
     assert "<main>" in page.render(story)
+
+
+def test_a_digest_leaves_out_the_last_named_items_and_names_them() -> None:
+    named = [Item(f"warning {number}", "!", most=1, name=f"name {number}") for number in range(5)]
+    digest = Digest([Item("answer", "✓"), *named, Item("last", " ")], "also: ", most=5)
+    assert printed(digest, 80) == [
+        "✓ answer",
+        "! warning 0",
+        "! warning 1",
+        "! also: name 2, name 3, name 4",
+        "  last",
+    ]
+
+
+def test_a_digest_with_room_shows_all() -> None:
+    named = [Item(f"warning {number}", "!", name="w") for number in range(3)]
+    assert printed(Digest([Item("answer"), *named], "also: ", most=4), 80)[-1] == "! warning 2"
+
+
+def test_an_item_is_cut_with_an_ellipsis_at_its_last_line() -> None:
+    assert printed(Items([Item("word " * 60, most=2)]), 80)[1].endswith(" wo…")
+    assert len(printed(Items([Item("word " * 60, most=2)]), 40)) == 4, (
+        "a narrow terminal has as many lines more"
+    )
 
 
 # One report -----------------------------------------------------------------------------------
