@@ -122,7 +122,7 @@ def test_a_partial_time_that_the_driver_cannot_read_is_named(mariadb_url: str) -
         session.run("SET sql_mode = ''; CREATE TABLE partial (at datetime); INSERT INTO partial VALUES "
                     "('2024-01-00 10:00:00')")  # fmt: skip
         try:
-            said = tare("time", "SELECT at FROM partial", "--db", mariadb_url, "--runs", "6")
+            said = tare("time", "SELECT at FROM partial", "--db", mariadb_url, "--runs", "6", "-v")
         finally:
             session.run("DROP TABLE partial")
     assert said.code == 0, said.err

@@ -79,10 +79,30 @@ def test_answers_agree_across_all_dbms(
 
 
 def test_the_text_names_both_views_and_every_part(postgresql_url: str) -> None:
-    said = tare("time", QUERY, "--db", postgresql_url, "--runs", "6")
+    said = tare("time", QUERY, "--db", postgresql_url, "--runs", "6", "-v")
     assert said.code == 0, said.err
     for word in ("wall", "CPU", "block I/O", "run-queue", "sleep", "steal", "residue", "TTPv2", "ms", "95%"):
         assert word in said.out, word
+
+
+def test_the_short_form_is_the_default(any_url: str) -> None:
+    said = tare("time", QUERY, "--db", any_url, "--runs", "6", COLUMNS="80")
+    assert (said.code, said.err) == (0, "")
+    lines = said.out.splitlines()
+    assert len(lines) <= 12, said.out
+    assert lines[0][0] in "✓!"
+    assert any(line.startswith("= ") for line in lines)
+    assert "residue" in said.out
+    assert lines[-1].startswith("  -v ")
+
+
+def test_a_query_that_fails_shows_why_in_the_short_form(postgresql_url: str) -> None:
+    said = tare(
+        "time", "SELECT pg_sleep(5)", "--db", postgresql_url, "--runs", "1", "--timeout", "0.2", COLUMNS="80"
+    )
+    assert said.code == 1
+    assert said.out.startswith("✗ SELECT pg_sleep(5): no run was timed to its end: ")
+    assert len(said.out.splitlines()) <= 12
 
 
 def test_exports_are_written_beside_the_text(sqlite_url: str, tmp_path: Path) -> None:

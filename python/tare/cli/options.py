@@ -23,6 +23,10 @@ def urls(values: list[str] | None) -> list[str] | None:
 
 
 Sql = Annotated[list[str] | None, typer.Argument(metavar="[SQL]...", help="Statements to weigh, one each.")]
+SqlOrResults = Annotated[
+    list[str] | None,
+    typer.Argument(metavar="[SQL]... | OLD.json NEW.json", help="Statements to weigh, or two results."),
+]
 Files = Annotated[
     list[Path] | None,
     typer.Option(
@@ -36,17 +40,16 @@ Files = Annotated[
 Each = Annotated[
     bool, typer.Option("--each", help="Weigh each statement of the files, not one statement a file.")
 ]
-Db = Annotated[
-    str,
-    typer.Option(
-        "--db",
-        envvar="TARE_DB",
-        metavar="URL",
-        callback=url,
-        help="postgresql://… (or libpq's 'host=… dbname=…', 'service=…'), mariadb://…, sqlite:///f.db or "
-        "duckdb:///f.duckdb; sqlite:///:memory: and duckdb:///:memory: for a database in memory.",
-    ),
-]
+_DB = typer.Option(
+    "--db",
+    envvar="TARE_DB",
+    metavar="URL",
+    callback=url,
+    help="postgresql://… (or libpq's 'host=… dbname=…', 'service=…'), mariadb://…, sqlite:///f.db or "
+    "duckdb:///f.duckdb; sqlite:///:memory: and duckdb:///:memory: for a database in memory.",
+)
+Db = Annotated[str, _DB]
+DbOfStatements = Annotated[str | None, _DB]
 Warmup = Annotated[
     str,
     typer.Option(
@@ -105,6 +108,10 @@ Conclude = Annotated[
 ]
 Cleanup = Annotated[
     list[str] | None, typer.Option(metavar="SQL|!CMD", help="Run after a query's last run. Repeatable.")
+]
+Verbose = Annotated[
+    bool,
+    typer.Option("--verbose", "-v", help="Print every measure, who ran meanwhile and the conditions, too."),
 ]
 Scan = Annotated[
     tuple[str, str, str] | None,

@@ -21,6 +21,7 @@ class Outputs:
     markdown: str | None
     json: str | None
     csv: str | None
+    verbose: bool = False  # print the whole report, not its short form
 
     def check(self) -> None:
         """Raises UsageError for two results in one place, and for a place that cannot be written."""
@@ -42,6 +43,7 @@ def deliver(weighed: Weighed, outputs: Outputs) -> None:
     Raises BrokenPipeError where the reader of standard output has gone."""
     from tare.report import csv
     from tare.report.kit.deliver import deliver as deliver_forms
+    from tare.report.time import short
     from tare.report.time.story import story
 
     result = weighed.result
@@ -51,8 +53,14 @@ def deliver(weighed: Weighed, outputs: Outputs) -> None:
     prints = not isinstance(stopped_by, TareError) or any(one.outcome != "failed" for one in result.results)
     try:
         if prints or any(outputs.given().values()):
-            more = {"csv": lambda: csv.render(result)}
-            deliver_forms(story(result), result, outputs.given(), more=more, always=prints)
+            deliver_forms(
+                story(result),
+                result,
+                outputs.given(),
+                more={"csv": lambda: csv.render(result)},
+                always=prints,
+                printed=None if outputs.verbose else short.story(result),
+            )
     except TareError as error:
         failure = error
         print(f"tare: {error}", file=sys.stderr)

@@ -31,6 +31,7 @@ def time(
     parameter_scan: options.Scan = None,
     parameter_step_size: options.Step = "1",
     parameter_list: options.Values = None,
+    verbose: options.Verbose = False,
     html: options.Html = None,
     markdown: options.Words = None,
     json: options.Json = None,
@@ -43,8 +44,9 @@ def time(
 ) -> None:
     """Weigh queries: what each costs, apart from the noise.
 
-    Prints the wall time, how much of it is planning, the parts that add up to it, the CPU and I/O of every process
-    that worked for the query, and who disturbed it; each as a median with its 95% interval.
+    Prints the wall time, how much of it is planning, the parts that add up to it, the CPU time, and every warning, as
+    medians with 95% intervals. With -v also the CPU and I/O of every process that worked for the query, who disturbed
+    it, and the conditions.
 
     Exit code: 0 done, 1 the run failed or was cut short (what was weighed is kept), 2 the request was at fault.
     """
@@ -55,7 +57,7 @@ def time(
     from tare.measure.phases import Phases
     from tare.report.asked import Asked
 
-    outputs = Outputs(html, markdown, json, csv)
+    outputs = Outputs(html, markdown, json, csv, verbose)
     outputs.check()
     queries = gather(
         context.meta[WORDS],

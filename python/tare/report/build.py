@@ -13,6 +13,7 @@ from tare.protocol.summary import QatC, sum_up
 from tare.report import result as document
 from tare.report import watch
 from tare.report.asked import Asked, Means
+from tare.report.brief import brief
 from tare.report.comparison import compare_first_two
 from tare.report.query_result import query_result
 from tare.report.warnings import Caution, RunsMissing, type_name
@@ -71,6 +72,7 @@ def build_result(
                 cause=caution.cause,
                 evidence=caution.evidence,
                 next_step=caution.next_step(asked),
+                brief=brief(caution),
             )
             for caution in cautions
         ],

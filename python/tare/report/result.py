@@ -449,6 +449,7 @@ class WarningResult(Document):
     cause: str
     evidence: str
     next_step: str
+    brief: str = Field(default="", description="Cause and number in one line; empty in older results.")
 
 
 class RunResult(Document):
@@ -460,7 +461,8 @@ class RunResult(Document):
     interrupted: bool
     error: str | None = Field(description="What ended the run before its time.")
     ended_by: str | None = Field(
-        default=None, description="The query whose failure that is; null where no query's failure ended the run."
+        default=None,
+        description="The query whose failure that is; null where no query's failure ended the run.",
     )
     clocked: Literal["total", "execution"] = Field(
         default="execution",

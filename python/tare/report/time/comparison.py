@@ -82,22 +82,19 @@ def whereabouts(found: ComparisonResult) -> str | None:
 
 
 def section(found: ComparisonResult, clocked: str) -> Section:
-    blocks: list[Block] = [
-        Facts("", [("A", found.a), ("B", found.b)]),
-        Table(
-            "With 95% intervals",
-            [
-                Column("", Kind.NAME),
-                Column("change"),
-                Column("B − A"),
-                Column("p"),
-                Column("δ"),
-            ],
-            list(_rows(found)),
-        ),
-        Paragraph(f"{_how(found)}{_enclosed(found, clocked)}", Tone.QUIET),
+    facts = Facts("", [("A", found.a), ("B", found.b)])
+    a, b = found.measures[found.primary].runs
+    how = f"{a} + {b} runs, interleaved in random order"
+    return Section("comparison", "B against A", [facts, *table(found, clocked, how)])
+
+
+def table(found: ComparisonResult, clocked: str, how: str) -> list[Block]:
+    """Return every measure of A and B, and below it how the runs were made."""
+    columns = [Column("", Kind.NAME), Column("change"), Column("B − A"), Column("p"), Column("δ")]
+    return [
+        Table("With 95% intervals", columns, list(_rows(found))),
+        Paragraph(f"{_how(found, how)}{_enclosed(found, clocked)}", Tone.QUIET),
     ]
-    return Section("comparison", "B against A", blocks)
 
 
 def _enclosed(found: ComparisonResult, clocked: str) -> str:
@@ -121,8 +118,8 @@ def _row(label: str, one: MeasureComparison) -> Row:
         Cell(label),
         _change(one.ratio) if one.ratio else NOTHING,
         _difference(one).cell(),
-        _p_value(one.mann_whitney_p),
-        f"{one.cliffs_delta:+.2f}".replace("-", MINUS),
+        p_value(one.mann_whitney_p),
+        signed(one.cliffs_delta),
     ]
 
 
@@ -166,13 +163,15 @@ def _effect(delta: float) -> str:
     return f"{delta:+.2f} ({word})".replace("-", MINUS)
 
 
-def _p_value(p: float) -> str:
+def signed(delta: float) -> str:
+    return f"{delta:+.2f}".replace("-", MINUS)
+
+
+def p_value(p: float) -> str:
     return "< 0.0001" if p < 0.0001 else f"{p:.2g}"
 
 
-def _how(found: ComparisonResult) -> str:
-    a, b = found.measures[found.primary].runs
-    text = f"{a} + {b} runs, interleaved in random order"
+def _how(found: ComparisonResult, text: str) -> str:
     if found.stop.rule:
         width = "unknown" if found.stop.half_width is None else f"±{percent(found.stop.half_width)}"
         ended = "reached" if found.stop.reached else "not reached"

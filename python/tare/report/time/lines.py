@@ -30,6 +30,15 @@ def statement(sql: str) -> str:
     return " ".join(" ".join(line for line in sql.splitlines() if not line.lstrip().startswith("--")).split())
 
 
+def name_without_sql(query: QueryResult, number: int) -> str:
+    """Return the query's name, or its number where the name is the statement or begins with "query N: " and its
+    beginning: the statement stands below."""
+    flat = " ".join(query.sql.split())
+    *label, start = query.name.split(": ", 1)
+    is_sql = query.name == flat or (label == [f"query {number}"] and flat.startswith(start.rstrip("…")))
+    return f"query {number}" if is_sql else query.name
+
+
 def answer(query: QueryResult) -> str:
     """Rows and hash, and what the comparison with the other runs gave."""
     found = query.answer
@@ -40,8 +49,8 @@ def answer(query: QueryResult) -> str:
     rows = f"{found.rows} row{'' if found.rows == 1 else 's'}"
     known = f"{rows}, hash {found.hash}" if found.hash else rows
     if not found.consistent:
-        return f"{known} in the first timed run; others differ{_difference(found)}"
-    return f"{known}, the same in every run{_difference(found)}"
+        return f"{known} in the first timed run; others differ{largest_difference(found)}"
+    return f"{known}, the same in every run{largest_difference(found)}"
 
 
 def _row_counts(query: QueryResult) -> str:
@@ -50,7 +59,7 @@ def _row_counts(query: QueryResult) -> str:
     return f"{least} to {most} rows" if least < most else f"{most} row{'' if most == 1 else 's'}"
 
 
-def _difference(found: AnswerResult) -> str:
+def largest_difference(found: AnswerResult) -> str:
     """The largest one between floating-point values, and how it was found; nothing where each has the same bits."""
     values = "sums of floating-point values" if found.by_sums else "floating-point values"
     if not found.largest_difference:

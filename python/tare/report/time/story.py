@@ -27,7 +27,7 @@ from tare.report.kit.blocks import (
 from tare.report.kit.figure import Figure
 from tare.report.numbers import Scale, percent, scale_for
 from tare.report.result import MeasureResult, QueryResult, RunResult, WarningResult
-from tare.report.time import comparison, cost, helpers, lines
+from tare.report.time import comparison, cost, helpers, lines, sums
 from tare.report.time.cost import figure
 from tare.report.time.ending import early_end
 from tare.report.warnings import SPARE_THE_TIMES
@@ -61,17 +61,19 @@ def _blocks(result: RunResult) -> Iterator[Block]:
     several = len(result.results) > 1
     everywhere = lines.missing_everywhere(result.results)
     if result.comparison is not None:
-        yield _compared(result)
+        yield compared(result)
         yield comparison.section(result.comparison, result.clocked)
     elif several:
         yield _side_by_side(result)
     for number, query in enumerate(result.results, 1):
-        answer = [_answer(query, result)]
+        is_listed = several and result.comparison is None  # in a table, by its name
+        name = query.name if is_listed else lines.name_without_sql(query, number)
+        verdict = [answer(query, result, name)]
         if not several:
-            yield from answer
-        blocks = [*(answer if several else []), *_query(query, everywhere)]
+            yield from verdict
+        blocks = [*(verdict if several else []), *_query(query, everywhere)]
         aside = f"{lines.runs(query)}, {query.cache.asked}"
-        yield Section(f"query-{number}", query.name, blocks, aside)
+        yield Section(f"query-{number}", name, blocks, aside)
     warnings: list[Block] = [_warning(one, several) for one in result.warnings]
     if everywhere:
         warnings.append(
@@ -89,17 +91,16 @@ def _tone(warnings: Sequence[WarningResult], result: RunResult) -> Tone:
     return Tone.CAUTION if touching or result.interrupted or result.error else Tone.GOOD
 
 
-def _answer(query: QueryResult, result: RunResult) -> Verdict:
+def answer(query: QueryResult, result: RunResult, name: str) -> Verdict:
+    """Return the cost of a query in a sentence that begins with `name`."""
     if query.outcome == "failed":
         errors = [qe.error for qe in query.qes if qe.error]
         why = f": {errors[-1]}" if errors else ""
-        return Verdict(
-            "", f"{query.name}: no run was timed to its end{why}", Tone.BAD, early_end(result, query)
-        )
+        return Verdict("", f"{name}: no run was timed to its end{why}", Tone.BAD, early_end(result, query))
     mine = _touching(query, result)
     return Verdict(
         "",
-        f"{query.name} takes {cost.text(query, result.clocked)}; medians of {lines.runs(query)}.",
+        f"{name} takes {cost.text(query, result.clocked)}; medians of {lines.runs(query)}.",
         _tone(mine, result),
         [*early_end(result, query), *(one.cause for one in mine)],
     )
@@ -111,7 +112,8 @@ def _touching(query: QueryResult, result: RunResult) -> list[WarningResult]:
     ]
 
 
-def _compared(result: RunResult) -> Verdict:
+def compared(result: RunResult) -> Verdict:
+    """Return the verdict on A and B."""
     found = result.comparison
     assert found is not None
     sentences = [comparison.verdict(found), comparison.elsewhere(found), comparison.whereabouts(found)]
@@ -144,6 +146,9 @@ def _query(query: QueryResult, everywhere: Sequence[tuple[str, str]]) -> Iterato
     notes = [Item(f"{label}: {why}", "–", Tone.QUIET) for label, why in lines.missing(query)
              if (label, why) not in everywhere]  # fmt: skip
     notes += [Item(f"{label}: {note}", "*", Tone.QUIET) for label, note in lines.notes(query)]
+    gap = sums.apart(query)
+    if gap is not None:
+        notes.append(Item(gap, "Σ", Tone.QUIET))
     if query.measures.cpu_user_ms.median is not None:
         notes.append(Item("sampled split: only its sum, the CPU time, is counted", "~", Tone.QUIET))
     if notes:
