@@ -25,6 +25,7 @@ lint: $(STAMP)/built-for-tests ## Formatting, clippy, ruff, mypy, stubtest
 	.venv/bin/mypy
 	$(PY) -m mypy.stubtest tare._probe
 	$(PY) -m tare.report.schema --check schemas/result-v1.json
+	$(PY) -m tare.report.two_results.schema --check schemas/comparison-v1.json
 	$(PY) -m tare.experiment.schema --check schemas/experiment-v1.json
 	$(PY) -m tare.report.experiment.schema --check schemas/report-v1.json
 	$(PY) -m tare.report.wisconsin.schema --check schemas/wisconsin-v1.json

@@ -76,3 +76,45 @@ def test_a_rule_that_is_none_is_refused(sqlite_url: str) -> None:
     said = tare("compare", "SELECT 1", "SELECT 2", "--db", sqlite_url, "--until", "p=0.05")
     assert said.code == 2
     assert "ci=2%" in said.err
+
+
+@pytest.fixture(scope="module")
+def results(sqlite_url: str, tmp_path_factory: pytest.TempPathFactory) -> list[str]:
+    """Files of two results of the same two queries."""
+    folder = tmp_path_factory.mktemp("results")
+    files = [str(folder / name) for name in ("old.json", "new.json")]
+    for file in files:
+        said = tare("time", "SELECT 1", "SELECT 2", "--db", sqlite_url, "--runs", "6", "--json", file)
+        assert said.code == 0, said.err
+    return files
+
+
+def test_two_results_are_compared_without_a_database(results: list[str]) -> None:
+    said = tare("compare", *results, TARE_DB="")
+    assert (said.code, said.err) == (0, "")
+    assert "not interleaved: drift of the machine is in it" in " ".join(said.out.split())
+    assert {"SELECT 1", "SELECT 2"} <= {line[:8] for line in said.out.splitlines()}
+    whole = tare("compare", *results, "-v")
+    assert len(whole.out.splitlines()) > len(said.out.splitlines())
+    document = tare("compare", *results, "--measure", "wall_ms", "--json", "-").result
+    assert (document["schema"], document["primary"]) == ("tare-comparison/1", "wall_ms")
+
+
+@pytest.mark.parametrize(
+    ("words", "what"),
+    [
+        (["OLD", "SELECT 1"], "1 given, and 1 other queries"),
+        (["OLD"], "1 given, and 0 other queries"),
+        (["OLD", "no-such.json"], "no-such.json cannot be read: No such file"),
+        (["OLD", "NEW", "--runs", "7"], "--runs does not go with results"),
+        (["OLD", "NEW", "--csv", "-"], "--csv does not go with results"),
+        (["OLD", "NEW", "--measure", "joules"], "--measure joules"),
+        (["SELECT 1", "SELECT 2"], "no database to weigh on"),
+    ],
+)
+def test_what_cannot_be_compared_is_refused(words: list[str], what: str, results: list[str]) -> None:
+    named = [{"OLD": results[0], "NEW": results[1]}.get(word, word) for word in words]
+    said = tare("compare", *named)
+    assert said.code == 2
+    assert what in said.err
+    assert "next:" in said.err

@@ -19,7 +19,7 @@ _HINTS = {
         "compare",
         "--db",
     ): "both queries run on the server of one --db; to compare two servers, weigh the query on each "
-    "with `tare time --json` and compare the intervals"
+    "with `tare time --json FILE`, then: tare compare OLD.json NEW.json"
 }
 """What to do instead, where that is more than leaving one out."""
 

@@ -13,8 +13,8 @@ from tare.measure.choices import AnswerRule, CacheState
 
 def compare(
     context: typer.Context,
-    db: options.Db,
-    sql: options.Sql = None,
+    db: options.DbOfStatements = None,
+    sql: options.SqlOrResults = None,
     file: options.Files = None,
     each: options.Each = False,
     runs: Annotated[
@@ -46,6 +46,7 @@ def compare(
     prepare: options.Prepare = None,
     conclude: options.Conclude = None,
     cleanup: options.Cleanup = None,
+    verbose: options.Verbose = False,
     html: options.Html = None,
     markdown: options.Words = None,
     json: options.Json = None,
@@ -56,12 +57,14 @@ def compare(
     tier: options.TierFlag = None,
     machine_settings: options.Settings = True,
 ) -> None:
-    """Compare two queries: runs interleaved in random order, and how sure the difference is.
+    """Compare two queries: runs interleaved in random order, and how sure the difference is. Or compare two results of
+    `tare time --json`, query by query: tare compare OLD.json NEW.json
 
     Gives the ratio with its 95% interval, Mann–Whitney's p and the effect size, and whether the difference lies in
     planning or in execution. The verdict comes from the interval; a run that is watched with --until stops on the
     interval's width, never on a p-value.
     """
+    from tare.cli.compare_results import compare_results, result_files
     from tare.cli.output import Outputs, deliver
     from tare.cli.queries import gather
     from tare.cli.request import conditions
@@ -74,8 +77,18 @@ def compare(
     from tare.report.asked import Asked
     from tare.report.comparison import COMPARED, TOTAL_CPU
 
-    outputs = Outputs(html, markdown, json, csv)
+    outputs = Outputs(html, markdown, json, csv, verbose)
     outputs.check()
+    if measure is not None and measure not in COMPARED:
+        raise UsageError(
+            f"--measure {measure}: not a measure that is compared", f"give one of {', '.join(COMPARED)}"
+        )
+    files = result_files(sql or [], file or [])
+    if files is not None:
+        compare_results(context, files, measure, outputs)
+        return
+    if db is None:
+        raise UsageError("no database to weigh on", "give its URL with --db, or in TARE_DB")
     queries = gather(context.meta[WORDS], sql, file, db, each=each)
     if len(queries) != 2:
         raise UsageError(
@@ -95,10 +108,6 @@ def compare(
     )
     stop = Stop.parse(until, runs, max_runs) if until else None
     about = measure or (TOTAL_CPU if how.cache is CacheState.WARM else WALL.name)
-    if about not in COMPARED:
-        raise UsageError(
-            f"--measure {about}: not a measure that is compared", f"give one of {', '.join(COMPARED)}"
-        )
     asked = Asked(
         runs=runs,
         cache=how.cache,

@@ -27,9 +27,10 @@ class Attribution:
     planning_share: float | None
 
 
-def attribute(a: Side, b: Side) -> Attribution:
+def attribute(a: Side, b: Side, *, interleaved: bool = True) -> Attribution:
     """Compares each part. Raises ValueError if one is empty, or has not as many samples as its total."""
-    planning, execution = compare(a[0], b[0]), compare(_rest(a), _rest(b))
+    planning = compare(a[0], b[0], interleaved=interleaved)
+    execution = compare(_rest(a), _rest(b), interleaved=interleaved)
     one, other = (abs(part.difference.estimate) for part in (planning, execution))
     return Attribution(
         planning, execution, _where(planning, execution), one / (one + other) if one + other else None

@@ -62,14 +62,17 @@ class Comparison:
     greater: Literal["A", "B"] | None
 
 
-def compare(a: Sequence[float], b: Sequence[float]) -> Comparison:
-    """Compares two samples, each in run order. Raises ValueError if one is empty."""
+def compare(a: Sequence[float], b: Sequence[float], *, interleaved: bool = True) -> Comparison:
+    """Compares two samples, each in run order. Raises ValueError if one is empty.
+
+    `interleaved`: the runs took turns. If they did not, no run of A was made at the time of one of B: all runs are one
+    block, however many there are."""
     if not a or not b:
         raise ValueError("a comparison needs a sample on each side")
     from scipy.stats import mannwhitneyu  # takes a second to load
 
-    difference = shift(a, b)
-    ratio = ratio_of(a, b)
+    difference = shift(a, b, interleaved=interleaved)
+    ratio = ratio_of(a, b, interleaved=interleaved)
     deciding, equal = (ratio, 1.0) if ratio else (difference, 0.0)
     greater: Literal["A", "B"] | None = None
     if deciding.ci99 is not None and deciding.ci99.low > equal:
@@ -93,9 +96,9 @@ def compare(a: Sequence[float], b: Sequence[float]) -> Comparison:
     )
 
 
-def shift(a: Sequence[float], b: Sequence[float]) -> Shift:
+def shift(a: Sequence[float], b: Sequence[float], *, interleaved: bool = True) -> Shift:
     """The Hodges–Lehmann shift from A to B, in the samples' unit, with its intervals."""
-    blocks = max(1, min(len(a), len(b)) // BLOCK)
+    blocks = max(1, min(len(a), len(b)) // BLOCK) if interleaved else 1
     pairs = list(zip(np.array_split(np.asarray(a, dtype=float), blocks),
                      np.array_split(np.asarray(b, dtype=float), blocks), strict=True))  # fmt: skip
     gaps = np.sort(np.concatenate([np.subtract.outer(right, left).ravel() for left, right in pairs]))
@@ -107,11 +110,11 @@ def shift(a: Sequence[float], b: Sequence[float]) -> Shift:
     )
 
 
-def ratio_of(a: Sequence[float], b: Sequence[float]) -> Shift | None:
+def ratio_of(a: Sequence[float], b: Sequence[float], *, interleaved: bool = True) -> Shift | None:
     """The shift as a ratio, B over A; None where a sample is not positive."""
     if min(*a, *b) <= 0:
         return None
-    on_logs = shift([math.log(x) for x in a], [math.log(x) for x in b])
+    on_logs = shift([math.log(x) for x in a], [math.log(x) for x in b], interleaved=interleaved)
     return Shift(math.exp(on_logs.estimate), _exp(on_logs.ci95), _exp(on_logs.ci99))
 
 

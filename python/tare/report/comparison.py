@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from tare.protocol.attribution import Side, attribute
+from tare.protocol.attribution import Attribution, Side, attribute
 from tare.protocol.compare import Comparison, Shift, compare
 from tare.protocol.elsewhere import Elsewhere, elsewhere
 from tare.protocol.measures import CPU, CPU_OF_ALL, INSTRUCTIONS, PLANNING, PLANNING_CPU, WALL, Measure
@@ -28,6 +28,9 @@ PLANNING_OF: Mapping[str, Measure] = {WALL.name: PLANNING, CPU.name: PLANNING_CP
 """The part of each measure that planning takes; none of instructions, which are counted over the whole."""
 
 
+NO_RULE = document.StopResult(rule=None, reached=None, half_width=None)
+
+
 def compare_first_two(
     names: Sequence[str], summed: Sequence[QatC], primary: str, until: Stop | None
 ) -> document.ComparisonResult | None:
@@ -41,22 +44,44 @@ def compare_first_two(
     if chosen is None:
         return None
     others = _elsewhere(summed[0], summed[1], chosen) if primary == TOTAL_CPU else None
-    holds = others is None or not others.overturns
     width = relative_half_width(chosen)
     reached = None
     if until is not None:
         reached = width is not None and width <= until.half_width
+    return comparison_result(
+        (names[0], names[1]),
+        found,
+        primary,
+        _answers_agree(summed[0], summed[1]),
+        _parts(summed[0], summed[1], primary),
+        others,
+        document.StopResult(rule=str(until) if until else None, reached=reached, half_width=width),
+    )
+
+
+def comparison_result(
+    names: tuple[str, str],
+    found: Mapping[str, Comparison],
+    primary: str,
+    answers_agree: bool | None,
+    parts: document.PartsResult | None,
+    others: Elsewhere | None = None,
+    stop: document.StopResult = NO_RULE,
+) -> document.ComparisonResult:
+    """Return the document of a comparison; `found` has the primary measure."""
+    chosen = found[primary]
+    holds = others is None or not others.overturns
     return document.ComparisonResult(
         a=names[0],
         b=names[1],
         primary=primary,
         verdict=chosen.verdict if holds else "not distinguished",
         greater=chosen.greater if holds else None,
-        answers_agree=_answers_agree(summed[0], summed[1]),
-        measures={name: _measure(one, COMPARED[name].unit) for name, one in found.items()},
-        parts=_parts(summed[0], summed[1], primary),
+        answers_agree=answers_agree,
+        measures={name: measure_comparison(one, COMPARED[name].unit) for name, one in found.items()},
+        parts=parts,
         elsewhere=_elsewhere_result(others) if others else None,
-        stop=document.StopResult(rule=str(until) if until else None, reached=reached, half_width=width),
+        stop=stop,
     )
 
 
@@ -69,7 +94,7 @@ def _elsewhere_result(found: Elsewhere) -> document.ElsewhereResult:
     return document.ElsewhereResult(
         medians_ms=(found.beside_a_ms, found.beside_b_ms),
         by=list(found.by),
-        with_them=_measure(found.with_them, CPU_OF_ALL.unit),
+        with_them=measure_comparison(found.with_them, CPU_OF_ALL.unit),
         overturns=found.overturns,
     )
 
@@ -90,11 +115,13 @@ def _parts(a: QatC, b: QatC, primary: str) -> document.PartsResult | None:
     whole = [side for side in sides if side is not None]
     if len(whole) < 2:
         return None
-    found = attribute(*whole)
-    unit = COMPARED[primary].unit
+    return parts_result(attribute(*whole), COMPARED[primary].unit)
+
+
+def parts_result(found: Attribution, unit: str) -> document.PartsResult:
     return document.PartsResult(
-        planning=_measure(found.planning, unit),
-        execution=_measure(found.execution, unit),
+        planning=measure_comparison(found.planning, unit),
+        execution=measure_comparison(found.execution, unit),
         where=found.where,
         planning_share=found.planning_share,
     )
@@ -112,7 +139,7 @@ def _answers_agree(a: QatC, b: QatC) -> bool | None:
     return None if any(hash_ is None for _, hash_ in answers) else len(answers) == 1
 
 
-def _measure(one: Comparison, unit: str) -> document.MeasureComparison:
+def measure_comparison(one: Comparison, unit: str) -> document.MeasureComparison:
     return document.MeasureComparison(
         runs=(one.runs_a, one.runs_b),
         medians=(one.median_a, one.median_b),

@@ -1,0 +1,1 @@
+"""The comparison of two results of `tare time`, weighed at two times."""
