@@ -91,7 +91,7 @@ def test_the_short_form_is_the_default(any_url: str) -> None:
     lines = said.out.splitlines()
     assert len(lines) <= 12, said.out
     assert lines[0][0] in "✓!"
-    assert any(line.startswith("= ") for line in lines)
+    assert any(line.startswith("  wall = ") for line in lines)
     assert "residue" in said.out
     assert lines[-1].startswith("  -v ")
 

@@ -90,7 +90,7 @@ def _query(query: QueryResult, result: RunResult) -> Iterator[Item]:
         yield from _cut_short(result, 2, query)  # else the answer has the error that ended the run
     if query.outcome == "failed":
         return
-    yield entry(equation(query), "=", most=3)
+    yield entry(f"wall = {equation(query)}", most=3)
     gap = sums.apart(query)
     if gap is not None:
         yield entry(gap, tone=Tone.QUIET, most=1 if is_cut else 2)

@@ -246,9 +246,13 @@ def _short_differences(found: ResultsComparison) -> Iterator[Item]:
 
 def _short_warnings(found: ResultsComparison) -> Iterator[Item]:
     for one in found.warnings:
-        about = f" ({middle_cut(one.query, 12)})" if one.query and len(found.queries) > 1 else ""
-        text = f"{one.side}: {one.brief or one.cause}{about}"
-        yield entry(text, "!", Tone.CAUTION, name=f"{one.side} {one.type.replace('-', ' ')}")
+        about = f", {middle_cut(one.query, 12)}" if one.query and len(found.queries) > 1 else ""
+        yield entry(
+            f"{one.side}{about}: {one.brief or one.cause}",
+            "!",
+            Tone.CAUTION,
+            name=f"{one.side} {one.type.replace('-', ' ')}",
+        )
 
 
 def _cut_short(found: ResultsComparison) -> Iterator[Item]:
