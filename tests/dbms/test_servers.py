@@ -15,7 +15,7 @@ from typer.testing import CliRunner
 from tare.cli.server import app
 from tare.dbms import local
 from tare.dbms.registry import find
-from tare.dbms.servers import RunningServer, binaries, reach, start_mariadb, start_postgresql, stop
+from tare.dbms.servers import RunningServer, binaries, cache, reach, start_mariadb, start_postgresql, stop
 from tare.dbms.servers.owner import Owner
 from tare.errors import ServerFailed
 
@@ -182,15 +182,15 @@ def test_a_wheel_below_a_closed_home_is_copied_to_where_the_user_can_read_it(
     shutil.copytree(tree, packages / binaries.WHEEL / tree.name, symlinks=True)
     shutil.copytree(tree.parent.with_name(f"{binaries.WHEEL}.libs"), packages / f"{binaries.WHEEL}.libs")
     home.chmod(0o700)
-    cache = tmp_path / "cache"
-    monkeypatch.setattr(reach, "CACHE", cache)
+    root = tmp_path / "cache"
+    monkeypatch.setattr(cache, "ROOT", root)
     monkeypatch.setattr(
         binaries,
         "_from_wheel",
         lambda: [binaries.Install(found.version, packages / binaries.WHEEL / tree.name / "bin", wheel=True)],
     )
     with start_postgresql(version="18") as server:
-        assert server.record.binaries.is_relative_to(cache)
+        assert server.record.binaries.is_relative_to(root)
         assert str(answer(server.url, "SHOW server_version")).startswith("18")
     assert home.stat().st_mode & 0o777 == 0o700  # opened for nobody
 

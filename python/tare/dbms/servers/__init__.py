@@ -1,7 +1,14 @@
 """Throw-away servers: found binaries, an ordinary user, a directory of their own, loopback or socket only."""
 
 from tare.dbms.servers.record import ServerRecord, of_data_directory
-from tare.dbms.servers.running import RunningServer, restart, start_mariadb, start_postgresql, stop
+from tare.dbms.servers.running import (
+    RunningServer,
+    restart,
+    start_mariadb,
+    start_mysql,
+    start_postgresql,
+    stop,
+)
 
 __all__ = [
     "RunningServer",
@@ -9,6 +16,7 @@ __all__ = [
     "of_data_directory",
     "restart",
     "start_mariadb",
+    "start_mysql",
     "start_postgresql",
     "stop",
 ]

@@ -56,6 +56,14 @@ def own_program(program: Path, directory: Path) -> Path:
     return folder
 
 
+def own_folder(programs: Path, directory: Path) -> Path:
+    """The same of a folder that holds one server's programs and nothing else."""
+    with _copying(programs, directory):
+        shutil.copytree(programs, directory / _OWN)
+        _open_to_all(directory / _OWN)
+    return directory / _OWN
+
+
 @contextmanager
 def _copying(what: Path, directory: Path) -> Iterator[None]:
     try:

@@ -100,7 +100,7 @@ def restart(server: ServerRecord) -> ServerRecord:
 def stop(server: ServerRecord) -> None:
     """Fast; immediate if that does not come to an end (PostgreSQL 18 can hang in a fast shutdown
     that is asked for during crash recovery). The log then repairs the data at the next start."""
-    if not is_running(server):
+    if process(server) is None:
         return
     runs_as = owner.of_directory(server.directory)
     try:
@@ -109,10 +109,10 @@ def stop(server: ServerRecord) -> None:
         _control(server, runs_as, "stop", STOP_S, "-m", "immediate")
 
 
-def is_running(server: ServerRecord) -> bool:
-    """A postmaster of this very directory: its id in the file may be another's by now."""
+def process(server: ServerRecord) -> int | None:
+    """The postmaster of this very directory: its id in the file may be another's by now."""
     pid = _postmaster(server)
-    return pid is not None and str(server.data_directory) in local.command_line(pid)
+    return pid if pid is not None and str(server.data_directory) in local.command_line(pid) else None
 
 
 def _control(

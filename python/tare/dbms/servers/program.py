@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import subprocess
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from tare.dbms.servers.owner import Owner
@@ -25,18 +25,25 @@ _ADVICE = (
 
 
 def run(
-    command: Sequence[str | Path], owner: Owner, *, what: str, log: Path | None, timeout_s: float
+    command: Sequence[str | Path],
+    owner: Owner,
+    *,
+    what: str,
+    log: Path | None,
+    timeout_s: float,
+    statements: str = "",
+    more_environment: Mapping[str, str] | None = None,
 ) -> None:
-    """Raises ServerFailed with what the program said and the end of the log."""
+    """Runs a program, with `statements` as its input. Raises ServerFailed with its output and the end of the log."""
     try:
         done = subprocess.run(
             command,
-            stdin=subprocess.DEVNULL,
+            input=statements,
             capture_output=True,
             text=True,
             errors="replace",
             cwd="/",
-            env=environment(),
+            env={**environment(), **(more_environment or {})},
             timeout=timeout_s,
             check=False,
             **owner.as_user(),

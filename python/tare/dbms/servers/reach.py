@@ -7,17 +7,13 @@ that user. Its permissions are left alone: the files are copied once to a place 
 from __future__ import annotations
 
 import hashlib
-import shutil
-import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
+from tare.dbms.servers import cache
 from tare.dbms.servers.binaries import WHEEL, Install
 from tare.dbms.servers.copies import copied, copied_file, within
 from tare.dbms.servers.owner import Owner, can_read
-from tare.errors import ServerFailed
-
-CACHE = Path("/var/cache/tare")  # only ever used as root
 
 
 def binaries_for(owner: Owner, install: Install) -> Path:
@@ -58,24 +54,9 @@ def _once(name: str, source: Path, copy: Callable[[Path], object], stamped: Path
     another copy."""
     stamp = (stamped or source).stat()
     identity = f"{source}:{stamp.st_size}:{stamp.st_mtime_ns}"
-    target = CACHE / f"{name}-{hashlib.sha256(identity.encode()).hexdigest()[:12]}"
-    if target.is_dir():
-        return target
-    try:
-        CACHE.mkdir(mode=0o755, parents=True, exist_ok=True)
-        CACHE.chmod(0o755)
-        making = Path(tempfile.mkdtemp(dir=CACHE, prefix=".making-"))
-        try:
-            copy(making)
-            making.rename(target)
-        except BaseException:
-            shutil.rmtree(making, ignore_errors=True)
-            raise
-    except OSError as error:
-        if target.is_dir():  # another process was faster
-            return target
-        raise ServerFailed(
-            f"{source} could not be copied to {CACHE}: {error}",
-            "free space there, or install the environment where every user may enter",
-        ) from error
-    return target
+    return cache.once(
+        f"{name}-{hashlib.sha256(identity.encode()).hexdigest()[:12]}",
+        copy,
+        what=f"the copy of {source}",
+        next_step="free space there, or install the environment where every user may enter",
+    )

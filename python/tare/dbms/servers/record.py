@@ -14,12 +14,13 @@ from tare.errors import ServerFailed
 NAME = "tare-server.json"
 FORMAT = 1
 
+_NAMES = {"postgresql": "PostgreSQL", "mariadb": "MariaDB", "mysql": "MySQL"}
 _PATHS = ("directory", "data_directory", "binaries", "socket_directory", "log")
 
 
 @dataclass(frozen=True, slots=True)
 class ServerRecord:
-    kind: str  # "postgresql" or "mariadb"
+    kind: str  # "postgresql", "mariadb" or "mysql"
     version: str
     url: str  # of its first database; holds no password
     directory: Path  # all that the server owns, and this record
@@ -30,6 +31,11 @@ class ServerRecord:
     port: int | None  # on 127.0.0.1; None: socket only
     pid: int
     temporary: bool  # the directory goes when the server is stopped
+
+    @property
+    def name(self) -> str:
+        """The DBMS and its version, for a reader."""
+        return f"{_NAMES.get(self.kind, self.kind)} {self.version}"
 
     @property
     def outside(self) -> Path | None:

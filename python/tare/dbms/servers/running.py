@@ -7,12 +7,12 @@ from collections.abc import Mapping
 from pathlib import Path
 from types import ModuleType, TracebackType
 
-from tare.dbms.servers import mariadb, postgresql, record
+from tare.dbms.servers import mariadb, mysql, postgresql, record
 from tare.dbms.servers.copies import are_own
 from tare.dbms.servers.record import ServerRecord
 from tare.errors import ServerFailed
 
-_KINDS: Mapping[str, ModuleType] = {postgresql.KIND: postgresql, mariadb.KIND: mariadb}
+_KINDS: Mapping[str, ModuleType] = {kind.KIND: kind for kind in (postgresql, mariadb, mysql)}
 
 
 class RunningServer:
@@ -81,6 +81,24 @@ def start_mariadb(
     return _started(mariadb.KIND, directory, settings or {}, version, port, own_programs)
 
 
+def start_mysql(
+    directory: Path | None = None,
+    *,
+    settings: Mapping[str, str] | None = None,
+    version: str | None = None,
+    port: int | None = None,
+    own_programs: bool = False,
+) -> RunningServer:
+    """The same for MySQL 5.6.24, whose programs npm downloads the first time. Raises ServerFailed."""
+    return _started(mysql.KIND, directory, settings or {}, version, port, own_programs)
+
+
+def process(server: ServerRecord) -> int | None:
+    """Return the id of the server's main process, or None if it does not run."""
+    pid: int | None = _KINDS[server.kind].process(server)
+    return pid
+
+
 def restart(server: ServerRecord) -> ServerRecord:
     """Raises ServerFailed."""
     restarted: ServerRecord = _KINDS[server.kind].restart(record.read(server.directory) or server)
@@ -126,7 +144,7 @@ def _started(
             f"{directory} holds a server of the installed programs in {known.binaries}",
             "choose another --dir, or leave out --own-programs",
         )
-    if module.is_running(known):
+    if module.process(known) is not None:
         return RunningServer(known)
     if known.outside is not None:
         known.outside.mkdir(mode=0o700, exist_ok=True)

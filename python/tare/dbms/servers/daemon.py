@@ -1,0 +1,141 @@
+"""What the servers of MariaDB and MySQL have in common: a file of settings, and a process that outlives Tare."""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import subprocess
+import time
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
+from urllib.parse import quote
+
+from tare.dbms import local
+from tare.dbms.servers import owner, place, program, record
+from tare.dbms.servers.record import ServerRecord
+
+DATABASE = "tare"
+START_S = 60.0
+STOP_S = 120.0
+_PROTOCOL_10 = 0x0A  # the first byte of the handshake's payload
+_SOCKET = "mariadb.sock"
+_PID_FILE = "mariadb.pid"
+
+
+def start(
+    server: ServerRecord, command: Sequence[str | Path], environment: Mapping[str, str]
+) -> ServerRecord:
+    """Starts `command`, whose file of settings is `configuration(server)`, and keeps the record."""
+    runs_as = owner.of_directory(server.directory)
+    # The shell ends at once and leaves the server to init, as pg_ctl does: it outlives us, and
+    # is nobody's zombie.
+    begun = subprocess.run(
+        ["/bin/sh", "-c", '"$@" >/dev/null 2>&1 </dev/null & echo $!', "sh", *command],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        text=True,
+        cwd="/",
+        env={**program.environment(), **environment},
+        start_new_session=True,
+        check=True,
+        **runs_as.as_user(),
+    )
+    pid = int(begun.stdout)
+    running = replace(server, pid=pid)
+    try:
+        _await_greeting(running)
+        record.write(running)
+    except BaseException:
+        with suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGKILL)
+        raise
+    return running
+
+
+def stop(server: ServerRecord) -> None:
+    pid = process(server)
+    if pid is None:
+        return
+    os.kill(pid, signal.SIGTERM)
+    deadline = time.monotonic() + STOP_S
+    while process(server) is not None:
+        if time.monotonic() > deadline:
+            raise program.failed(f"{server.name} (pid {pid}) did not stop in {STOP_S:g} s", "", server.log)
+        time.sleep(0.02)
+
+
+def process(server: ServerRecord) -> int | None:
+    """The process we started, or the one that another restart left in its place. It is known by
+    its command line: process ids are used again."""
+    try:
+        noted = int((server.directory / _PID_FILE).read_text())
+    except (OSError, ValueError):
+        noted = 0
+    ours = f"--defaults-file={configuration(server)}"
+    return next((pid for pid in (server.pid, noted) if pid and ours in local.command_line(pid)), None)
+
+
+def configure(server: ServerRecord, settings: Mapping[str, str]) -> None:
+    """Writes the file of settings: Tare's own, then those of `settings`."""
+    ours = {
+        "datadir": str(server.data_directory),
+        "socket": str(server.socket_directory / _SOCKET),
+        "pid-file": str(server.directory / _PID_FILE),
+        "log-error": str(server.log),
+        "init-file": str(_first_statements(server)),
+        "tmpdir": str(_scratch(server)),
+        "skip-name-resolve": "1",
+        "innodb-buffer-pool-dump-at-shutdown": "0",
+        "innodb-buffer-pool-load-at-startup": "0",
+    }
+    if server.port:
+        ours |= {"port": str(server.port), "bind-address": "127.0.0.1"}
+    else:
+        ours["skip-networking"] = "1"
+    lines = [f"{key} = {value}" for key, value in {**ours, **settings}.items()]
+    configuration(server).write_text("[mysqld]\n" + "\n".join(lines) + "\n")
+    _first_statements(server).write_text(f"CREATE DATABASE IF NOT EXISTS {DATABASE};\n")
+    for file in (configuration(server), _first_statements(server)):
+        file.chmod(0o644)
+
+
+def configuration(server: ServerRecord) -> Path:
+    return server.directory / "my.cnf"
+
+
+def url(scheme: str, sockets: Path, port: int | None) -> str:
+    if port:
+        return f"{scheme}://root@127.0.0.1:{port}/{DATABASE}"
+    return f"{scheme}://root@localhost/{DATABASE}?socket={quote(str(sockets / _SOCKET), safe='/')}"
+
+
+def _scratch(server: ServerRecord) -> Path:
+    """Where its temporary tables lie. A server that starts removes all that lie in this directory, also another's."""
+    scratch = server.directory / "tmp"
+    if not scratch.is_dir():
+        scratch.mkdir()
+        place.give(scratch, owner.of_directory(server.directory))
+    return scratch
+
+
+def _first_statements(server: ServerRecord) -> Path:
+    return server.directory / "init.sql"
+
+
+def _await_greeting(server: ServerRecord) -> None:
+    path = str(server.socket_directory / _SOCKET)
+    deadline = time.monotonic() + START_S
+    while True:
+        with socket.socket(socket.AF_UNIX) as connection, suppress(OSError):
+            connection.settimeout(1.0)
+            connection.connect(path)
+            head = connection.recv(5)
+            if len(head) == 5 and head[4] == _PROTOCOL_10:
+                return
+        if process(server) is None or time.monotonic() > deadline:
+            what = f"{server.name} in {server.directory} did not start"
+            raise program.failed(what, "", server.log)
+        time.sleep(0.02)

@@ -1,0 +1,112 @@
+"""A throw-away MySQL 5.6.24, from programs that npm downloads: bootstrap, start as a daemon, restart, stop.
+
+What differs from MySQL's defaults is what differs for MariaDB; and the character set is utf8mb4. Its own data begin
+with the system tables and `root` of this machine, without a password; the accounts without a name are left out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from tare.dbms.servers import copies, daemon, download, owner, place, program
+from tare.dbms.servers.record import ServerRecord
+from tare.errors import ServerFailed
+
+KIND = "mysql"
+BOOTSTRAP_S = 120.0
+_TABLES = ("mysql_system_tables.sql", "mysql_system_tables_data.sql")
+_ACCOUNTS = (
+    "DELETE FROM user WHERE user <> 'root' OR host NOT IN ('localhost', '127.0.0.1');\n"
+    "DELETE FROM proxies_priv WHERE host <> 'localhost';\n"
+)
+
+
+def create(
+    directory: Path | None,
+    *,
+    settings: Mapping[str, str],
+    version: str | None,
+    port: int | None,
+    own_programs: bool = False,
+) -> ServerRecord:
+    if version is not None and not download.VERSION.startswith(version):
+        raise ServerFailed(
+            f"MySQL {version} was requested, and Tare knows {download.VERSION} only", "leave out the version"
+        )
+    programs = download.mysql()
+    runs_as = owner.choose("mysql")
+    with place.new(directory, runs_as, KIND) as where:
+        made = ServerRecord(
+            kind=KIND,
+            version=download.VERSION,
+            url=daemon.url(KIND, where.sockets, port),
+            directory=where.directory,
+            data_directory=where.directory / "data",
+            binaries=copies.own_folder(programs, where.directory) if own_programs else programs,
+            socket_directory=where.sockets,
+            log=where.directory / "server.log",
+            port=port,
+            pid=0,
+            temporary=where.temporary,
+        )
+        daemon.configure(made, {**_ours(made), **settings})
+        made.data_directory.mkdir()
+        place.give(made.data_directory, runs_as)
+        _bootstrap(made, runs_as)
+        return start(made, {})
+
+
+def start(server: ServerRecord, settings: Mapping[str, str]) -> ServerRecord:
+    if settings:
+        daemon.configure(server, {**_ours(server), **settings})
+    return daemon.start(server, _command(server), _libraries(server))
+
+
+def restart(server: ServerRecord) -> ServerRecord:
+    daemon.stop(server)
+    return start(server, {})
+
+
+def stop(server: ServerRecord) -> None:
+    daemon.stop(server)
+
+
+def process(server: ServerRecord) -> int | None:
+    return daemon.process(server)
+
+
+def _ours(server: ServerRecord) -> dict[str, str]:
+    share = server.binaries / "share"
+    return {
+        "basedir": str(server.binaries),
+        "lc-messages-dir": str(share),
+        "character-sets-dir": str(share / "charsets"),
+        "character-set-server": "utf8mb4",
+        "explicit-defaults-for-timestamp": "1",
+    }
+
+
+def _command(server: ServerRecord) -> list[str | Path]:
+    return [server.binaries / download.SERVER, f"--defaults-file={daemon.configuration(server)}"]
+
+
+def _libraries(server: ServerRecord) -> dict[str, str]:
+    """Its libaio lies beside it."""
+    return {"LD_LIBRARY_PATH": str(server.binaries)}
+
+
+def _bootstrap(server: ServerRecord, runs_as: owner.Owner) -> None:
+    """A start that reads statements, one a line, from its input and ends. The server's file of first statements is for
+    a server that runs."""
+    share = server.binaries / "share"
+    tables = "\n".join((share / name).read_text() for name in _TABLES)
+    program.run(
+        [*_command(server), "--bootstrap", "--init-file="],
+        runs_as,
+        what=f"MySQL {server.version} could not make its system tables",
+        log=server.log,
+        timeout_s=BOOTSTRAP_S,
+        statements=f"CREATE DATABASE mysql;\nUSE mysql;\n{tables}\n{_ACCOUNTS}",
+        more_environment=_libraries(server),
+    )
