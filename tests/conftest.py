@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
-from tare.dbms.servers import start_mariadb, start_postgresql
+from tare.dbms.servers import start_mariadb, start_mysql, start_postgresql
 from tare.errors import ServerFailed
 from tests import servers
 from tests.servers import fill_server, make_duckdb, make_sqlite
@@ -86,6 +86,21 @@ def mariadb_url() -> Iterator[str]:
         server = start_mariadb()
     except ServerFailed as error:
         pytest.skip(f"no MariaDB here: {error.what}")
+    with server:
+        fill_server(server.url)
+        yield server.url
+
+
+@pytest.fixture(scope="session")
+def mysql_url() -> Iterator[str]:
+    """MySQL 5.6.24, as npm brings it."""
+    pytest.importorskip(
+        "mariadb", reason="the MariaDB connector is not installed (pip install 'tare-db[mariadb]')"
+    )
+    try:
+        server = start_mysql()
+    except ServerFailed as error:
+        pytest.skip(f"no MySQL here: {error.what}")
     with server:
         fill_server(server.url)
         yield server.url

@@ -21,22 +21,33 @@ import duckdb
 import pytest
 
 from tare.dbms.registry import find
-from tare.dbms.servers import RunningServer, start_mariadb, start_postgresql
+from tare.dbms.servers import RunningServer, start_mariadb, start_mysql, start_postgresql
 from tare.errors import ConnectionFailed, ServerFailed, ServerLost
 
 ROWS = 20_000
 
 _TABLE = "CREATE TABLE numbers (id integer PRIMARY KEY, grp integer, val double precision, txt varchar(16))"
 
+_DIGIT = "(SELECT 0 AS d" + "".join(f" UNION ALL SELECT {digit}" for digit in range(1, 10)) + ")"
+_MYSQL_NUMBERS = (  # MySQL 5.6 has neither sequences nor recursion
+    "(SELECT 1 + a.d + 10 * b.d + 100 * c.d + 1000 * e.d + 10000 * f.d AS seq FROM "
+    f"{_DIGIT} a, {_DIGIT} b, {_DIGIT} c, {_DIGIT} e, (SELECT 0 AS d UNION ALL SELECT 1) f) s"
+)
+
 _FILL = {
     "postgresql": f"SELECT i, i % 100, i * 0.5, 't' || i FROM generate_series(1, {ROWS}) AS s(i)",
     "mariadb": f"SELECT seq, seq % 100, seq * 0.5, concat('t', seq) FROM seq_1_to_{ROWS}",
+    "mysql": f"SELECT seq, seq % 100, seq * 0.5, concat('t', seq) FROM {_MYSQL_NUMBERS} WHERE seq <= {ROWS} ORDER BY 1",
     "duckdb": f"SELECT i, i % 100, i * 0.5, 't' || i FROM range(1, {ROWS + 1}) AS s(i)",
     "sqlite": f"WITH RECURSIVE s(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM s WHERE i < {ROWS}) "
     "SELECT i, i % 100, i * 0.5, 't' || i FROM s",
 }
 
-_SETTLE = {"postgresql": "VACUUM ANALYZE numbers", "mariadb": "ANALYZE TABLE numbers"}
+_SETTLE = {
+    "postgresql": "VACUUM ANALYZE numbers",
+    "mariadb": "ANALYZE TABLE numbers",
+    "mysql": "ANALYZE TABLE numbers",
+}
 
 
 def fill_server(url: str) -> None:
@@ -65,11 +76,14 @@ def make_duckdb(path: Path) -> str:
     return f"duckdb:///{path}"
 
 
+_STARTS = {"postgresql": start_postgresql, "mariadb": start_mariadb, "mysql": start_mysql}
+
+
 @contextmanager
 def own_server(dbms: str) -> Iterator[RunningServer]:
     """One that may be killed; skips the test where there is none."""
     try:
-        server = start_postgresql() if dbms == "postgresql" else start_mariadb()
+        server = _STARTS[dbms]()
     except ServerFailed as error:
         pytest.skip(f"no server here: {error.what}")
     with server:

@@ -10,10 +10,12 @@ from tare.dbms.base import Session
 from tare.dbms.registry import find
 from tests.dbms.gaps import GAPS
 
+MYSQL = pytest.param("mysql", marks=pytest.mark.mariadb)
 DBMSES = (
     "postgresql",
     "postgresql15",
     pytest.param("mariadb", marks=pytest.mark.mariadb),
+    MYSQL,
     "sqlite",
     "duckdb",
 )

@@ -234,11 +234,15 @@ def test_postgresqls_statistics_are_the_same_each_time(
 
 def test_the_statistics_know_the_cardinality(tables: Tables, writer: Session, dbms: str) -> None:
     tables.settle(3_000)
+    of_schema = (
+        "SELECT table_rows FROM information_schema.tables WHERE table_schema = database() "
+        "AND table_name = 'ft_HT1'"
+    )
     known = {
         "postgresql": "SELECT reltuples FROM pg_class WHERE relname = 'ft_ht1'",
         "postgresql15": "SELECT reltuples FROM pg_class WHERE relname = 'ft_ht1'",
-        "mariadb": "SELECT table_rows FROM information_schema.tables WHERE table_schema = database() "
-        "AND table_name = 'ft_HT1'",
+        "mariadb": of_schema,
+        "mysql": of_schema,
         "sqlite": "SELECT CAST(stat AS INTEGER) FROM sqlite_stat1 WHERE tbl = 'ft_HT1'",
         "duckdb": "SELECT estimated_size FROM duckdb_tables() WHERE table_name = 'ft_HT1'",
     }

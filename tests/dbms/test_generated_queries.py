@@ -18,7 +18,7 @@ from tests.dbms.databases import fresh
 from tests.unit.experiment.specifications import experiment, four_tables
 
 CARDINALITY = 2_000
-QUERIES = {"sqlite": 100, "duckdb": 100, "postgresql": 40, "postgresql15": 20, "mariadb": 20}
+QUERIES = {"sqlite": 100, "duckdb": 100, "postgresql": 40, "postgresql15": 20, "mariadb": 20, "mysql": 20}
 
 SPECIFICATION = experiment(*four_tables(CARDINALITY))
 ASKED = GenerateSpec(count=max(QUERIES.values()), seed=11)

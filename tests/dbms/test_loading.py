@@ -22,7 +22,13 @@ from tests.dbms.databases import fresh
 from tests.servers import own_server, wait_until_it_is_back
 
 COLUMNS = "id integer, txt varchar(200), val double precision"
-DOORS = {"postgresql": "COPY", "mariadb": "LOAD DATA", "sqlite": "INSERT", "duckdb": "COPY"}
+DOORS = {
+    "postgresql": "COPY",
+    "mariadb": "LOAD DATA",
+    "mysql": "LOAD DATA",
+    "sqlite": "INSERT",
+    "duckdb": "COPY",
+}
 
 
 @pytest.fixture

@@ -164,13 +164,16 @@ class Session(ABC):
     always_warm: str = ""
     """Reason for which no cache of this database can be emptied; empty where it can."""
 
+    no_leader: str = ""
+    """Reason for which `leader` returned None; empty where the server's processes are not on this machine."""
+
     @property
     @abstractmethod
     def server(self) -> Server: ...
 
     @abstractmethod
     def leader(self) -> Leader | None:
-        """None if the server is on another machine."""
+        """None if the server is on another machine, or for the reason in `no_leader`."""
 
     @abstractmethod
     def role(self, process: Process, leader: Leader) -> Role | None:

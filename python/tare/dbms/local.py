@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import ipaddress
 import os
+import socket
+import struct
 import time
 from contextlib import suppress
 from pathlib import Path
@@ -107,15 +109,48 @@ def _file(pid: int) -> tuple[int, int] | None:
     return found.st_dev, found.st_ino
 
 
-def listeners(port: int | None, socket: str | None) -> list[int]:
+def listeners(port: int | None, path: str | None) -> list[int]:
     """Processes that listen on a port of this machine, or on a Unix socket."""
-    if socket:
+    if path:
         rows = [line.split() for line in _lines("/proc/net/unix")]
-        inodes = {row[6] for row in rows if len(row) > 7 and row[7] == socket and row[3] == _ACCEPTING}
+        inodes = {row[6] for row in rows if len(row) > 7 and row[7] == path and row[3] == _ACCEPTING}
     else:
         rows = [line.split() for table in ("tcp", "tcp6") for line in _lines(f"/proc/net/{table}")]
         local_end = f":{port or 0:04X}"
         inodes = {row[9] for row in rows if len(row) > 9 and row[1].endswith(local_end) and row[3] == _LISTEN}
+    return _holders(inodes)
+
+
+def peer(descriptor: int) -> int | None:
+    """The process at the other end of a connected socket of ours; None if it is not on this machine, or not visible."""
+    with socket.socket(fileno=os.dup(descriptor)) as line:
+        if line.family == socket.AF_UNIX:
+            size = struct.calcsize("3i")
+            pid, _, _ = struct.unpack("3i", line.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, size))
+            return pid or None  # 0: in another PID namespace
+        here, there = line.getsockname()[1], line.getpeername()[1]
+    ends = (f":{there:04X}", f":{here:04X}")
+    rows = [line.split() for table in ("tcp", "tcp6") for line in _lines(f"/proc/net/{table}")]
+    # A machine uses a pair of ports for several connections only if they go to different addresses.
+    inodes = {
+        row[9] for row in rows if len(row) > 9 and row[1].endswith(ends[0]) and row[2].endswith(ends[1])
+    }
+    holders = _holders(inodes)
+    return holders[0] if len(inodes) == len(holders) == 1 else None
+
+
+def run_ns(pid: int) -> dict[int, int]:
+    """CPU time of each thread of a process, in ns. A running thread's is some milliseconds old."""
+    found = {}
+    with suppress(OSError):
+        for name in os.listdir(f"/proc/{pid}/task"):  # noqa: PTH208
+            with suppress(OSError, ValueError, IndexError):
+                found[int(name)] = int(Path(f"/proc/{pid}/task/{name}/schedstat").read_text().split()[0])
+    return found
+
+
+def _holders(inodes: set[str]) -> list[int]:
+    """Processes that have one of these sockets open."""
     links = {f"socket:[{inode}]" for inode in inodes}
     pids = (int(name) for name in os.listdir("/proc") if name.isdigit())  # noqa: PTH208
     return [pid for pid in pids if links and not links.isdisjoint(_descriptors(pid))]

@@ -157,10 +157,15 @@ class Rig:
 
     # Instruments on and off ----------------------------------------------------------
     def attach(self) -> None:
-        """Puts the instruments on the session's leader. Raises UsageError if it is not on this machine."""
+        """Puts the instruments on the session's leader. Raises UsageError if it is not known."""
         if self._listener is None:
             self._listen()
         leader = self.session.leader()
+        if leader is None and self.session.no_leader:
+            raise UsageError(
+                f"the thread that answers for this connection is not known: {self.session.no_leader}",
+                "run Tare while the server has less to do, or on a server of its own (`tare server start`)",
+            )
         if leader is None:
             raise UsageError(
                 f"the processes of {self.session.server.url} are not on this machine",

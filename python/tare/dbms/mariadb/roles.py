@@ -23,9 +23,13 @@ THREAD_MYSQL = "SELECT THREAD_OS_ID FROM performance_schema.threads WHERE PROCES
 def leader(tid: int, how: str) -> Leader | None:
     """None unless a thread of that id is here and belongs to such a server."""
     pid = local.process_of_thread(tid)
-    if pid is None or not local.command_name(pid).startswith(_NAMES):
+    if pid is None or not is_server(pid):
         return None
     return Leader(pid=pid, tid=tid, how=how, whole_process=False)
+
+
+def is_server(pid: int) -> bool:
+    return local.command_name(pid).startswith(_NAMES)
 
 
 def role(process: Process, leader: Leader) -> Role | None:

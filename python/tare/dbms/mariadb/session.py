@@ -19,7 +19,7 @@ from tare.dbms import local
 from tare.dbms.base import BufferResidency, Fetched, Leader, Plan, PlanNode, Prepared, Role, Server, Session
 from tare.dbms.extent import Extent, size_of
 from tare.dbms.loading import loading
-from tare.dbms.mariadb import caches, failures, load, plan, roles, settings, waits, wire
+from tare.dbms.mariadb import caches, failures, load, plan, roles, settings, spin, waits, wire
 from tare.dbms.mariadb.wire import Wire
 from tare.dbms.patience import Patience, Wait
 from tare.dbms.statement import first_word, may_be_measured
@@ -203,8 +203,13 @@ class MariaDBSession(Session):
                 if self._wire.is_mariadb
                 else (roles.THREAD_MYSQL, "performance_schema.threads.THREAD_OS_ID")
             )
-            with suppress(StatementFailed):  # performance_schema may be closed to this user
+            try:
                 self._leader = roles.leader(int(self.value(sql)), how)
+            except (
+                StatementFailed,
+                IndexError,
+            ):  # MySQL before 5.7; performance_schema off, or closed to this user
+                self._leader, self.no_leader = spin.find(self._wire)
         return self._leader
 
     def role(self, process: Process, leader: Leader) -> Role | None:

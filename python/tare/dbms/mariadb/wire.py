@@ -28,6 +28,8 @@ GRACE_S = 2.0  # how much longer than the server the client waits before it kill
 CANCEL_S = 5.0  # how long a killed query may take to stop
 OWN_S = 30.0  # how long a statement of our own (EXPLAIN, settings, …) may take: then the server is frozen
 
+_PART = 500_000  # bytes of a statement that are sent at once, as twice as many digits
+_HAS_LIMIT = "SHOW VARIABLES LIKE 'max_execution_time'"  # MySQL's, from 5.7.8 on
 _NOT_CONNECTED = "not connected"  # the driver's own, of a connection that was cut
 _NO_ERRORS = "SIGNAL SQLSTATE '01000'"  # a warning; statements without tables leave earlier errors there
 _UNKNOWN_S = math.nan  # of a limit; no other limit equals it
@@ -49,8 +51,14 @@ class Wire:
         self.patience: Patience | None = None  # without it, a server that does not answer for OWN_S is lost
         self.allow_writes = False  # a refused change is then the server's doing
         self.is_mariadb = "mariadb" in str(self._connection.server_info).lower()
-        # The user's account or the server's configuration may set one (MySQL's oldest versions have no such setting).
-        self._limit_s: float | None = _UNKNOWN_S if self.is_mariadb else None
+        self._limits = self.is_mariadb or bool(self.query(_HAS_LIMIT))
+        # The user's account or the server's configuration may set one.
+        self._limit_s: float | None = _UNKNOWN_S if self._limits else None
+
+    @property
+    def descriptor(self) -> int:
+        """The connection's socket, to be looked at only."""
+        return self._descriptor
 
     @property
     def id(self) -> int:
@@ -67,7 +75,7 @@ class Wire:
         The driver drops the error of any but the first: it is read from the server's diagnostics, emptied before."""
         self.limit(None)
         self.query(_NO_ERRORS)
-        self._limit_s = _UNKNOWN_S if self.is_mariadb else None
+        self._limit_s = _UNKNOWN_S if self._limits else None
         running = self._submit(self._script, sql)
         if self.patience is not None:
             self._watch(running, self.patience, may_work_on=True)
@@ -84,15 +92,24 @@ class Wire:
         return int(self._answer(self._submit(self._change_many, sql, rows), None, sql))
 
     def prepare(self, name: str, sql: str, about: str | None = None) -> None:
-        """The text travels in hexadecimal: nothing in it needs quoting, and several are refused. `about`: the user's
-        text, if `sql` is more than that."""
+        """The text travels in hexadecimal: nothing in it needs quoting, and several are refused. A long one goes in
+        parts, since the server takes packets of a limited length (4 MB in MySQL 5.6). `about`: the user's text, if
+        `sql` is more than that."""
         self.limit(None)
-        self.query(f"SET @tare_statement = CONVERT(x'{sql.encode().hex()}' USING utf8mb4)")
+        text = sql.encode()
+        first, *others = [text[at : at + _PART] for at in range(0, max(len(text), 1), _PART)]
+        self.query(
+            f"SET @tare_statement = CONVERT(x'{first.hex()}' USING {'binary' if others else 'utf8mb4'})"
+        )
+        for part in others:
+            self.query(f"SET @tare_statement = CONCAT(@tare_statement, x'{part.hex()}')")
+        if others:
+            self.query("SET @tare_statement = CONVERT(@tare_statement USING utf8mb4)")
         self._own(f"PREPARE {name} FROM @tare_statement", sql if about is None else about)
 
     def limit(self, timeout_s: float | None) -> None:
         """Sets the server's own limit for what is run next, if it is another one; None lifts it."""
-        if timeout_s != self._limit_s:
+        if self._limits and timeout_s != self._limit_s:
             self.query(self._setting(timeout_s))
             self._limit_s = timeout_s
 
@@ -105,7 +122,8 @@ class Wire:
             )
         running = self._submit(self._execute, sql, timeout_s)
         try:
-            return self._answer(running, None if timeout_s is None else timeout_s + GRACE_S, sql, timeout_s)
+            grace_s = GRACE_S if self._limits else 0.0
+            return self._answer(running, None if timeout_s is None else timeout_s + grace_s, sql, timeout_s)
         except WaitTimeout:
             pass
         assert timeout_s is not None
@@ -191,7 +209,7 @@ class Wire:
             return int(cursor.rowcount)
 
     def _execute(self, sql: str, timeout_s: float | None) -> Any:
-        if timeout_s != self._limit_s:
+        if self._limits and timeout_s != self._limit_s:
             self._query(self._setting(timeout_s))
             self._limit_s = timeout_s
         cursor = self._connection.cursor(buffered=True)
@@ -200,7 +218,8 @@ class Wire:
 
     # --------------------------------------------------------------------
     def _setting(self, timeout_s: float | None) -> str:
-        """The statement that sets the server's own limit (MySQL's holds for SELECT only); 0 means none."""
+        """The statement that sets the server's own limit (MySQL's holds for SELECT only, and came with 5.7); 0 means
+        none."""
         if self.is_mariadb:
             return f"SET SESSION max_statement_time = {timeout_s or 0:.6f}"
         return f"SET SESSION max_execution_time = {math.ceil((timeout_s or 0) * 1000)}"
