@@ -63,7 +63,7 @@ class Measures(Document):
     cpu_ms: MeasureResult = _described(measures.CPU)
     cpu_user_ms: MeasureResult = _described(measures.USER)
     cpu_system_ms: MeasureResult = _described(measures.SYSTEM)
-    interrupt_ms: MeasureResult = _described(measures.INTERRUPT)
+    interrupt_ms: MeasureResult | None = _described(measures.INTERRUPT, default=None)
     block_io_ms: MeasureResult = _described(measures.BLOCK_IO)
     run_queue_ms: MeasureResult = _described(measures.RUN_QUEUE)
     throttled_ms: MeasureResult | None = _described(measures.THROTTLED, default=None)
@@ -152,7 +152,9 @@ class CacheReading(Document):
     page_cache_how: str
     buffer_bytes: int | None
     buffer_how: str
-    buffers_emptied: str | None = Field(description="How the DBMS's buffers were emptied, if they were.")
+    buffers_emptied: str | None = Field(
+        default=None, description="How the DBMS's buffers were emptied, if they were."
+    )
     query_files: list[QueryFile] = Field(
         default=[],
         description="Files outside the database that the query reads. They are evicted with the database's own.",

@@ -147,7 +147,14 @@ def environment(env: Environment) -> Iterator[tuple[str, str]]:
 
 
 def labelled(query: QueryResult) -> Iterator[tuple[str, MeasureResult]]:
-    """Every measure with its label; "all" marks a sum over processes whose label the leader has too."""
+    """Every measure with its label; "all" marks a sum over processes whose label the leader has too. A result of an
+    older Tare lacks some."""
+    for label, measure in _labelled(query):
+        if measure is not None:
+            yield label, measure
+
+
+def _labelled(query: QueryResult) -> Iterator[tuple[str, MeasureResult | None]]:
     for one in (*measures.ELAPSED, measures.INSTRUCTIONS):
         yield one.label, getattr(query.measures, one.name)
     if query.phases is not None:

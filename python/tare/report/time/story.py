@@ -220,8 +220,9 @@ def _phases(query: QueryResult, *chosen: measures.Measure) -> list[Labelled]:
 def _interrupts(query: QueryResult) -> list[Labelled]:
     """Shown where they took a share of the CPU time that a reader can see."""
     cpu, found = query.measures.cpu_ms.median, query.measures.interrupt_ms
-    seen = cpu and found.median is not None and found.median >= INTERRUPTS_SEEN * cpu
-    return [(f"{INDENT}{INDENT}interrupts", found)] if seen else []
+    if found is None or found.median is None or not cpu or found.median < INTERRUPTS_SEEN * cpu:
+        return []
+    return [(f"{INDENT}{INDENT}interrupts", found)]
 
 
 def _resources(query: QueryResult) -> list[Labelled]:

@@ -11,7 +11,6 @@ import jsonschema
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from pydantic import BaseModel
 from rich.cells import cell_len
 
 from tare.errors import ForeignFile, UsageError
@@ -22,6 +21,8 @@ from tare.report import json as json_report
 from tare.report.asked import Asked
 from tare.report.kit import markdown, page, terminal
 from tare.report.result import RunResult
+from tare.report.time import short as time_short
+from tare.report.time import story as time_story
 from tare.report.two_results.build import compare_results
 from tare.report.two_results.document import ResultsComparison
 from tare.report.two_results.read import read_result
@@ -283,31 +284,20 @@ def test_the_document_keeps_to_it() -> None:
         assert ResultsComparison.model_validate(written) == document
 
 
-def without_defaults(value: Any, model: BaseModel) -> Any:
-    """Return the document as the first Tare of this schema wrote it: without the fields that have a default."""
-    kept = {}
-    for name, field in type(model).model_fields.items():
-        child = getattr(model, name)
-        key = field.alias or name
-        if not field.is_required() and key != "schema":
-            continue
-        if isinstance(child, BaseModel):
-            kept[key] = without_defaults(value[key], child)
-        elif isinstance(child, list) and child and isinstance(child[0], BaseModel):
-            kept[key] = [without_defaults(one, of) for one, of in zip(value[key], child, strict=True)]
-        else:
-            kept[key] = value[key]
-    return kept
-
-
-def test_a_result_of_an_older_tare_is_read_with_the_defaults_of_the_schema(tmp_path: Path) -> None:
-    result = sample.troubled()
-    older = without_defaults(json.loads(json_report.render(result)), result)
-    (tmp_path / "old.json").write_text(json.dumps(older))
-    read = read_result(tmp_path / "old.json")
-    assert (read.clocked, read.results[0].phases, read.warnings[0].brief) == ("execution", None, "")
-    document = compare_results(read, read, FILES, None, "")
+def test_a_result_of_the_first_tare_of_this_schema_is_read_compared_and_shown() -> None:
+    """The file has the fields that the schema had when it was first published."""
+    first = read_result(Path(__file__).with_name("first-result.json"))
+    assert (first.clocked, first.results[0].phases, first.results[0].measures.interrupt_ms) == (
+        "execution",
+        None,
+        None,
+    )
+    document = found(first, sample.result(sample.noisy(6, 60, seed=2)))
+    assert document.queries[0].comparison is not None
+    assert document.queries[0].comparison.greater == "B"
     assert len(lines(document)) <= 12
+    for make in (time_story.story, time_short.story):
+        assert terminal.render(make(first))
 
 
 def test_fields_of_a_newer_tare_are_left_out(tmp_path: Path) -> None:
