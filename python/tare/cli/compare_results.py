@@ -27,7 +27,7 @@ def result_files(statements: Sequence[str], files: Sequence[Path]) -> tuple[Path
         return results[0], results[1]
     others = len(statements) - len(results) + len(files)
     raise UsageError(
-        f"results are compared with each other, two at a time: {len(results)} given, and {others} other queries",
+        f"{len(results)} results (.json) and {others} queries are given: two results are compared, or two queries",
         "tare compare OLD.json NEW.json, with files that `tare time --json FILE` wrote",
     )
 

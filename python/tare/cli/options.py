@@ -25,7 +25,7 @@ def urls(values: list[str] | None) -> list[str] | None:
 Sql = Annotated[list[str] | None, typer.Argument(metavar="[SQL]...", help="Statements to weigh, one each.")]
 SqlOrResults = Annotated[
     list[str] | None,
-    typer.Argument(metavar="[SQL]... | OLD.json NEW.json", help="Statements to weigh, or two results."),
+    typer.Argument(metavar="SQL|RESULT.json", help="Two statements, or two results of `tare time --json`."),
 ]
 Files = Annotated[
     list[Path] | None,

@@ -175,6 +175,13 @@ def test_a_query_that_failed_says_why() -> None:
     assert flat(result).count("division by zero") == 1
 
 
+def test_an_error_that_no_query_has_is_stated_beside_a_query_that_failed() -> None:
+    timed_out = [qe(0, outcome=Outcome.TIMEOUT, error="ran into its time-out", elapsed=None)]
+    assert "the run ended early: server lost" in flat(sample.result(timed_out, error="server lost"))
+    failed = [qe(0, outcome=Outcome.FAILED, error="division by zero", elapsed=None)]
+    assert "the run ended early: interrupted" in flat(sample.result(failed, interrupted=True))
+
+
 def test_different_answers_are_the_first_thing_of_a_comparison() -> None:
     found = sample.compared()
     assert found.comparison is not None

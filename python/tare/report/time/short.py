@@ -21,7 +21,7 @@ from tare.report.safe import middle_cut
 from tare.report.time import comparison, cost, lines, sums
 from tare.report.time import story as full
 from tare.report.time.cost import figure
-from tare.report.time.ending import early_end
+from tare.report.time.ending import early_end, ended
 from tare.report.warnings import SPARE_THE_TIMES
 from tare.report.words import NOTHING
 
@@ -45,6 +45,7 @@ _GRAVEST = (
 """Types of warnings that come first, the gravest at the top; then others that touch the times; then the rest."""
 
 _LAST = "-v shows every measure, who ran meanwhile, and the conditions"
+_LAST_OF_WARNINGS = "-v shows what to do about the warnings, every measure, and the conditions"
 _SIGNS = {Tone.GOOD: "✓", Tone.CAUTION: "!", Tone.BAD: "✗"}
 
 
@@ -57,14 +58,14 @@ def story(result: RunResult) -> Story:
 def _blocks(result: RunResult) -> Iterator[Block]:
     if result.comparison is not None:
         yield Digest(
-            [*_comparison(result, result.comparison), *_warnings(result, named=True), _last()], "also: "
+            [*_comparison(result, result.comparison), *_warnings(result, named=True), _last(result)], "also: "
         )
     elif len(result.results) == 1:
         query = result.results[0]
-        yield Digest([*_query(query, result), *_warnings(result, named=False), _last()], "also: ")
+        yield Digest([*_query(query, result), *_warnings(result, named=False), _last(result)], "also: ")
     else:
         yield _table(result)
-        items = [*_cut_short(result, 2), *_failures(result), *_warnings(result, named=True), _last()]
+        items = [*_cut_short(result, 2), *_failures(result), *_warnings(result, named=True), _last(result)]
         yield Digest(items, "also: ", LINES_OF_WARNINGS)
 
 
@@ -73,11 +74,14 @@ def entry(text: str, sign: str = " ", tone: Tone = Tone.PLAIN, *, most: int = 1,
     return Item(text, sign, tone, most, name)
 
 
-def _last() -> Item:
-    return entry(_LAST, tone=Tone.QUIET)
+def _last(result: RunResult) -> Item:
+    return entry(_LAST_OF_WARNINGS if result.warnings else _LAST, tone=Tone.QUIET)
 
 
 def _cut_short(result: RunResult, most: int, query: QueryResult | None = None) -> list[Item]:
+    """Nothing where a query without any time ended the run: its answer has the error."""
+    if any(ended(one, result) and one.outcome == "failed" for one in result.results):
+        return []
     return [entry(reason, "!", Tone.CAUTION, most=most) for reason in early_end(result, query)]
 
 
@@ -86,8 +90,7 @@ def _query(query: QueryResult, result: RunResult) -> Iterator[Item]:
     is_cut = bool(early_end(result))
     answer = full.answer(query, result, middle_cut(query.name, MOST_NAME))
     yield entry(answer.text, _SIGNS[answer.tone], answer.tone, most=3 if is_cut else 4)
-    if query.outcome != "failed" or not any(qe.error for qe in query.qes):
-        yield from _cut_short(result, 2, query)  # else the answer has the error that ended the run
+    yield from _cut_short(result, 2, query)
     if query.outcome == "failed":
         return
     yield entry(f"wall = {equation(query)}", most=3)
