@@ -219,3 +219,18 @@ def test_a_database_in_memory(dbms: str, numbers: str) -> None:
     refused = tare("time", numbers, *words, "--cold")
     assert refused.code == 2
     assert "in memory" in refused.err
+
+
+def test_a_copy_to_the_client_is_reported_with_its_bytes(postgresql_url: str) -> None:
+    words = ("--db", postgresql_url, "--runs", "2", "--warmup", "0")
+    copy = "COPY (SELECT id FROM numbers WHERE id < 10) TO STDOUT"
+    said = tare("time", copy, *words, "--json", "-")
+    assert said.code == 0, said.err
+    (query,) = said.result["results"]
+    assert (query["answer"]["rows"], query["answer"]["size_bytes"], query["answer"]["consistent"]) == (
+        9,
+        18,
+        True,
+    )
+    assert query["phases"]["planning_ms"]["median"] is None
+    assert "9 rows in 18 bytes" in tare("time", copy, *words).out

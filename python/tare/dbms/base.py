@@ -114,6 +114,11 @@ class Fetched(ABC):
         return frozenset()
 
     @property
+    def size_bytes(self) -> int | None:
+        """Size of an answer that was received as bytes (COPY … TO STDOUT); None for one of rows."""
+        return None
+
+    @property
     def made_relation(self) -> bool:
         """Whether the statement made what it names, so that the DBMS may not explain it again until this is dropped."""
         return False

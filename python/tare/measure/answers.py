@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from tare.dbms.base import Fetched
 from tare.errors import TareError
@@ -20,6 +20,7 @@ class AnswerCheck:
     )
     by_sums: bool = False  # there were too many values to compare each
     unread: str | None = None  # why the answer could not be read; None: it was, or was not to be
+    size_bytes: int | None = None  # as `Fetched.size_bytes`
 
 
 class Answers:
@@ -34,6 +35,9 @@ class Answers:
     def check(self, query: int, fetched: Fetched) -> AnswerCheck:
         """Compare an answer with the query's first. If it is the query's first, it counts as that of another query
         that it agrees with. Raises what the DBMS raises; a value that its driver cannot read is not an error."""
+        return replace(self._checked(query, fetched), size_bytes=fetched.size_bytes)
+
+    def _checked(self, query: int, fetched: Fetched) -> AnswerCheck:
         if self._rule is AnswerRule.ANY:
             return AnswerCheck(None)
         try:

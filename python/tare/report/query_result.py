@@ -174,6 +174,7 @@ def _answer(qes: Sequence[QE], timed: Sequence[QE], asked: Asked) -> document.An
         not_compared = "--answer any"
     return document.AnswerResult(
         rows=first.row_count if first else None,
+        size_bytes=first.answer.size_bytes if first and first.answer else None,
         hash=first.answer_hash if first else None,
         consistent=not_compared is None and len(answers_of(qes)) <= 1,
         compared=asked.answer.value,

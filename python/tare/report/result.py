@@ -112,6 +112,9 @@ class PlanResult(Document):
 
 class AnswerResult(Document):
     rows: int | None
+    size_bytes: int | None = Field(
+        default=None, description="Of the first answer, if it was received as bytes (COPY … TO STDOUT)."
+    )
     hash: str | None = Field(description="Of the rows, whatever their order.")
     consistent: bool = Field(
         description="Every QE that ended, also one to warm up, gave this answer; false where answers were not compared."

@@ -28,6 +28,7 @@ from tare.dbms.loading import loading
 from tare.dbms.patience import Patience, Wait
 from tare.dbms.planned import Planned
 from tare.dbms.postgresql import caches, plan, refusals, roles, settings, waits, wire
+from tare.dbms.postgresql.copying import PLANS_WITHIN, copied_query, rows_of_copy
 from tare.dbms.postgresql.pooling import check_pooling
 from tare.dbms.postgresql.values import rows_of, single_precision
 from tare.dbms.postgresql.wire import Wire
@@ -52,8 +53,10 @@ _TICK_NS = 1_000_000_000 // os.sysconf("SC_CLK_TCK")
 
 
 class PostgreSQLFetched(Fetched):
-    def __init__(self, result: PGresult, planned: Planned | None) -> None:
+    def __init__(self, result: PGresult, planned: Planned | None, copied: Sequence[bytes] | None) -> None:
+        """`copied`: what COPY … TO STDOUT sent; None for any other statement."""
         self._result = result
+        self._copied = copied
         self.planned = planned
 
     @property
@@ -74,31 +77,49 @@ class PostgreSQLFetched(Fetched):
     def single_precision(self) -> frozenset[int]:
         return single_precision(self._result)
 
+    @property
+    def size_bytes(self) -> int | None:
+        return None if self._copied is None else sum(map(len, self._copied))
+
     def rows(self) -> Iterator[Sequence[object]]:
+        if self._copied is not None:
+            return rows_of_copy(self._copied)
         return rows_of(self._result) if self._result.status == ExecStatus.TUPLES_OK else iter(())
 
 
 class PostgreSQLPrepared(Prepared):
     def __init__(
-        self, session: PostgreSQLSession, wire: Wire, name: str, sql: str, workers_planned: int
+        self,
+        session: PostgreSQLSession,
+        wire: Wire,
+        name: str,
+        sql: str,
+        workers_planned: int,
+        explained: str,
     ) -> None:
+        """`explained`: name of the statement that is explained: of a COPY its query, else the statement itself."""
         self._session = session
         self._wire = wire
-        self.name = name
+        self.explained = explained
+        self._name = name
         self._sql = sql
         self._workers_planned = workers_planned
-        self.planning_inside = wire.planning_inside
+        self._copies = explained != name
+        self.planning_inside = PLANS_WITHIN if self._copies else wire.planning_inside
 
     def limit(self, timeout_s: float | None) -> None:
         self._wire.limit(timeout_s)
 
     def execute(self, timeout_s: float | None) -> Fetched:
         with self._recorded():
-            return PostgreSQLFetched(self._wire.execute(self.name, timeout_s), None)
+            return self._fetched(self._wire.execute(self._name, timeout_s), None)
 
     def plan_and_execute(self, timeout_s: float | None) -> Fetched:
         with self._recorded():
-            return PostgreSQLFetched(*self._wire.plan_and_execute(self._sql, timeout_s))
+            return self._fetched(*self._wire.plan_and_execute(self._sql, timeout_s, split=not self._copies))
+
+    def _fetched(self, result: PGresult, planned: Planned | None) -> Fetched:
+        return PostgreSQLFetched(result, planned, self._wire.copied if self._copies else None)
 
     @contextmanager
     def _recorded(self) -> Iterator[None]:
@@ -112,8 +133,9 @@ class PostgreSQLPrepared(Prepared):
             run.ended_ns = time.clock_gettime_ns(time.CLOCK_BOOTTIME)
 
     def close(self) -> None:
-        with suppress(TareError):  # a lost server has forgotten it already
-            self._wire.query(f'DEALLOCATE "{self.name}"')
+        for name in {self._name, self.explained}:
+            with suppress(TareError):  # a lost server has forgotten it already
+                self._wire.query(f'DEALLOCATE "{name}"')
 
 
 class PostgreSQLSession(Session):
@@ -284,7 +306,7 @@ class PostgreSQLSession(Session):
     # Statements ---------------------------------------------------------
     def explain(self, sql: str) -> Plan:
         name = next(self._names)
-        self._wire.prepare(name, sql)
+        self._wire.prepare(name, copied_query(sql) or sql)
         try:
             return self._plan(name)
         finally:
@@ -292,25 +314,31 @@ class PostgreSQLSession(Session):
 
     def plan_of(self, prepared: Prepared, sql: str) -> Plan:
         """Of the very statement that is executed, so also after the settings have changed."""
-        return self._plan(prepared.name) if isinstance(prepared, PostgreSQLPrepared) else self.explain(sql)
+        return (
+            self._plan(prepared.explained) if isinstance(prepared, PostgreSQLPrepared) else self.explain(sql)
+        )
 
     def prepare(self, sql: str) -> Prepared:
         if not first_word(sql):
             raise BadStatement("the SQL is empty", "give a statement to measure")
-        name = next(self._names)
+        copied = copied_query(sql)
+        name = explained = next(self._names)
         self._wire.prepare(name, sql)
         try:
-            root = self._tree(name)
-            if not self._allow_writes and (not may_be_measured(sql) or plan.changes_data(root)):
+            if copied is not None:
+                self._wire.prepare(explained := next(self._names), copied)
+            root = self._tree(explained)
+            if not self._allow_writes and (not may_be_measured(copied or sql) or plan.changes_data(root)):
                 raise BadStatement(
                     f"the statement ({first_word(sql)}) may change data",
                     "give --allow-writes if it is meant to",
                 )
         except TareError:
-            with suppress(TareError):
-                self._wire.query(f'DEALLOCATE "{name}"')
+            for one in {name, explained}:
+                with suppress(TareError):
+                    self._wire.query(f'DEALLOCATE "{one}"')
             raise
-        return PostgreSQLPrepared(self, self._wire, name, sql, plan.workers_planned(root))
+        return PostgreSQLPrepared(self, self._wire, name, sql, plan.workers_planned(root), explained)
 
     def run(self, sql: str) -> None:
         self._wire.script(sql)

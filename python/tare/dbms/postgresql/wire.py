@@ -42,6 +42,7 @@ class Wire:
         self._password = password
         self._statement_timeout_ms: int | None = None  # unknown: of the user's role, or what a script has set
         self._replaced = False
+        self.copied: list[bytes] = []  # messages of the last statement, if it was COPY … TO STDOUT
         self.patience: Patience | None = None  # without it, a server that does not answer for OWN_S is lost
         self.allow_writes = False  # a refused change is then the server's doing
         self.pid = self._pgconn.backend_pid  # of the server's process; a pooler makes this number up
@@ -96,12 +97,14 @@ class Wire:
         self._ready(timeout_s)
         return self._round_trip(lambda: self._pgconn.send_query_prepared(name.encode(), []), timeout_s)
 
-    def plan_and_execute(self, sql: str, timeout_s: float | None) -> tuple[PGresult, Planned | None]:
+    def plan_and_execute(
+        self, sql: str, timeout_s: float | None, *, split: bool = True
+    ) -> tuple[PGresult, Planned | None]:
         """Runs what is clocked where planning is: the text as an unnamed statement, which the server forgets with the
-        next one. With the clocks after planning, if the connection is plain."""
+        next one. With the clocks after planning if the connection is plain, unless `split` is false."""
         self._ready(timeout_s)
         text, parts = sql.encode(), self._two_parts
-        if parts is None:
+        if parts is None or not split:
             return self._round_trip(lambda: self._pgconn.send_query_params(text, []), timeout_s), None
         planned: Planned | None = None
 
@@ -154,6 +157,7 @@ class Wire:
         limit_s = lost_after_s if timeout_s is None else timeout_s + GRACE_S
         began = time.monotonic()
         deadline = None if limit_s is None else began + limit_s
+        self.copied = []
         try:
             send()
             self._flush(deadline)
@@ -196,30 +200,46 @@ class Wire:
         poller.register(self._pgconn.socket, select.POLLIN)
         kept: PGresult | None = None
         began = time.monotonic()
+
+        def wait() -> None:
+            if patience is not None:
+                _await(poller, patience, began, may_work_on)
+            elif deadline is None:
+                poller.poll()
+            else:
+                left = deadline - time.monotonic()
+                if left <= 0 or not poller.poll(math.ceil(left * 1000)):
+                    raise DeadlinePassed
+            self._pgconn.consume_input()
+
         while True:
             while self._pgconn.is_busy():
-                if patience is not None:
-                    _await(poller, patience, began, may_work_on)
-                elif deadline is None:
-                    poller.poll()
-                else:
-                    left = deadline - time.monotonic()
-                    if left <= 0 or not poller.poll(math.ceil(left * 1000)):
-                        raise DeadlinePassed
-                self._pgconn.consume_input()
+                wait()
             result = self._pgconn.get_result()
             if result is None:
                 break
             if result.status == ExecStatus.COPY_IN:
                 self._feed(parts)
             elif result.status == ExecStatus.COPY_OUT:
-                while self._pgconn.get_copy_data(0)[0] > 0:
-                    pass
+                self._take(wait)
             if kept is None or kept.status not in _FAILURES:
                 kept = result
         if kept is None:
             raise psycopg.OperationalError("the server sent no result")
         return kept
+
+    def _take(self, wait: Callable[[], None]) -> None:
+        """Receives what a COPY sends. A script's is dropped with the next statement."""
+        taken = []
+        while True:
+            size, data = self._pgconn.get_copy_data(1)
+            if size > 0:
+                taken.append(bytes(data))
+            elif size == 0:
+                wait()
+            else:
+                break
+        self.copied = taken
 
     def _feed(self, parts: Iterable[bytes] | None) -> None:
         """A server that has refused a line takes the others as well, and says so at the end."""

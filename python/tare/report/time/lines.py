@@ -47,6 +47,8 @@ def answer(query: QueryResult) -> str:
     if found.not_compared is not None:
         return f"{_row_counts(query)}, not compared: {found.not_compared}"
     rows = f"{found.rows} row{'' if found.rows == 1 else 's'}"
+    if found.size_bytes is not None:
+        rows = f"{rows} in {found.size_bytes:,} bytes"
     known = f"{rows}, hash {found.hash}" if found.hash else rows
     if not found.consistent:
         return f"{known} in the first timed run; others differ{largest_difference(found)}"
