@@ -55,7 +55,7 @@ def test_text_reaches_the_server_as_it_was_typed(locale: str, tmp_path: Path) ->
 
 @pytest.mark.parametrize("locale", LOCALES)
 def test_reports_and_errors_are_printed(locale: str) -> None:
-    given = ("--db", "sqlite:///:memory:", "--runs", "2", "--warmup", "0")
+    given = ("--db", "sqlite:///:memory:", "--runs", "2", "--warmup", "0", "-v")
     shown = _tare(locale, "compare", f"SELECT '{TEXT}'".encode(), f"SELECT '{TEXT}'  ".encode(), *given)
     assert shown.returncode == 0, shown.stderr
     assert b"rich" in shown.stdout

@@ -44,11 +44,6 @@ MAX_WARMUP = 10
 MAX_SEARCHES = 3
 """Untimed executions that look for the files of a query, where some opens were by processes gone too soon."""
 
-_PUT_BACK = (
-    "if the statement changes what its next run meets, put it back with --prepare or --conclude (or weigh it with "
-    "--runs 1); else see who changes the data"
-)
-
 Steady = Callable[[Sequence[QE]], bool]
 
 
@@ -348,14 +343,17 @@ class Weigher:
             by = "" if difference is None else f"; a floating-point value differs by {difference:.1e} of it"
             raise AnswerChanged(
                 f"{self._queries[query].name} gave {_rows(qe)} after {_rows(first)}{by}",
-                _PUT_BACK if qe.met is not None else self._no_single_answer(),
+                self._one_answer(may_write=qe.met is not None),
             )
 
-    def _no_single_answer(self) -> str:
-        least = "weigh without --answer exact if only last bits differ; "
+    def _one_answer(self, *, may_write: bool) -> str:
+        """What to do for a statement whose runs give several answers."""
+        bits = "weigh without --answer exact if only last bits differ; "
+        back = "put back what a run changes with --prepare or --conclude, or give --runs 1; "
+        is_exact = self._conditions.answer is AnswerRule.EXACT
         return (
-            f"{least if self._conditions.answer is AnswerRule.EXACT else ''}give --answer any if the statement has no "
-            "single answer: random(), now(), a sample, LIMIT without ORDER BY; else see who changes the data meanwhile"
+            f"{bits if is_exact else ''}{back if may_write else ''}give --answer any if the statement has no single "
+            "answer: random(), now(), a sample, LIMIT without ORDER BY; else see who changes the data meanwhile"
         )
 
     def _restart(self, query: int, qe: QE) -> None:

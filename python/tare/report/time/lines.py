@@ -39,6 +39,12 @@ def name_without_sql(query: QueryResult, number: int) -> str:
     return f"query {number}" if is_sql else query.name
 
 
+def row_count(answer: AnswerResult) -> str:
+    """The rows of an answer, with their bytes where a client received them as a copy."""
+    rows = f"{answer.rows} row{'' if answer.rows == 1 else 's'}"
+    return rows if answer.size_bytes is None else f"{rows} in {answer.size_bytes:,} bytes"
+
+
 def answer(query: QueryResult) -> str:
     """Rows and hash, and what the comparison with the other runs gave."""
     found = query.answer
@@ -46,9 +52,7 @@ def answer(query: QueryResult) -> str:
         return "unknown"
     if found.not_compared is not None:
         return f"{_row_counts(query)}, not compared: {found.not_compared}"
-    rows = f"{found.rows} row{'' if found.rows == 1 else 's'}"
-    if found.size_bytes is not None:
-        rows = f"{rows} in {found.size_bytes:,} bytes"
+    rows = row_count(found)
     known = f"{rows}, hash {found.hash}" if found.hash else rows
     if not found.consistent:
         return f"{known} in the first timed run; others differ{largest_difference(found)}"

@@ -135,7 +135,7 @@ def _facts(query: QueryResult) -> Iterator[str]:
 def _answer(answer: AnswerResult) -> str:
     if answer.rows is None:
         return "answer unknown"
-    rows = f"{answer.rows} row{'' if answer.rows == 1 else 's'}"
+    rows = lines.row_count(answer)
     if answer.not_compared is not None:
         return f"{rows}, not compared"
     same = "the same in every run" if answer.consistent else "in the first timed run; others differ"
