@@ -63,6 +63,14 @@ def test_a_violated_experiment_wide_check_is_told_with_what_to_do_and_reported_a
     assert all(one["stopped"] and not one["remaining"] for one in json.loads(said.out)["protocols"])
 
 
+def test_all_checks_are_accepted_at_once(lab: Path) -> None:
+    said = report(lab, "--json", "-", "--accept", "all")
+    assert (said.code, said.err) == (0, "")
+    named = report(lab, "--json", "-", *ACCEPT)
+    assert json.loads(said.out)["times"] == json.loads(named.out)["times"]
+    assert json.loads(said.out)["times"]
+
+
 def test_what_cannot_be_asked_is_refused_before_any_work(lab: Path, tmp_path: Path) -> None:
     for words, told in (
         (("--protocol", "ttp9"), "ttp9: not a protocol"),

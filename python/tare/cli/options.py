@@ -174,7 +174,7 @@ Title = Annotated[str | None, typer.Option(metavar="TEXT", help="The report's ti
 Accept = Annotated[
     list[str] | None,
     typer.Option(
-        metavar="CHECK",
-        help="Take a violation of this experiment-wide check as a deviation. Repeatable.",
+        metavar="CHECK|all",
+        help="Take violations of this experiment-wide check, or of all, as deviations. Repeatable.",
     ),
 ]

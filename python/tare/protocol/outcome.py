@@ -32,6 +32,7 @@ class CheckCount:
     judged: int  # cases that could be judged
     violations: int
     unjudged: str | None  # why the others could not be
+    explained: int = 0  # violations with a recorded cause that leaves all other cases as they are
 
     @property
     def share(self) -> float | None:

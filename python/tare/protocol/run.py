@@ -172,6 +172,13 @@ class Analysis:
         said: list[str] = []
         for run in rows(self.frames.run.select("deviations")):
             said += json.loads(run["deviations"]) if run["deviations"] else []
+        unrunnable = step1.unrunnable_queries(self.frames)
+        of_run = self.frames.run.select(of_run="id", dbms="dbms")
+        unrunnable = unrunnable.join(of_run, unrunnable.run_id == of_run.of_run)
+        for query in rows(unrunnable.select("name", "dbms", "error").order_by("name", "dbms")):
+            said.append(
+                f"{query['dbms']} cannot run the query {query['name']}, which has no times: {query['error']}"
+            )
         found = row(self.qatcs.aggregate(
             qatcs=self.qatcs.count(),
             several=(self.qatcs.cpus > 1).cast("int64").sum(),

@@ -57,23 +57,33 @@ def planned_qatcs(frames: Frames, qes: ir.Table) -> ir.Table:
     )
 
 
+def unrunnable_queries(frames: Frames) -> ir.Table:
+    """The queries that their DBMS refused, or that never ended on it, with `error`."""
+    return frames.query.filter(frames.query.error.notnull())
+
+
 def _missing(frames: Frames, planned: ir.Table, found: CheckCount) -> CheckCount:
-    """Counted in QEs. A query that its DBMS refused has no Q@C; it lacks the QEs of one at least."""
-    refused = frames.query.filter(frames.query.error.notnull()).anti_join(
-        planned, frames.query.id == planned.query_id
-    )
+    """Counted in QEs. A query that its DBMS refused has no Q@C; it lacks the QEs of one at least. What a query that
+    never ran lacks has a recorded cause."""
+    unrunnable = unrunnable_queries(frames)
+    refused = unrunnable.anti_join(planned, unrunnable.id == planned.query_id)
     runs = frames.run.select(of_run=frames.run.id, planned_qes=frames.run.qes_per_qatc)
     refused = refused.join(runs, refused.run_id == runs.of_run)
     asked = [
         table.aggregate(**{name: table[name].sum().fill_null(0) for name in names})
-        for table, names in ((planned, ("planned_qes", "missing_qes")), (refused, ("planned_qes",)))
+        for table, names in (
+            (planned, ("planned_qes", "missing_qes")),
+            (refused, ("planned_qes",)),
+            (planned.semi_join(unrunnable, planned.query_id == unrunnable.id), ("missing_qes",)),
+        )
     ]
-    of_qatcs, of_refused = (row(one) for one in asked)
+    of_qatcs, of_refused, of_unrunnable = (row(one) for one in asked)
     lacking = of_refused["planned_qes"]
     return replace(
         found,
         judged=of_qatcs["planned_qes"] + lacking,
         violations=of_qatcs["missing_qes"] + lacking,
+        explained=of_unrunnable["missing_qes"] + lacking,
     )
 
 
@@ -107,7 +117,8 @@ def of_experiment(qes: ir.Table, needed: Sequence[str]) -> ir.Table:
 def stops(
     found: Sequence[CheckCount], accept: Sequence[str], names: Collection[str]
 ) -> tuple[tuple[str, ...], str | None]:
-    """The violated checks that the user accepts, by name; and what stops the analysis, if anything does.
+    """The violated checks that the user accepts, or whose violations all have a recorded cause, by name; and what stops
+    the analysis, if anything does. A query that its DBMS cannot run leaves the others as they are.
 
     `accept`: names, or "all". `names`: those that any protocol has; another raises UsageError.
     """
@@ -118,9 +129,13 @@ def stops(
                 f"give one of: {', '.join(sorted(names))}, {ALL}",
             )
     violated = [one for one in found if one.violations]
-    accepted = tuple(one.name for one in violated if one.name in accept or ALL in accept)
+    accepted = tuple(one.name for one in violated if _is_accepted(one, accept))
     against = [one for one in violated if one.name not in accepted]
     if not against:
         return accepted, None
     said = "; ".join(f"{one.name}: {one.violations} of {one.judged} ({one.source})" for one in against)
     return accepted, f"experiment-wide sanity checks are violated: {said}"
+
+
+def _is_accepted(found: CheckCount, accept: Sequence[str]) -> bool:
+    return found.name in accept or ALL in accept or found.violations == found.explained

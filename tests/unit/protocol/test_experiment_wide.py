@@ -89,6 +89,30 @@ def test_a_query_that_its_dbms_refused_is_missing_once_at_least() -> None:
     assert found(refused) == {"missing queries": 10}
 
 
+@pytest.mark.parametrize("name", ["ttp1", "ttp2", "exact"])
+def test_a_query_that_its_dbms_cannot_run_leaves_the_others_their_times(name: str) -> None:
+    refused = RecordedRun([clean()], errors={5: "no such function"})
+    outcome = run_protocol(lab_of(refused), name)
+    assert outcome.stopped is None
+    assert outcome.times is not None
+    assert outcome.times.count().to_pyarrow().as_py() == 1
+    assert outcome.accepted == ("missing queries",)
+    assert [one for one in outcome.deviations if "no such function" in one]
+
+
+def test_a_query_that_never_ended_is_one_of_them() -> None:
+    failed = RecordedQatC([], query=1, state=QatCState.FAILED)
+    outcome = run_protocol(lab_of(RecordedRun([clean(), failed], errors={1: "division by zero"})), "ttp2")
+    assert (outcome.stopped, outcome.accepted) == (None, ("missing queries",))
+
+
+def test_what_else_is_missing_stops_the_analysis_all_the_same() -> None:
+    pending = RecordedQatC([], query=1, state=QatCState.PENDING)
+    outcome = run_protocol(lab_of(RecordedRun([clean(), pending], errors={5: "no such function"})), "ttp2")
+    assert outcome.stopped is not None
+    assert "missing queries: 20" in outcome.stopped
+
+
 def test_a_qatc_that_was_only_looked_at_is_not_missing() -> None:
     looked_at = replace(clean(0, cardinality=2000), state=QatCState.SAME_PLAN)
     assert found(lab_of(RecordedRun([clean(), looked_at]))) == {}

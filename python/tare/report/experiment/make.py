@@ -47,16 +47,19 @@ def make(
 def _accepted(accept: Sequence[str]) -> dict[str, list[str]]:
     """By protocol: each has checks of its own. Raises UsageError for a check that none has."""
     from tare.protocol.run import METHODS
+    from tare.protocol.step1 import ALL
 
     checks = {name: [check.name for check in METHODS[name].experiment] for name in PROTOCOLS}
     known = dict.fromkeys(check for names in checks.values() for check in names)
     for name in accept:
-        if name not in known:
+        if name not in known and name != ALL:
             raise UsageError(
                 f"--accept {name}: no protocol has such an experiment-wide check",
-                f"give one of {', '.join(known)}",
+                f"give one of {', '.join(known)}, {ALL}",
             )
-    return {name: [check for check in names if check in accept] for name, names in checks.items()}
+    return {
+        name: [check for check in names if check in accept or ALL in accept] for name, names in checks.items()
+    }
 
 
 def _ids(frames: Frames) -> list[int]:
