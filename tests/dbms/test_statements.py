@@ -153,6 +153,12 @@ def test_a_statement_that_fails_while_it_runs_leaves_the_session_usable(session:
     assert list(session.prepare(COUNT).execute(5).rows()) == [(ROWS,)]
 
 
+def test_a_large_statement_is_sent_whole(session: Session) -> None:
+    """Larger than any socket's buffer, and than the packets of MySQL 5.6 once it is in hexadecimal."""
+    prepared = session.prepare(f"SELECT length('{'x' * 3_000_000}')")
+    assert list(prepared.execute(30).rows()) == [(3_000_000,)]
+
+
 def test_a_query_that_runs_too_long_is_ended_in_time(session: Session) -> None:
     prepared = session.prepare(SLOW)
     for _ in range(2):

@@ -11,7 +11,9 @@ from contextlib import suppress
 from pathlib import Path
 
 _LISTEN = "0A"  # state of a socket in /proc/net/tcp
+_ESTABLISHED = "01"
 _ACCEPTING = "00010000"  # flags of one in /proc/net/unix
+_CONNECTED = "03"  # state of one there
 _ENDED = ("Z", "X")  # states in /proc/PID/stat
 _TRIES = 100
 _PAUSE_S = 0.001
@@ -39,6 +41,19 @@ def is_stopped(pid: int) -> bool:
     """By a signal, or by a debugger."""
     stat = _stat(pid)
     return stat is not None and stat[0] in ("T", "t")
+
+
+def began_at(pid: int) -> float | None:
+    """Start of a process, in seconds since 1970."""
+    ticks = born_at(pid)
+    boot = next((line.split()[1] for line in _lines("/proc/stat") if line.startswith("btime ")), None)
+    return None if ticks is None or boot is None else int(boot) + ticks / os.sysconf("SC_CLK_TCK")
+
+
+def memory(pid: int) -> int | None:
+    """Bytes of memory that a process uses, its part of what it shares with others; None without the right to see it."""
+    lines = _lines(f"/proc/{pid}/smaps_rollup")
+    return next((int(line.split()[1]) * 1024 for line in lines if line.startswith("Pss:")), None)
 
 
 def _stat(pid: int) -> list[str] | None:
@@ -94,7 +109,7 @@ def executable(pid: int) -> Path | None:
 
 def twins_beneath(pid: int) -> list[int]:
     """Descendants of a process that run the same file: workers that it forked."""
-    parents = {int(name): parent_of(int(name)) for name in os.listdir("/proc") if name.isdigit()}  # noqa: PTH208
+    parents = {pid: parent_of(pid) for pid in processes()}
     beneath, own = {pid}, _file(pid)
     while new := {one for one, parent in parents.items() if parent in beneath} - beneath:
         beneath |= new
@@ -107,6 +122,10 @@ def _file(pid: int) -> tuple[int, int] | None:
     except OSError:
         return None
     return found.st_dev, found.st_ino
+
+
+def processes() -> list[int]:
+    return [int(name) for name in os.listdir("/proc") if name.isdigit()]  # noqa: PTH208
 
 
 def listeners(port: int | None, path: str | None) -> list[int]:
@@ -139,6 +158,17 @@ def peer(descriptor: int) -> int | None:
     return holders[0] if len(inodes) == len(holders) == 1 else None
 
 
+def clients(port: int | None, path: str) -> int:
+    """Connections to a server on this machine, through its socket or to its port."""
+    rows = [line.split() for line in _lines("/proc/net/unix")]
+    count = sum(1 for row in rows if len(row) > 7 and row[7] == path and row[5] == _CONNECTED)
+    if port:
+        rows = [line.split() for table in ("tcp", "tcp6") for line in _lines(f"/proc/net/{table}")]
+        ours = f":{port:04X}"
+        count += sum(1 for row in rows if len(row) > 3 and row[1].endswith(ours) and row[3] == _ESTABLISHED)
+    return count
+
+
 def run_ns(pid: int) -> dict[int, int]:
     """CPU time of each thread of a process, in ns. A running thread's is some milliseconds old."""
     found = {}
@@ -152,8 +182,7 @@ def run_ns(pid: int) -> dict[int, int]:
 def _holders(inodes: set[str]) -> list[int]:
     """Processes that have one of these sockets open."""
     links = {f"socket:[{inode}]" for inode in inodes}
-    pids = (int(name) for name in os.listdir("/proc") if name.isdigit())  # noqa: PTH208
-    return [pid for pid in pids if links and not links.isdisjoint(_descriptors(pid))]
+    return [pid for pid in processes() if links and not links.isdisjoint(_descriptors(pid))]
 
 
 def _lines(path: str) -> list[str]:

@@ -164,7 +164,7 @@ class Rig:
         if leader is None and self.session.no_leader:
             raise UsageError(
                 f"the thread that answers for this connection is not known: {self.session.no_leader}",
-                "run Tare while the server has less to do, or on a server of its own (`tare server start`)",
+                "connect to the server's own socket or port, and run Tare while the server has less to do",
             )
         if leader is None:
             raise UsageError(

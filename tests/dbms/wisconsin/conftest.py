@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from tests.dbms.conftest import DBMSES, MYSQL, dbms_named
+from tests.dbms.conftest import WITHOUT_MYSQL, dbms_named
 
 
-@pytest.fixture(params=[one for one in DBMSES if one not in ("postgresql15", MYSQL)])
+@pytest.fixture(params=[one for one in WITHOUT_MYSQL if one != "postgresql15"])
 def dbms(request: pytest.FixtureRequest) -> str:
     return dbms_named(request)

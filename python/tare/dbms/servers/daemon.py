@@ -21,8 +21,8 @@ DATABASE = "tare"
 START_S = 60.0
 STOP_S = 120.0
 _PROTOCOL_10 = 0x0A  # the first byte of the handshake's payload
-_SOCKET = "mariadb.sock"
-_PID_FILE = "mariadb.pid"
+_SETTINGS = "my.cnf"
+_OPTION = "--defaults-file="
 
 
 def start(
@@ -71,10 +71,10 @@ def process(server: ServerRecord) -> int | None:
     """The process we started, or the one that another restart left in its place. It is known by
     its command line: process ids are used again."""
     try:
-        noted = int((server.directory / _PID_FILE).read_text())
+        noted = int(pid_file(server).read_text())
     except (OSError, ValueError):
         noted = 0
-    ours = f"--defaults-file={configuration(server)}"
+    ours = _OPTION + str(configuration(server))
     return next((pid for pid in (server.pid, noted) if pid and ours in local.command_line(pid)), None)
 
 
@@ -82,8 +82,8 @@ def configure(server: ServerRecord, settings: Mapping[str, str]) -> None:
     """Writes the file of settings: Tare's own, then those of `settings`."""
     ours = {
         "datadir": str(server.data_directory),
-        "socket": str(server.socket_directory / _SOCKET),
-        "pid-file": str(server.directory / _PID_FILE),
+        "socket": str(socket_file(server)),
+        "pid-file": str(pid_file(server)),
         "log-error": str(server.log),
         "init-file": str(_first_statements(server)),
         "tmpdir": str(_scratch(server)),
@@ -103,13 +103,32 @@ def configure(server: ServerRecord, settings: Mapping[str, str]) -> None:
 
 
 def configuration(server: ServerRecord) -> Path:
-    return server.directory / "my.cnf"
+    return server.directory / _SETTINGS
 
 
-def url(scheme: str, sockets: Path, port: int | None) -> str:
+def directory(command_line: Sequence[str]) -> Path | None:
+    """The directory of the server that runs with these arguments, if it is one of ours."""
+    files = [Path(part.removeprefix(_OPTION)) for part in command_line if part.startswith(_OPTION)]
+    return files[0].parent if files and files[0].name == _SETTINGS else None
+
+
+def pid_file(server: ServerRecord) -> Path:
+    """The server removes it when it shuts down: it stays behind one that died."""
+    return server.directory / f"{server.kind}.pid"
+
+
+def socket_file(server: ServerRecord) -> Path:
+    return _socket(server.kind, server.socket_directory)
+
+
+def url(kind: str, sockets: Path, port: int | None) -> str:
     if port:
-        return f"{scheme}://root@127.0.0.1:{port}/{DATABASE}"
-    return f"{scheme}://root@localhost/{DATABASE}?socket={quote(str(sockets / _SOCKET), safe='/')}"
+        return f"{kind}://root@127.0.0.1:{port}/{DATABASE}"
+    return f"{kind}://root@localhost/{DATABASE}?socket={quote(str(_socket(kind, sockets)), safe='/')}"
+
+
+def _socket(kind: str, sockets: Path) -> Path:
+    return sockets / f"{kind}.sock"
 
 
 def _scratch(server: ServerRecord) -> Path:
@@ -126,7 +145,7 @@ def _first_statements(server: ServerRecord) -> Path:
 
 
 def _await_greeting(server: ServerRecord) -> None:
-    path = str(server.socket_directory / _SOCKET)
+    path = str(socket_file(server))
     deadline = time.monotonic() + START_S
     while True:
         with socket.socket(socket.AF_UNIX) as connection, suppress(OSError):

@@ -75,9 +75,8 @@ def restart(server: ServerRecord) -> ServerRecord:
     return start(server, {})
 
 
-def stop(server: ServerRecord) -> None:
-    daemon.stop(server)
-
-
-def process(server: ServerRecord) -> int | None:
-    return daemon.process(server)
+stop = daemon.stop
+process = daemon.process
+directory = daemon.directory
+pid_file = daemon.pid_file
+socket_file = daemon.socket_file

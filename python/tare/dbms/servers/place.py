@@ -13,6 +13,7 @@ from pathlib import Path
 from tare.dbms.servers.owner import Owner, closed_to
 from tare.errors import ServerFailed
 
+_PREFIX = "tare-"
 _SOCKET_MOST = 107  # bytes of a socket's path: sun_path without its closing zero
 _SOCKET_NAME = ".s.PGSQL.65535"  # the longest name of a socket that any of our servers makes
 
@@ -31,7 +32,7 @@ def new(directory: Path | None, owner: Owner, kind: str) -> Iterator[Place]:
     made: list[Path] = []
     try:
         if directory is None:
-            directory = _temporary(owner, f"tare-{kind}-", made)
+            directory = _temporary(owner, f"{_PREFIX}{kind}-", made)
         else:
             directory = directory.absolute()
             existed = _check(directory, owner)
@@ -41,7 +42,7 @@ def new(directory: Path | None, owner: Owner, kind: str) -> Iterator[Place]:
             give(directory, owner)
         sockets = directory
         if len(os.fsencode(directory / _SOCKET_NAME)) > _SOCKET_MOST:
-            sockets = _temporary(owner, "tare-", made)
+            sockets = _temporary(owner, _PREFIX, made)
         try:
             yield Place(directory, sockets, temporary)
         except BaseException:
@@ -90,6 +91,11 @@ def _temporary(owner: Owner, prefix: str, made: list[Path]) -> Path:
         )
     give(path, owner)
     return path
+
+
+def temporary_directories(within: str) -> list[Path]:
+    """Where servers without a directory of their own may be."""
+    return sorted(path for path in Path(within).glob(f"{_PREFIX}*-*") if path.is_dir())
 
 
 def give(path: Path, owner: Owner) -> None:

@@ -7,7 +7,8 @@ installed where the programs bring it. Nothing that bears on speed is changed un
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import itertools
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -24,6 +25,7 @@ START_S = 60
 FAST_S = 20
 STOP_S = 60
 _SETTINGS = "tare.conf"
+_PORT = 5432  # names the socket, too
 
 
 def create(
@@ -81,7 +83,7 @@ def start(server: ServerRecord, settings: Mapping[str, str]) -> ServerRecord:
     runs_as = owner.of_directory(server.directory)
     ours = {
         "listen_addresses": "127.0.0.1" if server.port else "",
-        "port": str(server.port or 5432),
+        "port": str(server.port or _PORT),
         "unix_socket_directories": str(server.socket_directory),
     }
     if settings or not (server.data_directory / _SETTINGS).exists():
@@ -138,9 +140,24 @@ def _noted(server: ServerRecord) -> ServerRecord:
     return noted
 
 
+def directory(command_line: Sequence[str]) -> Path | None:
+    """The directory of the server that runs with these arguments, if it is one of ours."""
+    options = dict(itertools.pairwise(command_line))
+    return Path(options["-D"]).parent if "-D" in options else None
+
+
+def pid_file(server: ServerRecord) -> Path:
+    """The server removes it when it shuts down: it stays behind one that died."""
+    return server.data_directory / "postmaster.pid"
+
+
+def socket_file(server: ServerRecord) -> Path:
+    return server.socket_directory / f".s.PGSQL.{server.port or _PORT}"
+
+
 def _postmaster(server: ServerRecord) -> int | None:
     try:
-        return int((server.data_directory / "postmaster.pid").read_text().split()[0])
+        return int(pid_file(server).read_text().split()[0])
     except (OSError, ValueError, IndexError):
         return None
 

@@ -5,14 +5,12 @@ from __future__ import annotations
 import shutil
 from collections.abc import Mapping
 from pathlib import Path
-from types import ModuleType, TracebackType
+from types import TracebackType
 
-from tare.dbms.servers import mariadb, mysql, postgresql, record
+from tare.dbms.servers import kinds, mariadb, mysql, postgresql, record
 from tare.dbms.servers.copies import are_own
 from tare.dbms.servers.record import ServerRecord
 from tare.errors import ServerFailed
-
-_KINDS: Mapping[str, ModuleType] = {kind.KIND: kind for kind in (postgresql, mariadb, mysql)}
 
 
 class RunningServer:
@@ -93,15 +91,9 @@ def start_mysql(
     return _started(mysql.KIND, directory, settings or {}, version, port, own_programs)
 
 
-def process(server: ServerRecord) -> int | None:
-    """Return the id of the server's main process, or None if it does not run."""
-    pid: int | None = _KINDS[server.kind].process(server)
-    return pid
-
-
 def restart(server: ServerRecord) -> ServerRecord:
     """Raises ServerFailed."""
-    restarted: ServerRecord = _KINDS[server.kind].restart(record.read(server.directory) or server)
+    restarted: ServerRecord = kinds.KINDS[server.kind].restart(record.read(server.directory) or server)
     return restarted
 
 
@@ -112,7 +104,7 @@ def stop(directory: Path) -> None:
         raise ServerFailed(
             f"{directory} holds no server of Tare's", "give the --dir that `tare server start` printed"
         )
-    _KINDS[server.kind].stop(server)
+    kinds.KINDS[server.kind].stop(server)
     if server.outside is not None:
         shutil.rmtree(server.outside, ignore_errors=True)
     if server.temporary:
@@ -127,7 +119,7 @@ def _started(
     port: int | None,
     own_programs: bool,
 ) -> RunningServer:
-    module = _KINDS[kind]
+    module = kinds.KINDS[kind]
     known = record.read(directory.absolute()) if directory else None
     if known is None:
         return RunningServer(
