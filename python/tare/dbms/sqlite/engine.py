@@ -154,6 +154,8 @@ class SQLiteEngine(Engine):
         }
 
     def extent(self) -> Extent:
+        if self._open.in_transaction:  # of the user's: reading would begin its snapshot
+            return Extent(None)
         try:
             pages, page_bytes = (
                 self._open.execute(f"PRAGMA {name}").fetchone()[0] for name in ("page_count", "page_size")
