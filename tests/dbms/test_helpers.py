@@ -177,8 +177,11 @@ def test_a_backend_behind_a_pooler_cannot_be_told_apart(pair: Pair, rig: Rig) ->
     shared = related(qe)[Relation.SHARED_SERVER]
     assert {p.role for p in shared} == {Role.DAEMON}
     assert pair.far.pid in {p.ppid for p in shared}
+    # Backends of other servers that were born meanwhile may be the query's, too.
+    unsure = [p for relation, found in related(qe).items() if not relation.is_sure for p in found]
+    assert {p.pid for p in shared} <= {p.pid for p in unsure}
     assert qe.resources is not None
-    assert qe.resources.unattributed_cpu_ns == sum(p.run_ns or 0 for p in shared)
+    assert qe.resources.unattributed_cpu_ns == sum(p.run_ns or 0 for p in unsure)
 
 
 class Hidden(Helpers):

@@ -10,7 +10,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from tare.dbms.servers import reach
+from tare.dbms.servers import cache
 from tare.errors import ServerFailed, TareError, UsageError, WatchedServerEnded
 from tare.lab.profile_about import Failure, FailureKind, Probes
 from tare.profile import conduct, launch, told
@@ -117,7 +117,7 @@ def test_a_user_who_cannot_enter_the_environment_runs_with_a_copy_of_the_agent(
     closed.mkdir(mode=0o700)
     shutil.copy(launch.library(), closed)
     monkeypatch.setattr(launch, "files", lambda _: closed)
-    monkeypatch.setattr(reach, "CACHE", tmp_path / "cache")
+    monkeypatch.setattr(cache, "ROOT", tmp_path / "cache")
     nobody = launch.user("nobody")
     with launch.launched(["sleep", "60"], "agent", nobody) as sleeping:
         maps = Path(f"/proc/{sleeping.pid}/maps")
