@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import time
+from typing import Any
+
 import pytest
 
 from tare._probe import evict, residency
+from tare.dbms import local
 from tare.dbms.base import Session
-from tare.dbms.mariadb import caches
+from tare.dbms.mariadb import caches, restart
+from tare.dbms.mariadb.session import MariaDBSession
+from tare.dbms.mariadb.wire import Wire
 from tare.dbms.registry import find
 from tare.errors import CacheNotCleared, StatementFailed
 
@@ -107,4 +113,28 @@ def test_a_server_that_is_not_ours_is_not_restarted_without_leave(
         assert session.leader() != leader
     finally:
         hidden.rename(marker)
+        session.close()
+
+
+@pytest.mark.mariadb
+def test_a_server_that_is_gone_before_it_has_answered_is_started_again(
+    mariadb_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    query = Wire.query
+
+    def query_late(wire: Wire, sql: str) -> list[tuple[Any, ...]]:
+        while sql.startswith("SHOW ERRORS") and local.is_alive(leader.pid, born):
+            time.sleep(0.01)
+        return query(wire, sql)
+
+    session = find(mariadb_url).connect(mariadb_url, allow_restart=True)
+    assert isinstance(session, MariaDBSession)
+    leader = session.leader()
+    assert leader is not None
+    born = local.born_at(leader.pid)
+    monkeypatch.setattr(Wire, "query", query_late)
+    try:
+        restart.foreign(session, leader.pid)
+        assert list(session.prepare(SUM).execute(10).rows()) != []
+    finally:
         session.close()

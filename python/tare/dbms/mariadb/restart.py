@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tare.dbms import local
-from tare.errors import CacheNotCleared, StatementFailed, TareError
+from tare.errors import CacheNotCleared, ServerLost, StatementFailed, TareError
 
 if TYPE_CHECKING:
     from tare.dbms.mariadb.session import MariaDBSession
@@ -36,7 +36,8 @@ def foreign(session: MariaDBSession, pid: int) -> None:
         )
     born = local.born_at(pid)
     try:
-        session.run("SHUTDOWN")
+        with suppress(ServerLost):  # it may be gone before it has answered
+            session.run("SHUTDOWN")
     except StatementFailed as error:
         raise CacheNotCleared(
             f"the server did not accept SHUTDOWN: {error.what}", "connect as a user with the SHUTDOWN right"
