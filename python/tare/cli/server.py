@@ -104,7 +104,8 @@ def list_(
 ) -> None:
     """List the servers that Tare started on this machine, each with its state and URL.
 
-    A stopped server is listed only if its --dir is given. "died": the server ended without a shutdown.
+    A server that does not run is listed if its directory is a temporary one, or given by --dir. "died": the server
+    ended without a shutdown.
     """
     from tare.dbms.servers.status import statuses
 

