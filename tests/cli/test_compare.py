@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 
+import psycopg
 import pytest
 
 from tests.cli.running import tare
@@ -118,3 +120,24 @@ def test_what_cannot_be_compared_is_refused(words: list[str], what: str, results
     assert said.code == 2
     assert what in said.err
     assert "next:" in said.err
+
+
+def sessions(url: str) -> int:
+    """Sessions that the database has had. Tare opens a second one beside each, for its own statements."""
+    with psycopg.connect(url) as connection:
+        time.sleep(0.2)  # a session reports itself when it ends
+        found = connection.execute(
+            "SELECT sessions FROM pg_stat_database WHERE datname = current_database()"
+        ).fetchone()
+    assert found is not None
+    return int(found[0])
+
+
+@pytest.mark.parametrize(("blocks", "fewest", "most"), [((), 8, 24), (("--blocks", "run"), 1, 4)])
+def test_each_pair_of_runs_has_a_fresh_session_unless_one_is_requested_for_all(
+    blocks: tuple[str, ...], fewest: int, most: int, postgresql_url: str
+) -> None:
+    before = sessions(postgresql_url)
+    said = tare("compare", FAST, SLOW, "--db", postgresql_url, "--runs", "8", "--json", "-", *blocks)
+    assert said.result["comparison"]["blocks"] == (blocks[-1] if blocks else "session")
+    assert fewest <= sessions(postgresql_url) - before - 1 <= most

@@ -20,6 +20,7 @@ from tare.dbms.registry import find
 from tare.measure import qe as qe_module
 from tare.measure import query_files
 from tare.measure import weigh as weigh_module
+from tare.measure.arms import Arm
 from tare.measure.choices import CacheState
 from tare.measure.phases import Phases
 from tare.measure.query import Query
@@ -119,7 +120,7 @@ def weigh(way: Way, url: str, file: Path) -> list[QE]:
     query = Query("q", way.sql.format(file=file))
     writes = "CREATE" in way.setup
     with Rig(lambda: find(url).connect(url, allow_writes=writes, allow_restart=True)) as rig:
-        weigher = Weigher(rig, [query], conditions, lambda qes: False, Silent())
+        weigher = Weigher([Arm("A", rig, phases)], [query], conditions, lambda qes: False, Silent())
         weigher.check()
         weigher.one_after_another()
         return weigher.qes

@@ -9,6 +9,7 @@ import pytest
 from tare.dbms.registry import find
 from tare.errors import BadStatement, TareError
 from tare.measure.answer import answer_hash
+from tare.measure.arms import Arm
 from tare.measure.choices import CacheState
 from tare.measure.phases import Phases
 from tare.measure.query import Query
@@ -40,7 +41,7 @@ class Silent:
 def weigh(url: str, sql: str, phases: Phases, cache: CacheState, *, writes: bool = False) -> list[QE]:
     conditions = Conditions(runs=2, cache=cache, phases=phases, warmup=1)
     with Rig(lambda: find(url).connect(url, allow_writes=writes, allow_restart=True)) as rig:
-        weigher = Weigher(rig, [Query("q", sql)], conditions, lambda qes: False, Silent())
+        weigher = Weigher([Arm("A", rig, phases)], [Query("q", sql)], conditions, lambda qes: False, Silent())
         weigher.check()
         weigher.one_after_another()
         return weigher.qes

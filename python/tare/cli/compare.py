@@ -1,4 +1,4 @@
-"""`tare compare`: is B really faster than A?"""
+"""`tare compare`: two queries, servers or settings; or two results."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import typer
 
 from tare.cli import options
 from tare.cli.command import WORDS
-from tare.measure.choices import AnswerRule, CacheState
+from tare.measure.choices import AnswerRule, Blocks, CacheState
 
 
 def compare(
@@ -17,6 +17,31 @@ def compare(
     sql: options.SqlOrResults = None,
     file: options.Files = None,
     each: options.Each = False,
+    a_db: Annotated[
+        str | None,
+        typer.Option(
+            "--a-db",
+            metavar="URL",
+            callback=options.url,
+            help="Database of arm A, where the arms are two servers: one query runs on both by turns. Default: --db.",
+        ),
+    ] = None,
+    b_db: Annotated[
+        str | None,
+        typer.Option("--b-db", metavar="URL", callback=options.url, help="Database of arm B. Default: --db."),
+    ] = None,
+    a_set: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--a-set",
+            metavar="NAME=VALUE",
+            help="Setting of arm A's sessions, where the arms are settings: work_mem=4MB. Repeatable.",
+        ),
+    ] = None,
+    b_set: Annotated[
+        list[str] | None,
+        typer.Option("--b-set", metavar="NAME=VALUE", help="Setting of arm B's sessions. Repeatable."),
+    ] = None,
     runs: Annotated[
         int, typer.Option(min=2, metavar="N", help="Timed runs of each query; with --until, the fewest.")
     ] = 12,
@@ -27,6 +52,33 @@ def compare(
     max_runs: Annotated[
         int, typer.Option(min=2, metavar="N", help="With --until: the most runs of each.")
     ] = 200,
+    blocks: Annotated[
+        Blocks,
+        typer.Option(
+            help="Sessions: a fresh one for each block, in which each query runs once (with --fail-if five times); "
+            "or run: one for all.",
+        ),
+    ] = Blocks.SESSION,
+    fail_if: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="slower=P%|bytes=P%|plan|answer",
+            help="Be a gate: exit with 3 if B is slower than A by more than P%, 0 if not, 4 if undecided; runs until "
+            "decided, or for --max. Repeatable: also 3 if B reads more bytes from the disk by more than P%, has "
+            "another plan, or another answer.",
+        ),
+    ] = None,
+    max_: Annotated[
+        str, typer.Option("--max", metavar="TIME", help="Longest time of a gate: 90s, 10m, 1h.")
+    ] = "10m",
+    bisect: Annotated[
+        bool,
+        typer.Option(
+            "--bisect",
+            help="Exit codes of a gate for `git bisect run`: 0 good, 1 bad, 125 undecided or not measured, 128 a bad "
+            "request.",
+        ),
+    ] = False,
     measure: Annotated[
         str | None,
         typer.Option(
@@ -63,8 +115,19 @@ def compare(
     Gives the ratio with its 95% interval, Mann–Whitney's p and the effect size, and whether the difference lies in
     planning or in execution. The verdict comes from the interval; a run that is watched with --until stops on the
     interval's width, never on a p-value.
+
+    With --a-db and --b-db, or --a-set and --b-set, one query is compared with itself: on two servers, or under two
+    settings.
+
+    With --fail-if, A runs twice in each round: the ratio of its two copies is this machine's noise floor now, and a
+    gate tighter than its floor stays undecided. Exit code of a gate: 0 not slower, 3 slower, 4 undecided, 1 not
+    measured, 2 the request was at fault.
     """
+    from tare.cli.arms import on_both, targets_of
     from tare.cli.compare_results import compare_results, result_files
+    from tare.cli.gate import git_codes, run_gate
+    from tare.cli.given import refuse_given
+    from tare.cli.oltp_request import long_enough
     from tare.cli.output import Outputs, deliver
     from tare.cli.queries import gather
     from tare.cli.request import conditions
@@ -76,57 +139,82 @@ def compare(
     from tare.protocol.stop import Stop
     from tare.report.asked import Asked
     from tare.report.comparison import COMPARED, TOTAL_CPU
+    from tare.report.gate_conditions import parse
 
-    outputs = Outputs(html, markdown, json, csv, verbose)
-    outputs.check()
-    if measure is not None and measure not in COMPARED:
-        raise UsageError(
-            f"--measure {measure}: not a measure that is compared", f"give one of {', '.join(COMPARED)}"
+    with git_codes(bisect):
+        outputs = Outputs(html, markdown, json, csv, verbose)
+        outputs.check()
+        if measure is not None and measure not in COMPARED:
+            raise UsageError(
+                f"--measure {measure}: not a measure that is compared", f"give one of {', '.join(COMPARED)}"
+            )
+        files = result_files(sql or [], file or [])
+        if files is not None:
+            compare_results(context, files, measure, outputs)
+            return
+        if not fail_if:
+            refuse_given(
+                context, GATE_ALONE, "applies to a gate only", "add --fail-if slower=5%, or leave it out"
+            )
+        target = Target("", connect_timeout, allow_writes, allow_restart, tier, machine_settings)
+        targets = targets_of(target, db, (a_db, b_db), (a_set, b_set))
+        queries = gather(context.meta[WORDS], sql, file, targets[0].url, each=each)
+        if len(targets) == 2:
+            queries = on_both(queries)
+        elif len(queries) != 2:
+            raise UsageError(
+                f"{len(queries)} queries given, and two are compared",
+                'name two: -f a.sql -f b.sql, or "SELECT …" "SELECT …"; or one, with --a-set and --b-set',
+            )
+        how = conditions(
+            runs=runs,
+            warmup=warmup,
+            cache=cache,
+            cold=cold,
+            execution_only=execution_only,
+            answer=answer,
+            timeout=timeout,
+            phases=Phases.of(setup, prepare, conclude, cleanup),
+            seed=seed,
         )
-    files = result_files(sql or [], file or [])
-    if files is not None:
-        compare_results(context, files, measure, outputs)
-        return
-    if db is None:
-        raise UsageError("no database to weigh on", "give its URL with --db, or in TARE_DB")
-    queries = gather(context.meta[WORDS], sql, file, db, each=each)
-    if len(queries) != 2:
-        raise UsageError(
-            f"{len(queries)} queries given, and two are compared",
-            'name two: -f a.sql -f b.sql, or "SELECT …" "SELECT …"',
+        stop = Stop.parse(until, runs, max_runs) if until else None
+        about = measure or (TOTAL_CPU if fail_if or how.cache is CacheState.WARM else WALL.name)
+        asked = Asked(
+            runs=runs,
+            cache=how.cache,
+            warmup=how.warmup,
+            until=stop,
+            compare=about,
+            tier=tier,
+            clocked=how.clocked,
+            answer=how.answer,
+            blocks=blocks,
         )
-    how = conditions(
-        runs=runs,
-        warmup=warmup,
-        cache=cache,
-        cold=cold,
-        execution_only=execution_only,
-        answer=answer,
-        timeout=timeout,
-        phases=Phases.of(setup, prepare, conclude, cleanup),
-        seed=seed,
-    )
-    stop = Stop.parse(until, runs, max_runs) if until else None
-    about = measure or (TOTAL_CPU if how.cache is CacheState.WARM else WALL.name)
-    asked = Asked(
-        runs=runs,
-        cache=how.cache,
-        warmup=how.warmup,
-        until=stop,
-        compare=about,
-        tier=tier,
-        clocked=how.clocked,
-        answer=how.answer,
-    )
-    weighed = weigh(
-        Target(db, connect_timeout, allow_writes, allow_restart, tier, machine_settings),
-        queries,
-        how,
-        asked,
-        lambda weigher: weigher.interleaved(
-            enough(COMPARED[about], stop, runs), max_runs if stop else 2 * runs
-        ),
-        quiet=outputs.quiet,
-        expected=None if stop else 2 * runs,
-    )
-    deliver(weighed, outputs)
+        if fail_if:
+            refuse_given(
+                context,
+                NOT_IN_A_GATE,
+                "does not apply to a gate, which runs until it is decided",
+                "give --max",
+            )
+            if blocks is Blocks.RUN:
+                raise UsageError(
+                    "--blocks run: a gate needs sessions, whose spread is its error", "leave --blocks out"
+                )
+            run_gate(targets, queries, how, asked, parse(fail_if), long_enough(max_, "--max"), outputs)
+        weighed = weigh(
+            targets,
+            queries,
+            how,
+            asked,
+            lambda weigher: weigher.interleaved(
+                enough(COMPARED[about], stop, runs), max_runs if stop else 2 * runs, blocks
+            ),
+            quiet=outputs.quiet,
+            expected=None if stop else 2 * runs,
+        )
+        deliver(weighed, outputs)
+
+
+GATE_ALONE = ("max_", "bisect")
+NOT_IN_A_GATE = ("runs", "until", "max_runs")

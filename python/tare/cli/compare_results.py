@@ -10,6 +10,7 @@ from typing import Any
 
 import typer
 
+from tare.cli.given import given
 from tare.cli.output import Outputs
 from tare.errors import UsageError
 
@@ -66,10 +67,9 @@ def compare_results(context: Any, files: tuple[Path, Path], measure: str | None,
 
 def _refuse_other_options(context: Any) -> None:
     """Options of a run mean nothing here. Those of the environment (TARE_DB) may stay."""
-    for parameter in context.command.params:
-        source = context.get_parameter_source(parameter.name)
-        if parameter.name not in _ALLOWED and source is not None and source.name == "COMMANDLINE":
+    for name, spelling in given(context):
+        if name not in _ALLOWED:
             raise UsageError(
-                f"{max(parameter.opts, key=len)} does not go with results: nothing is weighed",
+                f"{spelling} does not go with results: nothing is weighed",
                 "leave it out; give it to `tare time` when it weighs",
             )

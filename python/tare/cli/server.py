@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -12,6 +11,7 @@ import typer
 
 from tare.cli import options
 from tare.cli.command import Commands
+from tare.cli.pairs import pairs
 from tare.errors import UsageError
 
 if TYPE_CHECKING:
@@ -61,7 +61,7 @@ def start(
     """
     from tare.dbms.servers import download, start_mariadb, start_mysql, start_postgresql
 
-    settings = _pairs(setting or ())
+    settings = pairs(setting or (), "--set")
     if kind is Kind.POSTGRESQL:
         server = start_postgresql(
             dir_, settings=settings, version=pg_version, port=port, own_programs=own_programs
@@ -197,19 +197,3 @@ def _as_json(server: RunningServer) -> dict[str, object]:
         "pid": record.pid,
         "log": str(record.log),
     }
-
-
-def _pairs(texts: Sequence[str]) -> dict[str, str]:
-    pairs: dict[str, str] = {}
-    for name, value in map(_pair, texts):
-        if name in pairs:
-            raise UsageError(f"--set {name} is given twice", "leave one of the two out")
-        pairs[name] = value
-    return pairs
-
-
-def _pair(text: str) -> tuple[str, str]:
-    name, found, value = text.partition("=")
-    if not found or not name:
-        raise UsageError(f"--set {text} is no NAME=VALUE", "write e.g. --set work_mem=64MB")
-    return name, value

@@ -80,7 +80,7 @@ def time(
         phases=Phases.of(setup, prepare, conclude, cleanup),
     )
     weighed = weigh(
-        Target(db, connect_timeout, allow_writes, allow_restart, tier, machine_settings),
+        [Target(db, connect_timeout, allow_writes, allow_restart, tier, machine_settings)],
         queries,
         how,
         Asked(

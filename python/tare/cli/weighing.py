@@ -5,9 +5,9 @@ from __future__ import annotations
 import os
 import shlex
 import sys
-from collections.abc import Callable, Sequence
-from contextlib import suppress
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack, suppress
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 
 from tare import _probe
@@ -15,6 +15,7 @@ from tare.cli.progress import Live
 from tare.dbms.base import Session
 from tare.dbms.registry import find
 from tare.errors import TareError
+from tare.measure.arms import Arm
 from tare.measure.choices import Tier
 from tare.measure.environment import machine_facts
 from tare.measure.machine.cpus import online
@@ -22,6 +23,7 @@ from tare.measure.machine.settings import MachineSettings, delay_accounting_on
 from tare.measure.query import Query
 from tare.measure.rig import Rig
 from tare.measure.weigh import Conditions, Weigher
+from tare.protocol.comparison.session_gate import SessionGate
 from tare.protocol.warmup import steady
 from tare.report.asked import Asked, Attempt, Means, Places
 from tare.report.build import build_result
@@ -39,6 +41,7 @@ class Target:
     allow_restart: bool
     tier: Tier | None
     machine_settings: bool
+    settings: Mapping[str, str] = field(default_factory=dict)  # of its sessions
 
     def connect(self) -> Session:
         return find(self.url).connect(
@@ -58,27 +61,36 @@ class Weighed:
 
 
 def weigh(
-    target: Target,
+    targets: Sequence[Target],
     queries: Sequence[Query],
     conditions: Conditions,
     asked: Asked,
     run: Callable[[Weigher], None],
     quiet: bool,
     expected: int | None,
+    gate: SessionGate | None = None,
 ) -> Weighed:
-    """Weighs `queries` as `run` orders. What fails after the first reading is kept with the result.
+    """Weigh `queries` as `run` orders, each on the target of its arm. What fails after the first reading is kept with
+    the result.
 
     Raises TareError for what fails before: then there is nothing to keep.
     """
-    find(target.url)  # an unknown scheme is said before anything is touched
+    for target in targets:
+        find(target.url)  # an unknown scheme is said before anything is touched
     started_at = datetime.now(UTC).isoformat(timespec="seconds")
     stopped_by: BaseException | None = None
     with MachineSettings() as settings:
-        if target.machine_settings:
+        if targets[0].machine_settings:
             _try_delay_accounting(settings)
-        with Rig(target.connect, target.tier) as rig, Live(expected, quiet) as live:
-            server, means = rig.session.server, _means(rig)
-            weigher = Weigher(rig, queries, conditions, steady, live)
+        with ExitStack() as stack:
+            arms = [
+                Arm(letter, stack.enter_context(Rig(one.connect, one.tier)), conditions.phases, one.settings)
+                for letter, one in zip("AB", targets, strict=False)
+            ]
+            live = stack.enter_context(Live(expected, quiet))
+            servers = [arm.rig.session.server for arm in arms]
+            means = _means(arms[0].rig)
+            weigher = Weigher(arms, queries, conditions, steady, live)
             weigher.check()
             try:
                 run(weigher)
@@ -90,7 +102,8 @@ def weigh(
         weigher.qes,
         queries,
         [weigher.plans.get(query) for query in range(len(queries))],
-        server=server,
+        servers=servers,
+        settings=[arm.values for arm in arms],
         machine=machine_facts(),
         means=replace(means, keeps_results=weigher.keeps_results),
         asked=asked,
@@ -98,6 +111,7 @@ def weigh(
         started_at=started_at,
         interrupted=isinstance(stopped_by, KeyboardInterrupt),
         error=stopped_by.what if isinstance(stopped_by, TareError) else None,
+        gate=gate,
     )
     return Weighed(result, stopped_by)
 

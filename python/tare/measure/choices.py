@@ -35,3 +35,10 @@ class AnswerRule(StrEnum):
     EXACT = "exact"  # bit for bit
     CLOSE = "close"  # floating-point values within a tolerance, everything else exactly
     ANY = "any"  # not at all
+
+
+class Blocks(StrEnum):
+    """Runs that a comparison treats as one block: each query runs in each block."""
+
+    SESSION = "session"  # a fresh session for each block
+    RUN = "run"  # all blocks in the first session

@@ -22,6 +22,7 @@ class Query:
     sql: str
     parameters: Mapping[str, str] = field(default_factory=dict)
     source: Source | None = None  # None: given on the command line
+    arm: int = 0  # place of the arm that it runs on
 
     def place(self, offset: int | None) -> str:
         """What names the statement in a message, with the place of its mistake if that is known."""

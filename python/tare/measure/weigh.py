@@ -23,10 +23,11 @@ from tare.errors import (
     TareError,
 )
 from tare.measure.answers import Answers
+from tare.measure.arms import Arm
 from tare.measure.backoff import MAX_TRIES, pause_s
 from tare.measure.caches import CLEARS_OS, check_state
-from tare.measure.choices import AnswerRule, CacheState, Clocked
-from tare.measure.phases import Phases, SessionState, run_phase
+from tare.measure.choices import AnswerRule, Blocks, CacheState, Clocked
+from tare.measure.phases import Phases, run_phase
 from tare.measure.qe import time_single_qe
 from tare.measure.query import Query
 from tare.measure.query_files import QueryFiles, find_files
@@ -78,21 +79,29 @@ class Weigher:
     """Runs QEs and keeps every one of them, in run order, in `qes`."""
 
     def __init__(
-        self, rig: Rig, queries: Sequence[Query], conditions: Conditions, steady: Steady, observer: Observer
+        self,
+        arms: Sequence[Arm],
+        queries: Sequence[Query],
+        conditions: Conditions,
+        steady: Steady,
+        observer: Observer,
     ) -> None:
+        """`arms`: where each query runs, by `Query.arm`."""
         self.qes: list[QE] = []
         self.plans: dict[int, Plan] = {}  # of each query, as its timed QEs ran
-        self._rig = rig
+        self.block_starts: list[int] = []
+        """Index of the first QE of each block of an interleaved run."""
+        self._arms = arms
         self._queries = queries
         self._conditions = conditions
         self._steady = steady
         self._observer = observer
-        self._state = SessionState(conditions.phases)
-        rig.renewed = self._renew
         self._at = 0  # the query that is being weighed
-        self._be_patient(rig.session)
+        for arm in arms:
+            arm.rig.renewed = partial(self._renew, arm)
+            self._be_patient(arm.rig.session)
         self._files: dict[int, QueryFiles] = {}  # outside the database, of each query
-        self._set_up = 0  # queries whose set-up is done and whose clean-up is not
+        self._set_up: list[int] = []  # queries whose set-up is done and whose clean-up is not
         self._restarts = [0] * len(queries)
         self._answers = Answers(conditions.answer)
         self.keeps_results = False  # whether a cache of results was on after the set-up of any query
@@ -117,8 +126,14 @@ class Weigher:
                             break
                 self._close(query)
 
-    def interleaved(self, enough: Callable[[Sequence[Sequence[QE]]], bool], max_rounds: int) -> None:
-        """Rounds in which each query runs once, in an order drawn anew each round.
+    def interleaved(
+        self,
+        enough: Callable[[Sequence[Sequence[QE]]], bool],
+        max_rounds: int,
+        blocks: Blocks,
+        block_rounds: int = 1,
+    ) -> None:
+        """Rounds in which each query runs once, in an order drawn again for each round. Each block has `block_rounds`.
 
         `enough` is asked after every round with the retained QEs of each query.
         """
@@ -127,7 +142,12 @@ class Weigher:
         with self._cleaning_up():
             for query in order:
                 self._open(query)
-            for _ in range(max_rounds):
+            for number in range(max_rounds):
+                if number % block_rounds == 0:
+                    if number and blocks is Blocks.SESSION:
+                        draw.shuffle(order)
+                        self._renew_sessions(order)
+                    self.block_starts.append(len(self.qes))
                 draw.shuffle(order)
                 for query in order:
                     self._one(query)
@@ -141,7 +161,8 @@ class Weigher:
 
         Where a set-up phase makes what the queries need, each is checked after it instead.
         Raises BadStatement, and UsageError for a cache that cannot be emptied."""
-        check_state(self._rig.session, self._conditions.cache)
+        for arm in self._arms:
+            check_state(arm.rig.session, self._conditions.cache)
         if not self._conditions.phases.setup:
             with self._quoting_log():
                 for query in range(len(self._queries)):
@@ -154,9 +175,9 @@ class Weigher:
             with self._quoting_log():
                 yield
         except (TareError, KeyboardInterrupt):
-            for _ in range(self._set_up):
+            for query in self._set_up:
                 with suppress(TareError):
-                    run_phase(self._rig.session, "cleanup", self._conditions.phases.cleanup)
+                    run_phase(self._rig(query).session, "cleanup", self._conditions.phases.cleanup)
             raise
 
     @contextmanager
@@ -165,43 +186,65 @@ class Weigher:
         try:
             yield
         except ServerLost as error:
-            if self._rig.server_log is not None:
-                self._rig.server_log.quote(error)
+            log = self._rig(self._at).server_log
+            if log is not None:
+                log.quote(error)
             raise
+
+    def _arm(self, query: int) -> Arm:
+        return self._arms[self._queries[query].arm]
+
+    def _rig(self, query: int) -> Rig:
+        return self._arm(query).rig
 
     # One query's beginning and end -------------------------------------------------
     def _check(self, query: int) -> None:
         self._at = query
+        rig, sql = self._rig(query), self._queries[query].sql
+        self._arm(query).apply(rig.session)
         try:
-            self._rig.prepared(self._queries[query].sql)
-            self._rig.plan(
-                self._queries[query].sql
-            )  # some mistakes are found no earlier: a parameter left open
+            rig.prepared(sql)
+            rig.plan(sql)  # some mistakes are found no earlier: a parameter left open
         except StatementFailed as error:
-            failure = self._queries[query].failed(self._explained(self._queries[query].sql, error))
+            failure = self._queries[query].failed(self._explained(sql, rig.session.server.dbms, error))
             raise BadStatement(
                 failure.what, failure.next_step, code=failure.code, excerpt=failure.excerpt
             ) from error
 
-    def _explained(self, sql: str, error: StatementFailed) -> StatementFailed:
+    def _explained(self, sql: str, dbms: str, error: StatementFailed) -> StatementFailed:
         """The error by what a client would have replaced in the refused statement, if there is such a thing."""
         from tare.dbms.unbound import unbound  # 0.1 s: not for statements that run
 
-        found = unbound(sql, self._rig.session.server.dbms)
+        found = unbound(sql, dbms)
         if found is None:
             return error
         what, next_step = found.explanation(error.what)
         return StatementFailed(what, next_step, code=error.code, offset=error.offset, may_pass=error.may_pass)
 
     def _open(self, query: int) -> None:
-        asked = self._conditions
         self._at = query
-        self._state.set_up(self._rig.session)
-        self._set_up += 1
-        self.keeps_results |= self._rig.session.keeps_results()
+        session = self._rig(query).session
+        self._arm(query).state.set_up(session)
+        self._set_up.append(query)
+        self.keeps_results |= session.keeps_results()
         self._check(query)
-        if asked.cache in CLEARS_OS:
+        if self._conditions.cache in CLEARS_OS:
             self._files[query] = self._find_files(query)
+        self._warm_up(query)
+
+    def _renew_sessions(self, order: Sequence[int]) -> None:
+        """Begin a block: a fresh session for each arm, in which every query is warmed up before any is timed.
+
+        `order`: of the queries, drawn for each block, since the one that is warmed up last finds the caches of a CPU
+        full of its own."""
+        for place in dict.fromkeys(self._queries[query].arm for query in order):
+            with suppress(ConnectionFailed, ServerLost):  # the first QE finds it lost, and tries again
+                self._arms[place].rig.reconnect()
+        for query in order:
+            self._warm_up(query)
+
+    def _warm_up(self, query: int) -> None:
+        asked = self._conditions
         done: list[QE] = []
         limit = asked.warmup if asked.warmup is not None else most_warmup(asked.cache)
         while len(done) < limit:
@@ -224,24 +267,25 @@ class Weigher:
         """One execution between its phases. A time-out ends it, and the files are those opened until then."""
         asked, sql = self._conditions, self._queries[query]
         self._observer.phase(sql, "finding the files that it reads")
-        prepared = self._rig.prepared(sql.sql)
+        rig = self._rig(query)
+        prepared = rig.prepared(sql.sql)
 
         def execute() -> None:
             with suppress(QueryTimeout):
                 prepared.limit(asked.timeout_s)
                 prepared.plan_and_execute(asked.timeout_s)
 
-        run_phase(self._rig.session, "prepare", asked.phases.prepare)
+        run_phase(rig.session, "prepare", asked.phases.prepare)
         try:
-            files = find_files(self._rig.session, self._rig.leader, execute)
+            files = find_files(rig.session, rig.leader, execute)
         except StatementFailed as error:
             raise sql.failed(error) from error
-        run_phase(self._rig.session, "conclude", asked.phases.conclude)
+        run_phase(rig.session, "conclude", asked.phases.conclude)
         return files
 
     def _close(self, query: int) -> None:
-        self._set_up -= 1
-        run_phase(self._rig.session, "cleanup", self._conditions.phases.cleanup)
+        self._set_up.remove(query)
+        run_phase(self._rig(query).session, "cleanup", self._conditions.phases.cleanup)
 
     def _be_patient(self, session: Session) -> None:
         """What waits in the session is reported, and waits no longer than an execution may take."""
@@ -249,10 +293,11 @@ class Weigher:
             session.patience.timeout_s = self._conditions.timeout_s
             session.patience.report = lambda what: self._observer.phase(self._queries[self._at], what)
 
-    def _renew(self, session: Session) -> None:
+    def _renew(self, arm: Arm, session: Session) -> None:
         self._be_patient(session)
-        if self._set_up:
-            self._state.renew(session)
+        if any(self._arm(query) is arm for query in self._set_up):
+            arm.state.renew(session)
+        arm.apply(session)
 
     # One QE, with its restarts and retries ------------------------------------------
     def _one(self, query: int, warmup: bool = False) -> QE:
@@ -284,12 +329,12 @@ class Weigher:
         return TareError(f"{self._queries[query].name}: {qe.error}", error.next_step if error else "")
 
     def _attempt(self, query: int, warmup: bool) -> QE:
-        asked, sql = self._conditions, self._queries[query]
+        asked, sql, rig = self._conditions, self._queries[query], self._rig(query)
         self._at = query
-        run_phase(self._rig.session, "prepare", asked.phases.prepare)
-        met = self._rig.session.extent()
+        run_phase(rig.session, "prepare", asked.phases.prepare)
+        met = rig.session.extent()
         qe = time_single_qe(
-            self._rig,
+            rig,
             sql,
             index=len(self.qes),
             query_index=query,
@@ -305,7 +350,7 @@ class Weigher:
         self.qes.append(qe)
         self._observer.done(sql, qe)
         if qe.outcome is not Outcome.FAILED:
-            run_phase(self._rig.session, "conclude", asked.phases.conclude)
+            run_phase(rig.session, "conclude", asked.phases.conclude)
         return qe
 
     def _mend(self, query: int, attempt: int, error: TareError) -> None:
@@ -318,7 +363,7 @@ class Weigher:
         )
         time.sleep(pause)
         try:
-            self._rig.reconnect()
+            self._rig(query).reconnect()
         except (ConnectionFailed, ServerLost) as refused:
             if attempt + 1 == MAX_TRIES:
                 raise ServerLost(
@@ -366,7 +411,9 @@ class Weigher:
             )
         self._observer.phase(self._queries[query], "the plan has changed: its QEs begin anew")
         is_new = qe.outcome is Outcome.PLAN_CHANGED  # since this QE began
-        self.plans[query] = self._rig.plan(self._queries[query].sql) if is_new else self._planned[query]
+        self.plans[query] = (
+            self._rig(query).plan(self._queries[query].sql) if is_new else self._planned[query]
+        )
         for position, old in enumerate(self.qes):
             if old.query == query and old.outcome is Outcome.OK and old is not qe:
                 self.qes[position] = dataclasses.replace(old, outcome=Outcome.PLAN_CHANGED)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from tare.measure.choices import AnswerRule, CacheState, Clocked
+from tare.measure.choices import AnswerRule, Blocks, CacheState, Clocked
 from tare.protocol.stop import Stop
 
 
@@ -56,3 +56,4 @@ class Asked:
     tier: str | None = None  # asked for by name
     clocked: Clocked = Clocked.EXECUTION
     answer: AnswerRule = AnswerRule.CLOSE
+    blocks: Blocks = Blocks.RUN  # of a comparison

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import statistics
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from tare.dbms.base import Plan, Server
 from tare.measure.environment import MachineFacts
 from tare.measure.query import Query
 from tare.measure.records import QE, Outcome
+from tare.protocol.comparison.session_gate import SessionGate
 from tare.protocol.summary import QatC, sum_up
 from tare.report import result as document
 from tare.report import watch
@@ -24,7 +25,8 @@ def build_result(
     queries: Sequence[Query],
     plans: Sequence[Plan | None],
     *,
-    server: Server,
+    servers: Sequence[Server],
+    settings: Sequence[Mapping[str, str]],
     machine: MachineFacts,
     means: Means,
     asked: Asked,
@@ -32,8 +34,10 @@ def build_result(
     started_at: str,
     interrupted: bool = False,
     error: str | None = None,
+    gate: SessionGate | None = None,
 ) -> document.RunResult:
-    """Sums up a run, whole or cut short. `qes` in run order; `plans` as `queries`, None where not known.
+    """Sums up a run, whole or cut short. `qes` in run order; `plans` as `queries`, None where not known; `servers` and
+    `settings` by arm.
 
     `error` is what ended the run before its time. Nothing here measures: the same records give the
     same document.
@@ -46,11 +50,13 @@ def build_result(
     cost = _own_cost(summed)
     comparison = None
     if asked.compare is not None:
-        comparison = compare_first_two([q.name for q in queries], summed, asked.compare, asked.until)
+        comparison = compare_first_two(
+            [q.name for q in queries], summed, asked.compare, asked.until, asked.blocks, gate
+        )
     cautions: list[Caution] = list(watch.of_run(asked, means, cost, comparison))
     ended_by = _ended_by(qes, queries) if error is not None else None
     for query, own, qatc in zip(queries, of_query, summed, strict=True):
-        found = watch.of_query(query.name, own, qatc, asked, means, server)
+        found = watch.of_query(query.name, own, qatc, asked, means, servers[query.arm])
         cautions += (caution for caution in found if not _is_the_end(caution, ended_by))
     return document.RunResult(
         command=command,
@@ -59,12 +65,18 @@ def build_result(
         error=error,
         ended_by=ended_by,
         clocked=asked.clocked.value,
-        environment=_environment(machine, server, means, cost),
+        environment=_environment(machine, servers[0], means, cost),
         results=[
             query_result(query, plan, own, qatc, asked)
             for query, plan, own, qatc in zip(queries, plans, of_query, summed, strict=True)
         ],
         comparison=comparison,
+        arms=[
+            document.ArmResult(server=_server(server), settings=dict(values))
+            for server, values in zip(servers, settings, strict=True)
+        ]
+        if len(servers) > 1
+        else [],
         warnings=[
             document.WarningResult(
                 type=type_name(type(caution)),
@@ -104,6 +116,16 @@ def _own_cost(summed: Sequence[QatC]) -> document.OwnCostResult:
     )
 
 
+def _server(server: Server) -> document.ServerResult:
+    return document.ServerResult(
+        dbms=server.dbms,
+        version=server.version,
+        settings=dict(server.settings),
+        url=server.url,
+        local=server.local,
+    )
+
+
 def _environment(
     machine: MachineFacts, server: Server, means: Means, cost: document.OwnCostResult
 ) -> document.Environment:
@@ -117,13 +139,7 @@ def _environment(
         ),
         kernel=machine.kernel,
         operating_system=machine.operating_system,
-        server=document.ServerResult(
-            dbms=server.dbms,
-            version=server.version,
-            settings=dict(server.settings),
-            url=server.url,
-            local=server.local,
-        ),
+        server=_server(server),
         probe=document.ProbeResult(
             tier=means.tier,
             attempts=[

@@ -4,8 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from tare.measure.choices import Blocks
 from tare.protocol.attribution import Attribution, Side, attribute
 from tare.protocol.compare import Comparison, Shift, compare
+from tare.protocol.comparison.blocks import RatioEstimate
+from tare.protocol.comparison.gate import Verdict
+from tare.protocol.comparison.session_gate import ROUNDS, SessionGate
 from tare.protocol.elsewhere import Elsewhere, elsewhere
 from tare.protocol.measures import CPU, CPU_OF_ALL, INSTRUCTIONS, PLANNING, PLANNING_CPU, WALL, Measure
 from tare.protocol.statistics import Summary
@@ -32,7 +36,12 @@ NO_RULE = document.StopResult(rule=None, reached=None, half_width=None)
 
 
 def compare_first_two(
-    names: Sequence[str], summed: Sequence[QatC], primary: str, until: Stop | None
+    names: Sequence[str],
+    summed: Sequence[QatC],
+    primary: str,
+    until: Stop | None,
+    blocks: Blocks,
+    gate: SessionGate | None = None,
 ) -> document.ComparisonResult | None:
     """None while one of the two has no timed QE in the primary measure."""
     found: dict[str, Comparison] = {}
@@ -48,7 +57,7 @@ def compare_first_two(
     reached = None
     if until is not None:
         reached = width is not None and width <= until.half_width
-    return comparison_result(
+    compared = comparison_result(
         (names[0], names[1]),
         found,
         primary,
@@ -56,6 +65,39 @@ def compare_first_two(
         _parts(summed[0], summed[1], primary),
         others,
         document.StopResult(rule=str(until) if until else None, reached=reached, half_width=width),
+    )
+    is_known = others is None or not others.overturns
+    judged = gate_result(gate, is_known=is_known) if gate is not None else None
+    return compared.model_copy(update={"blocks": blocks.value, "gate": judged})
+
+
+def gate_result(gate: SessionGate, *, is_known: bool) -> document.GateResult | None:
+    """Return the gate at its last look; None if it had none. `is_known`: no process that may have worked for a query
+    could overturn the ratio. Where one could, the gate stays undecided, and more blocks will not help."""
+    last = gate.latest
+    if last is None:
+        return None
+    return document.GateResult(
+        margin=gate.margin,
+        verdict=last.verdict.value if is_known else Verdict.UNDECIDED.value,
+        blocks=last.blocks,
+        rounds=ROUNDS,
+        looks=last.number,
+        change=_block_ratio(last.change),
+        floor=_block_ratio(last.floor),
+        blocks_needed=last.blocks_needed if is_known else None,
+    )
+
+
+def _block_ratio(estimate: RatioEstimate | None) -> document.BlockRatio | None:
+    if estimate is None:
+        return None
+    return document.BlockRatio(
+        ratio=estimate.ratio,
+        low=estimate.low,
+        high=estimate.high,
+        confidence=estimate.confidence,
+        spread=estimate.spread,
     )
 
 

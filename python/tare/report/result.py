@@ -374,6 +374,44 @@ class StopResult(Document):
     half_width: float | None = Field(description="Of the ratio's 95% interval, relative to the ratio.")
 
 
+class BlockRatio(Document):
+    ratio: float = Field(description="Geometric mean over blocks.")
+    low: float
+    high: float
+    confidence: float = Field(
+        description="Confidence of the interval from low to high; larger with each look."
+    )
+    spread: float = Field(description="Standard deviation of the blocks' log ratios.")
+
+
+class ConditionResult(Document):
+    """Condition of a gate besides its time."""
+
+    condition: Literal["bytes", "plan", "answer"]
+    limit: float | None = Field(description="Growth that violates it: 0.1 for 10%. Null: any change does.")
+    is_violated: bool | None = Field(
+        description="Bytes: B's 95% interval lies beyond A's by more than the limit. Null: not known."
+    )
+    a: str | float | None = Field(description="Plan's fingerprint, or median bytes read from the disk, of A.")
+    b: str | float | None
+
+
+class GateResult(Document):
+    """Verdict on a slowdown, over blocks that each have a session of their own."""
+
+    margin: float = Field(description="Slowdown that fails the gate: 0.05 for 5%.")
+    verdict: Literal["slower", "not slower", "undecided"]
+    blocks: int
+    rounds: int = Field(description="Rounds of a block; each runs A, B and A again.")
+    looks: int = Field(description="Times at which the gate could have ended.")
+    change: BlockRatio | None = Field(description="B over A, in the measure of the verdict.")
+    floor: BlockRatio | None = Field(description="A again over A: the noise floor of this machine now.")
+    blocks_needed: int | None = Field(description="Blocks that would decide. Null: decided, or out of reach.")
+    conditions: list[ConditionResult] = Field(
+        default=[], description="A gate fails if its verdict is slower, or if one of these is violated."
+    )
+
+
 class ComparisonResult(Document):
     a: str
     b: str
@@ -390,6 +428,12 @@ class ComparisonResult(Document):
         description="Null where the verdict is not about CPU time, or nothing was left out that moves it.",
     )
     stop: StopResult
+    blocks: Literal["session", "run"] | None = Field(
+        default=None,
+        description="What each run of A shares with one of B: a fresh session, or only the run. Null: two results "
+        "that were measured apart, and results of older versions, whose runs shared one session.",
+    )
+    gate: GateResult | None = Field(default=None, description="Null without --fail-if.")
 
 
 # The run -------------------------------------------------------------------------------
@@ -448,6 +492,13 @@ class Environment(Document):
     tare: TareResult
 
 
+class ArmResult(Document):
+    """Side of a comparison of servers or settings."""
+
+    server: ServerResult
+    settings: dict[str, str] = Field(description="Settings of its sessions, as the DBMS reads them back.")
+
+
 class WarningResult(Document):
     type: str
     query: str | None
@@ -477,4 +528,7 @@ class RunResult(Document):
     environment: Environment
     results: list[QueryResult]
     comparison: ComparisonResult | None
+    arms: list[ArmResult] = Field(
+        default=[], description="A and B. Empty: both ran on one server under its settings."
+    )
     warnings: list[WarningResult]

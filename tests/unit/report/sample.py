@@ -39,7 +39,7 @@ def result(
     **more: Any,
 ) -> RunResult:
     return build_result(
-        qes, queries, [PLAN] * len(queries), server=SERVER, machine=MACHINE, means=means,
+        qes, queries, [PLAN] * len(queries), servers=[SERVER], settings=[{}], machine=MACHINE, means=means,
         asked=asked or Asked(runs=len([q for q in qes if not q.warmup]) // len(queries)),
         command="tare time", started_at="2025-01-01T00:00:00+00:00", **more,
     )  # fmt: skip

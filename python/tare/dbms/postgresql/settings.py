@@ -41,7 +41,8 @@ ROWS = "SELECT relname, n_live_tup, n_dead_tup FROM pg_catalog.pg_stat_user_tabl
 """Rows of each table by the statistics, which take no lock on it."""
 
 IN_SESSION = (
-    "SELECT name, setting FROM pg_catalog.pg_settings WHERE source = 'session' AND name NOT IN "
+    "SELECT name, pg_catalog.current_setting(name) FROM pg_catalog.pg_settings "
+    "WHERE source = 'session' AND name NOT IN "
     "('statement_timeout', 'transaction_isolation', 'transaction_read_only', 'transaction_deferrable') "
     "UNION ALL SELECT 'role', pg_catalog.current_setting('role')"
 )

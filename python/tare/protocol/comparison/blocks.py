@@ -64,7 +64,14 @@ def blocks_to_decide(estimate: RatioEstimate, margin: float, confidence: float) 
     """Number of blocks, more than there are, after which an interval of this confidence would exclude 1 or lie within
     the margin, if ratio and spread stay as they are. None: more than `MOST`."""
     centre = abs(math.log(estimate.ratio))
-    room = max(centre, math.log1p(margin) - centre)
+    return blocks_until(estimate, max(centre, math.log1p(margin) - centre), confidence)
+
+
+def blocks_until(estimate: RatioEstimate, room: float, confidence: float) -> int | None:
+    """Number of blocks, more than there are, after which half an interval of the logarithm would be below `room`, if
+    the spread stays as it is. None: more than `MOST`."""
+    if room <= 0:
+        return None
     count = estimate.blocks + 1
     while _half_width(count, estimate.spread, confidence) >= room:
         count = count + 1 if count < 50 else math.ceil(count * 1.05)

@@ -2,15 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from tare.protocol import measures
 from tare.report.comparison import TOTAL_CPU
+from tare.report.gate_conditions import violated
 from tare.report.kit.blocks import Block, Cell, Column, Facts, Kind, Paragraph, Row, Section, Table, Tone
 from tare.report.kit.figure import Figure
-from tare.report.numbers import MINUS, decimals, ms_text, percent
-from tare.report.result import ComparisonResult, MeasureComparison, ShiftResult
-from tare.report.words import NOTHING
+from tare.report.numbers import MINUS, bytes_text, decimals, ms_text, percent
+from tare.report.result import (
+    ArmResult,
+    BlockRatio,
+    ComparisonResult,
+    ConditionResult,
+    GateResult,
+    MeasureComparison,
+    RunResult,
+    ShiftResult,
+)
+from tare.report.words import NOTHING, dbms_name, joined
 
 LABELS = {
     measures.WALL.name: "wall time",
@@ -43,6 +53,78 @@ def verdict(found: ComparisonResult) -> str:
         less = "A" if found.greater == "B" else "B"
         return f"{found.greater} costs more {label} than {less}: {_by(chosen)}"
     return f"no difference in {label} between A and B is established: {_by(chosen)}"
+
+
+def gate_verdict(found: ComparisonResult, gate: GateResult) -> str:
+    """Return a sentence on a gate, with the estimate and its interval."""
+    label, limit = LABELS[found.primary], f"{gate.margin * 100:g}%"
+    undecided = f"it is undecided whether B is slower than A by more than {limit}"
+    if found.elsewhere is not None and found.elsewhere.overturns:
+        known = f"by their known processes alone, {_by(found.measures[found.primary])}"
+        return f"{undecided}: which of them costs more {label} cannot be told; {known}"
+    if gate.change is None or gate.floor is None:
+        return f"{undecided}: too few blocks were measured"
+    change = f"B takes {_block_ratio(gate.change)} the {label} of A"
+    if gate.verdict == "slower":
+        return f"B is slower than A by more than {limit}: {change}"
+    if gate.verdict == "not slower":
+        return f"B is not slower than A by more than {limit}: {change}"
+    needed = gate.blocks_needed
+    more = f"some {needed} blocks would decide" if needed else "no number of blocks within reach would decide"
+    return f"{undecided}: {change}; {more}, and {gate.blocks} were measured"
+
+
+def violations(found: ComparisonResult) -> str | None:
+    """Return a sentence on the conditions of a gate that B violates; None where there are none."""
+    texts = [_violation(one) for one in violated(found)]
+    return f"B fails the gate: it {joined(texts)}" if texts else None
+
+
+def _violation(one: ConditionResult) -> str:
+    if one.condition == "plan":
+        return f"has another plan ({one.b}) than A ({one.a})"
+    if one.condition == "answer":
+        return "gives another answer"
+    assert isinstance(one.a, float)
+    assert isinstance(one.b, float)
+    assert one.limit is not None
+    return (
+        f"reads {bytes_text(one.b)} from the disk, A {bytes_text(one.a)}, more by over {one.limit * 100:g}%"
+    )
+
+
+def floor(gate: GateResult) -> str:
+    """Return the noise floor in words."""
+    if gate.floor is None:
+        return "noise floor unknown"
+    return f"noise floor: A again takes {_block_ratio(gate.floor)} what A does"
+
+
+def blocks(gate: GateResult) -> str:
+    looks = "1 look" if gate.looks == 1 else f"{gate.looks} looks"
+    return f"{gate.blocks} sessions of {gate.rounds} rounds (A, B and A again), {looks}"
+
+
+def _block_ratio(ratio: BlockRatio) -> str:
+    places = max(2, decimals(ratio.ratio, (ratio.high - ratio.low) / 2))
+    interval = f"{ratio.confidence * 100:.4g}% interval {ratio.low:.{places}f} to {ratio.high:.{places}f}"
+    return f"{ratio.ratio:.{places}f}× ({interval})"
+
+
+def arm_facts(arms: Sequence[ArmResult]) -> Iterator[tuple[str, Cell | str]]:
+    """Yield server and settings of A and of B."""
+    for letter, arm in zip("AB", arms, strict=False):
+        settings = ", ".join(f"{name} = {value}" for name, value in arm.settings.items())
+        server = f"{dbms_name(arm.server.dbms)} {arm.server.version}, {arm.server.url}"
+        yield f"arm {letter}", f"{server}; {settings}" if settings else server
+
+
+def arm_names(arms: Sequence[ArmResult]) -> list[str]:
+    """Return a short name of each arm: the setting that differs, else the server."""
+    if any(arm.settings for arm in arms):
+        each = [", ".join(f"{name} = {value}" for name, value in arm.settings.items()) for arm in arms]
+        return [one or "as the server is" for one in each]
+    return [f"{dbms_name(arm.server.dbms)} {arm.server.version}" for arm in arms]
 
 
 def elsewhere(found: ComparisonResult) -> str | None:
@@ -81,11 +163,31 @@ def whereabouts(found: ComparisonResult) -> str | None:
     return f"only {parts.where} differs by itself ({both})"
 
 
-def section(found: ComparisonResult, clocked: str) -> Section:
-    facts = Facts("", [("A", found.a), ("B", found.b)])
+def section(found: ComparisonResult, result: RunResult) -> Section:
+    facts = list(arm_facts(result.arms)) or [("A", found.a), ("B", found.b)]
+    if found.gate is not None:
+        facts += _gate_facts(found.gate)
+    return Section(
+        "comparison", "B against A", [Facts("", facts), *table(found, result.clocked, order(found))]
+    )
+
+
+def order(found: ComparisonResult) -> str:
+    """Return how many runs there were, and in which order."""
     a, b = found.measures[found.primary].runs
-    how = f"{a} + {b} runs, interleaved in random order"
-    return Section("comparison", "B against A", [facts, *table(found, clocked, how)])
+    each = ", each block in a fresh session" if found.blocks == "session" else ""
+    return f"{a} + {b} runs, interleaved in random order{each}"
+
+
+def _gate_facts(gate: GateResult) -> Iterator[tuple[str, Cell | str]]:
+    yield "blocks", blocks(gate)
+    if gate.floor is not None:
+        yield "noise floor", f"A again takes {_block_ratio(gate.floor)} what A does"
+    for one in gate.conditions:
+        word = {True: "violated", False: "kept", None: "not known"}[one.is_violated]
+        tone = {True: Tone.BAD, False: Tone.PLAIN, None: Tone.CAUTION}[one.is_violated]
+        name = one.condition if one.limit is None else f"{one.condition}, {one.limit * 100:g}%"
+        yield name, Cell(word, tone=tone)
 
 
 def table(found: ComparisonResult, clocked: str, how: str) -> list[Block]:

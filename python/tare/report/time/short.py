@@ -147,14 +147,19 @@ def _comparison(result: RunResult, found: ComparisonResult) -> Iterator[Item]:
     verdict = full.compared(result)
     is_cut = bool(early_end(result))
     differing = "A and B do not give the same answer" if found.answers_agree is False else None
-    first = _sentences(differing, comparison.verdict(found), comparison.elsewhere(found))
+    gate = found.gate
+    said = comparison.verdict(found) if gate is None else comparison.gate_verdict(found, gate)
+    first = _sentences(differing, comparison.violations(found), said, comparison.elsewhere(found))
     yield entry(first, _SIGNS[verdict.tone], verdict.tone, most=5)
     yield from _cut_short(result, 1)
     where = comparison.whereabouts(found)
-    if where is not None:
+    if gate is not None:
+        yield entry(_sentences(comparison.floor(gate)), most=2)
+    elif where is not None:
         yield entry(_sentences(where), most=2)
-    for side, query in zip("AB", result.results, strict=False):
-        yield entry(_medians(query), side)
+    names = comparison.arm_names(result.arms) or [query.name for query in result.results]
+    for side, name, query in zip("AB", names, result.results, strict=False):
+        yield entry(_medians(name, query), side)
     if not is_cut:
         yield entry(_how(found), tone=Tone.QUIET)
 
@@ -163,15 +168,19 @@ def _sentences(*sentences: str | None) -> str:
     return " ".join(f"{one[:1].upper()}{one[1:]}." for one in sentences if one)
 
 
-def _medians(query: QueryResult) -> str:
+def _medians(name: str, query: QueryResult) -> str:
     wall, cpu = figure(query.measures.wall_ms).text, figure(cost.whole_cpu(query)).text
-    return f"{middle_cut(query.name, 16)}: wall {wall}, CPU {cpu}"
+    return f"{middle_cut(name, 16)}: wall {wall}, CPU {cpu}"
 
 
 def _how(found: ComparisonResult) -> str:
     chosen = found.measures[found.primary]
     agree = {True: "same answers; ", False: "", None: ""}[found.answers_agree]
+    if found.gate is not None:
+        return f"{agree}{comparison.blocks(found.gate)}"
     runs = f"{chosen.runs[0]} + {chosen.runs[1]} runs by turns"
+    if found.blocks == "session":
+        runs += ", a session a pair"
     p, delta = comparison.p_value(chosen.mann_whitney_p), comparison.signed(chosen.cliffs_delta)
     return f"{agree}{runs}; Mann–Whitney p {p}, Cliff's δ {delta}"
 

@@ -26,7 +26,7 @@ from tare.report.kit.blocks import (
 )
 from tare.report.kit.figure import Figure
 from tare.report.numbers import Scale, percent, scale_for
-from tare.report.result import MeasureResult, QueryResult, RunResult, WarningResult
+from tare.report.result import ComparisonResult, MeasureResult, QueryResult, RunResult, WarningResult
 from tare.report.time import comparison, cost, helpers, lines, sums
 from tare.report.time.cost import figure
 from tare.report.time.ending import early_end
@@ -62,7 +62,7 @@ def _blocks(result: RunResult) -> Iterator[Block]:
     everywhere = lines.missing_everywhere(result.results)
     if result.comparison is not None:
         yield compared(result)
-        yield comparison.section(result.comparison, result.clocked)
+        yield comparison.section(result.comparison, result)
     elif several:
         yield _side_by_side(result)
     for number, query in enumerate(result.results, 1):
@@ -116,11 +116,28 @@ def compared(result: RunResult) -> Verdict:
     """Return the verdict on A and B."""
     found = result.comparison
     assert found is not None
-    sentences = [comparison.verdict(found), comparison.elsewhere(found), comparison.whereabouts(found)]
-    said = " ".join(f"{one[:1].upper()}{one[1:]}." for one in sentences if one)
+    first = comparison.verdict(found)
     tone = Tone.BAD if found.answers_agree is False else _tone(result.warnings, result)
+    if found.gate is not None:
+        first = comparison.gate_verdict(found, found.gate)
+        tone = _gate_tone(found, tone)
+    sentences = [
+        comparison.violations(found),
+        first,
+        comparison.elsewhere(found),
+        comparison.whereabouts(found),
+    ]
+    said = " ".join(f"{one[:1].upper()}{one[1:]}." for one in sentences if one)
     causes = dict.fromkeys(one.cause for one in result.warnings if one.type not in SPARE_THE_TIMES)
     return Verdict("", said, tone, [*early_end(result), *causes])
+
+
+def _gate_tone(found: ComparisonResult, tone: Tone) -> Tone:
+    """GOOD only for a gate that is passed, and that no warning touches."""
+    assert found.gate is not None
+    if found.gate.verdict == "slower" or comparison.violations(found):
+        return Tone.BAD
+    return Tone.CAUTION if found.gate.verdict == "undecided" and tone is Tone.GOOD else tone
 
 
 def _side_by_side(result: RunResult) -> Table:

@@ -1,0 +1,83 @@
+"""`tare compare --fail-if`: a comparison as a gate, with its exit codes."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from functools import partial
+
+import typer
+
+from tare.cli.output import Outputs, deliver
+from tare.cli.weighing import Target, weigh
+from tare.errors import TareError, UsageError
+from tare.measure.query import Query
+from tare.measure.weigh import Conditions
+from tare.protocol.comparison.session_gate import MOST_BLOCKS, ROUNDS, SessionGate
+from tare.report.asked import Asked
+from tare.report.comparison import COMPARED
+from tare.report.gate_conditions import GateRequest, judge, violated
+
+NOT_MEASURED, BAD_REQUEST, FAILED, UNDECIDED = 1, 2, 3, 4
+CODES = {"not slower": 0, "slower": FAILED, "undecided": UNDECIDED}
+
+GIT_BAD, GIT_SKIP, GIT_ABORT = 1, 125, 128
+GIT = {NOT_MEASURED: GIT_SKIP, BAD_REQUEST: GIT_ABORT, FAILED: GIT_BAD, UNDECIDED: GIT_SKIP}
+"""Exit codes for `git bisect run`, by those of a gate. An interrupt (130) aborts as it is."""
+
+
+def run_gate(
+    targets: Sequence[Target],
+    queries: Sequence[Query],
+    conditions: Conditions,
+    asked: Asked,
+    request: GateRequest,
+    most_s: float,
+    outputs: Outputs,
+) -> None:
+    """Weigh A, B and A again until decided, deliver the result, and raise typer.Exit with the gate's code.
+
+    `queries`: A and B. Raises UsageError."""
+    a, b = queries
+    if any(one.name == "plan" for one in request.conditions) and a.sql != b.sql:
+        raise UsageError(
+            "--fail-if plan: two statements have plans of their own",
+            "compare one statement on two servers (--a-db, --b-db) or under two settings (--a-set, --b-set)",
+        )
+    assert asked.compare is not None
+    gate = SessionGate(COMPARED[asked.compare], request.margin, most_s)
+    weighed = weigh(
+        targets,
+        [a, b, replace(a, name=f"{a.name} (again)")],
+        conditions,
+        asked,
+        lambda weigher: weigher.interleaved(
+            partial(gate.enough, weigher.block_starts), ROUNDS * MOST_BLOCKS, asked.blocks, ROUNDS
+        ),
+        quiet=outputs.quiet,
+        expected=None,
+        gate=gate,
+    )
+    weighed = replace(weighed, result=judge(weighed.result, request.conditions))
+    deliver(weighed, outputs)
+    found = weighed.result.comparison
+    if found is None or found.gate is None:
+        raise typer.Exit(NOT_MEASURED)
+    raise typer.Exit(FAILED if violated(found) else CODES[found.gate.verdict])
+
+
+@contextmanager
+def git_codes(is_bisect: bool) -> Iterator[None]:
+    """Block whose exit codes become those of `git bisect run`."""
+    if not is_bisect:
+        yield
+        return
+    try:
+        yield
+    except typer.Exit as end:
+        raise typer.Exit(GIT.get(end.exit_code, end.exit_code)) from end
+    except TareError as error:
+        print(f"tare: {error}", file=sys.stderr)
+        raise typer.Exit(GIT.get(error.exit_code, GIT_SKIP)) from error

@@ -1,0 +1,71 @@
+"""Gate of a run whose blocks are sessions: each runs the baseline twice and the candidate once in every round."""
+
+from __future__ import annotations
+
+import statistics
+import time
+from bisect import bisect_right
+from collections.abc import Callable, Sequence
+
+from tare.measure.records import QE
+from tare.protocol.comparison.gate import Look, Verdict, look, look_at
+from tare.protocol.measures import Measure
+
+ROUNDS = 5
+"""Rounds in a session. Its figure is their median, so that a neighbour's short burst does not decide."""
+
+MOST_BLOCKS = 200
+
+BASELINE, CANDIDATE, AGAIN = range(3)
+"""Places of a query's arms in a run."""
+
+
+class SessionGate:
+    """Looks at a run while it continues."""
+
+    def __init__(
+        self,
+        measure: Measure,
+        margin: float,
+        most_s: float,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self.measure = measure
+        self.margin = margin
+        self.latest: Look | None = None
+        """Look that decided, else the last one. None: none was taken."""
+        self._most_s = most_s
+        self._clock = clock
+        self._begin = clock()
+        self._rounds = 0
+        self._looks = 0
+
+    def enough(self, starts: Sequence[int], queries: Sequence[Sequence[QE]]) -> bool:
+        """Whether the run may end. Called after every round with the index of the first QE of each block, and the
+        retained QEs of baseline, candidate and baseline again."""
+        self._rounds += 1
+        if self._rounds % ROUNDS:
+            return False
+        blocks = self._rounds // ROUNDS
+        spent = self._clock() - self._begin
+        is_last = blocks >= MOST_BLOCKS or spent * (blocks + 1) / blocks > self._most_s
+        if blocks < look_at(self._looks + 1) and not is_last:
+            return False
+        self._looks += 1
+        figures = block_figures(queries, starts, self.measure)
+        self.latest = look(self._looks, figures[BASELINE], figures[AGAIN], figures[CANDIDATE], self.margin)
+        return is_last or self.latest.verdict is not Verdict.UNDECIDED
+
+
+def block_figures(
+    queries: Sequence[Sequence[QE]], starts: Sequence[int], measure: Measure
+) -> list[list[float]]:
+    """Median of each query's QEs in each block. A block in which a query has no figure is left out for all."""
+    samples: list[dict[int, list[float]]] = [{} for _ in queries]
+    for own, qes in zip(samples, queries, strict=True):
+        for qe in qes:
+            value = measure.read(qe)
+            if value is not None:
+                own.setdefault(bisect_right(starts, qe.index), []).append(value)
+    whole = sorted(set.intersection(*(set(own) for own in samples)))
+    return [[statistics.median(own[block]) for block in whole] for own in samples]
