@@ -106,6 +106,44 @@ def test_a_journal_of_a_run_that_lives_is_left_alone(server: RunningServer) -> N
         assert restore() == ()
 
 
+CLONER = """
+import sys
+from contextlib import closing
+from pathlib import Path
+from tare.dbms.servers.running import known
+from tare.tune.arms import Arm
+from tare.tune.restarts import Restarts
+server = known(Path(sys.argv[1]))
+print("begins", flush=True)
+with Restarts(server, server.url) as restarts:
+    while True:
+        with restarts.under(Arm("baseline", {})):
+            pass
+"""
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL])
+def test_killed_at_random_points_the_server_runs_and_its_clones_are_gone(
+    server: RunningServer, number: signal.Signals
+) -> None:
+    before = now(server)
+    directory = server.record.directory
+    for _ in range(3):
+        with subprocess.Popen(
+            [sys.executable, "-c", CLONER, str(directory)], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
+        ) as cloner:
+            assert cloner.stdout is not None
+            cloner.stdout.readline()
+            time.sleep(random.uniform(0, 2))
+            cloner.send_signal(number)
+            cloner.wait()
+        restored = restore()
+        assert [(left.failure, left.cloned) for left in restored] in ([], [(None, directory)])
+        assert now(server) == before
+        assert not (directory / "clones").exists()
+        assert not list(leftovers())
+
+
 def kill_switcher(server: RunningServer, number: signal.Signals, after_s: float) -> None:
     """Start a program that switches arms, and signal it a while after its first output."""
     arms = repr(ARMS[server.record.kind])

@@ -103,7 +103,9 @@ def test_an_unknown_setting_is_refused(server: RunningServer) -> None:
 
 def test_a_server_of_ours_without_clients_may_be_changed(server: RunningServer) -> None:
     with closing(connect(server.url)) as settings:
-        check_server(settings, allow_changes=False, allow_clients=False)
+        record = check_server(settings, allow_changes=False, allow_clients=False)
+        assert record is not None
+        assert record.directory == server.directory
         with closing(connect(server.url)), pytest.raises(UsageError, match="other sessions: "):
             check_server(settings, allow_changes=False, allow_clients=False)
 

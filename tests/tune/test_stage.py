@@ -3,14 +3,21 @@
 from __future__ import annotations
 
 from contextlib import closing
+from pathlib import Path
 
 import pytest
 
+from tare.dbms.registry import find
 from tare.dbms.servers import RunningServer
-from tare.tune.arms import Arm, single_settings, with_baselines
+from tare.dbms.servers.running import known
+from tare.errors import UsageError
+from tare.tune.arms import AGAIN, BASELINE, Arm, single_settings, with_baselines
 from tare.tune.journal import Changes
+from tare.tune.restarts import Restarts
 from tare.tune.separate import SeparateConductor, changing
+from tare.tune.session import TuningSession
 from tare.tune.settings.connecting import connect
+from tare.tune.specification import ArmSpec, BlocksSpec, LoadSpec, TuneSpecification
 from tare.tune.stage import OVER_WINDOWS, Plan, Stage, StageConductor, try_arms
 from tare.workload.oltp.child import Driver
 from tare.workload.oltp.request import Isolation, Load, Phase, Poisson, Request, Run
@@ -148,3 +155,87 @@ def test_a_plan_takes_each_arm_in_each_block(arms: int) -> None:
     plan = Plan(rate=1.0, window_s=5.0, blocks=4)
     assert plan.duration_s(arms) == 20 * arms
     assert len(plan.order(arms)) == 4 * arms
+
+
+RESTARTING = {
+    "postgresql": {"max_connections": ["57"]},
+    "mariadb": {"back_log": ["57"]},
+}
+
+
+def test_a_setting_that_needs_a_restart_is_measured_on_clones_and_the_server_stays_as_it_is(
+    postgresql: RunningServer, tmp_path: Path, journals: Path
+) -> None:
+    server = postgresql
+    request = load_request(server, 4)
+    ((name, (value,)),) = RESTARTING[server.record.kind].items()
+    with closing(connect(server.url)) as settings:
+        before = settings.settings((name,))[name].value
+    specification = TuneSpecification(
+        load=LoadSpec(workload="ycsb", rate=50.0, connections=4, warmup_s=0.5),
+        blocks=BlocksSpec(window_s=1.0, settle_s=0.2, count=2),
+        arm=(
+            ArmSpec(name="other", set={name: value}),
+            ArmSpec(name="beyond", set={name: "1000000000000"}),
+        ),
+    )
+    seen: list[str] = []
+
+    def hear(event: Told | None) -> None:
+        if isinstance(event, Connected):
+            (clone,) = (server.record.directory / "clones").glob("server")
+            seen.append(value_on(clone, name))
+            assert list(journals.glob("*.journal"))
+
+    session = TuningSession(request.url, tmp_path / "tunings")
+    tuning = session.run(specification, hear, seed=3)
+    assert [arm.name for arm in tuning.dropped] == ["beyond"]
+    assert list(tuning.arms) == [BASELINE, AGAIN, "other"]
+    assert tuning.is_restarted
+    assert tuning.baseline == {name: before}
+    assert seen == [value if window.arm == "other" else before for window in tuning.windows]
+    assert len(tuning.windows) == 3 * 3  # the first block warms up
+    (run,) = tuning.runs
+    assert run.warmup_s is not None
+    assert 2 <= run.warmup_s <= 3
+    assert all(window.finished > 10 for window in tuning.windows)
+    assert not list(journals.glob("*.journal"))
+    assert not (server.record.directory / "clones").exists()
+    with closing(connect(server.url)) as settings:
+        assert settings.settings((name,))[name].value == before
+
+
+def test_a_clone_has_the_values_of_its_arm(server: RunningServer, journals: Path) -> None:
+    ((name, (value,)),) = RESTARTING[server.record.kind].items()
+    with Restarts(server.record, server.url) as restarts:
+        assert list(journals.glob("*.journal"))
+        with restarts.under(Arm("other", {name: value})) as url, closing(connect(url)) as settings:
+            assert settings.settings((name,))[name].value == value
+        taken, dropped = restarts.try_arms([Arm("other", {name: value}), Arm("no", {"no_such_setting": "1"})])
+    assert [arm.name for arm in taken] == ["other"]
+    assert [one.arm.name for one in dropped] == ["no"]
+    assert not list(journals.glob("*.journal"))
+
+
+def value_on(clone: Path, name: str) -> str:
+    record = known(clone)
+    with closing(connect(record.url)) as settings:
+        return settings.settings((name,))[name].value
+
+
+def test_sessions_of_other_clients_are_not_cut_off_for_a_restart(
+    server: RunningServer, tmp_path: Path
+) -> None:
+    load_request(server, 2)
+    ((name, values),) = RESTARTING[server.record.kind].items()
+    specification = TuneSpecification(
+        load=LoadSpec(workload="ycsb", rate=50.0, connections=2, warmup_s=0.5),
+        arm=(ArmSpec(name="other", set={name: values[0]}),),
+    )
+    session = TuningSession(server.url, tmp_path / "tunings", allow_clients=True)
+    pid = server.pid
+    with closing(find(server.url).connect(server.url)) as other:
+        with pytest.raises(UsageError, match="other sessions would be cut off"):
+            session.run(specification, lambda event: None)
+        assert other.rows("SELECT 1")
+    assert server.pid == pid

@@ -99,6 +99,11 @@ def command_line(pid: int) -> list[str]:
     return [part.decode(errors="replace") for part in raw.rstrip(b"\0").split(b"\0")]
 
 
+def with_argument(argument: str) -> list[int]:
+    """Processes that have this argument on their command line."""
+    return [pid for pid in processes() if argument in command_line(pid)]
+
+
 def executable(pid: int) -> Path | None:
     """The running binary; None without the right to see it."""
     try:

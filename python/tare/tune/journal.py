@@ -1,4 +1,4 @@
-"""The journal of a tuning run: what its settings were, on the disk before the first change.
+"""The journal of a tuning run: what its settings were, or whose clones it starts, on the disk before the first change.
 
 A changed configuration outlives a restart of the machine, so journals lie in the user's state folder. A run is alive
 as long as it holds the lock on its journal.
@@ -16,6 +16,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from types import TracebackType
 
+from tare.dbms.servers.clones import remove_clones
 from tare.dbms.url import redacted
 from tare.errors import TareError, UsageError
 from tare.files import synced
@@ -107,6 +108,7 @@ class Leftover:
     path: Path
     url: str  # with its password
     kept: tuple[Kept, ...]
+    cloned: Path | None  # directory of a server that the run made clones of
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,11 +118,14 @@ class Restored:
     path: Path
     url: str  # without its password
     kept: tuple[Kept, ...]
+    cloned: Path | None
     failure: str | None
 
     @property
     def what(self) -> str:
         """Name of what the run left, for a reader."""
+        if self.cloned is not None:
+            return f"clones of the server in {self.cloned}"
         return ", ".join(setting.name for setting in self.kept)
 
 
@@ -150,15 +155,18 @@ def restore() -> tuple[Restored, ...]:
 def _restore(left: Leftover) -> Restored:
     failure: str | None = None
     try:
-        with closing(connect(left.url)) as server:
-            server.put_back(left.kept)
+        if left.cloned is not None:
+            remove_clones(left.cloned)
+        if left.kept:
+            with closing(connect(left.url)) as server:
+                server.put_back(left.kept)
         left.path.unlink(missing_ok=True)
     except TareError as error:
         failure = error.what
-    return Restored(left.path, redacted(left.url), left.kept, failure)
+    return Restored(left.path, redacted(left.url), left.kept, left.cloned, failure)
 
 
-def begin(url: str, kept: Sequence[Kept]) -> tuple[Path, int]:
+def begin(url: str, kept: Sequence[Kept], cloned: Path | None = None) -> tuple[Path, int]:
     """Write a journal and sync it; its path, and the descriptor that holds its lock. Raises JournalFailed."""
     try:
         folder = tuning_directory()
@@ -171,6 +179,7 @@ def begin(url: str, kept: Sequence[Kept]) -> tuple[Path, int]:
                 "format": FORMAT,
                 "url": url,
                 "kept": [asdict(setting) for setting in kept],
+                "cloned": None if cloned is None else str(cloned),
             }
             os.write(lock, json.dumps(document).encode() + b"\n")
             os.fsync(lock)
@@ -198,7 +207,8 @@ def _read(path: Path) -> Leftover | None:
         if document["format"] != FORMAT:
             raise ValueError(f"its format is {document['format']}")
         kept = tuple(Kept(**setting) for setting in document["kept"])
-        return Leftover(path, document["url"], kept)
+        cloned = document.get("cloned")  # earlier versions made no clones
+        return Leftover(path, document["url"], kept, None if cloned is None else Path(cloned))
     except (ValueError, KeyError, TypeError) as error:
         raise JournalFailed(
             f"the journal {path} cannot be read: {error}", "use the version of Tare that wrote it"

@@ -59,6 +59,8 @@ class RunRecord(_Part):
     is_stopped: bool
     leaving: dict[str, int]  # windows after which a backlog was left, by arm
     invalid: tuple[Invalid, ...]  # why the whole run is not a valid one
+    warmup_s: float | None = None  # of each window's new server; None: the server was running before
+    is_steady: bool = True  # False: a new server still warmed up after that
 
 
 class SearchRound(_Part):
@@ -116,6 +118,7 @@ class Tuning(_Part):
     runs: tuple[RunRecord, ...]
     windows: tuple[WindowRecord, ...]
     is_separate: bool = False  # each window is a run of its own, with new connections
+    is_restarted: bool = False  # and on a server that was started for it
     search: SearchRecord | None = None
 
     @property

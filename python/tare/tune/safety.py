@@ -16,10 +16,11 @@ def throw_away(server: SettingServer) -> ServerRecord | None:
     return None if place is None else of_data_directory(place)
 
 
-def check_server(server: SettingServer, *, allow_changes: bool, allow_clients: bool) -> None:
+def check_server(server: SettingServer, *, allow_changes: bool, allow_clients: bool) -> ServerRecord | None:
     """Raises UsageError for a server that must not be changed."""
     name = redacted(server.url)
-    if throw_away(server) is None and not allow_changes:
+    record = throw_away(server)
+    if record is None and not allow_changes:
         raise UsageError(
             f"Tare did not start {name}, so its settings are not changed",
             "start a throw-away server (`tare server start`), or give --allow-changes",
@@ -32,6 +33,7 @@ def check_server(server: SettingServer, *, allow_changes: bool, allow_clients: b
             f"{name} has {len(others)} other sessions: {', '.join(others[:3])}",
             "end them, or give --allow-clients: they run under each arm's settings, and disturb the figures",
         )
+    return record
 
 
 def check_settings(facts: Mapping[str, Setting], values: Mapping[str, Sequence[str]]) -> None:

@@ -19,6 +19,7 @@ from tare.tune.arms import Arm
 from tare.tune.journal import Changes
 from tare.tune.settings.setting import ChangeFailed
 from tare.tune.stage import OVER_WINDOWS, Measured, Plan, Stage, as_run, measured
+from tare.tune.steady import Watch
 from tare.tune.windows import Window, read
 from tare.workload.oltp.conduct import Conductor
 from tare.workload.oltp.request import Request, Run
@@ -42,6 +43,12 @@ def window_costs_s(window_s: float, warmup_s: float) -> float:
     return window_s + min(WARMUP_S, warmup_s) + AROUND_S
 
 
+def restarted_window_costs_s(window_s: float, watch: Watch, start_s: float) -> float:
+    """Time that a window on a new server takes with all that is around it; the longest, until its warm-up is known."""
+    warmup_s = watch.length_s if watch.warmup is None else watch.warmup.length_s
+    return window_s + warmup_s + AROUND_S + start_s
+
+
 def changing(changes: Changes, url: str) -> Under:
     """Arms whose settings are changed on the running server."""
 
@@ -63,13 +70,18 @@ class SeparateConductor:
         arms: Sequence[Arm],
         plan: Plan,
         hear: Callable[[Told | None], None] = lambda event: None,
+        *,
+        watch: Watch | None = None,
     ) -> None:
-        """`request` is of a run, whose URL, phases and samples are replaced by each window's."""
+        """`request` is of a run, whose URL, phases and samples are replaced by each window's. `watch`: each window's
+        server has just started; the first block finds out how long it warms up, if that is not known."""
         self._request = request
         self._under = under
         self._arms = tuple(arms)
         self._plan = plan
         self._hear = hear
+        self._watch = watch
+        self._is_watching = watch is not None and watch.warmup is None
         self._windows: list[Measured] = []
         self._records: list[NDArray[np.void]] = []
         self._measured_s = 0.0
@@ -103,6 +115,7 @@ class SeparateConductor:
             is_stopped=is_stopped,
             records=np.concatenate(self._records),
             is_separate=True,
+            warmup=None if self._watch is None else self._watch.warmup or self._watch.conclude(),
         )
 
     # Inside ----------------------------------------------------------------------------
@@ -110,7 +123,8 @@ class SeparateConductor:
         self, url: str, number: int, block: int, arm: int, switch_ms: float, *, checks: bool
     ) -> tuple[OltpRun, bool]:
         """Measure a window; True if the user ended its run, which then has none."""
-        length_s = self._plan.window_s
+        watched = self._watch if self._is_watching and block == 0 else None
+        length_s = self._plan.window_s + (watched.length_s if watched else 0.0)
         with tempfile.TemporaryDirectory(prefix="tare-tune-") as folder:
             samples = Path(folder) / "samples"
             request = as_run(self._request, self._plan.rate, length_s, samples)
@@ -128,6 +142,8 @@ class SeparateConductor:
             return run, True
         ends_ns = run.outcome.started_ns + int(length_s * _S)
         begins_ns = ends_ns - int(self._plan.window_s * _S)
+        if watched is not None:
+            watched.see(records, run.outcome.started_ns, length_s)
         window = Window(
             block=block,
             arm=arm,
@@ -140,6 +156,11 @@ class SeparateConductor:
         return run, False
 
     def _warmup_s(self, block: int) -> float:
+        """Warm-up of a window. A watched server has none: all of its transactions are looked at."""
+        if self._watch is not None:
+            if self._is_watching and block == 0:
+                return 0.0
+            return (self._watch.warmup or self._watch.conclude()).length_s
         assert isinstance(self._request.action, Run)
         given_s = self._request.action.warmup_s
         return given_s if block == 0 else min(WARMUP_S, given_s)

@@ -216,6 +216,7 @@ class TuningSession:
             arms={arm.name: dict(arm.settings) for arm in arms},
             dropped=server.dropped,
             is_separate=server.is_separate,
+            is_restarted=server.is_restarted,
             runs=() if stage is None else (_run_record(stage),),
             windows=() if stage is None else tuple(_windows(stage, 0, 0)),
             search=search,
@@ -270,6 +271,8 @@ def _run_record(stage: Stage) -> RunRecord:
         is_stopped=stage.is_stopped,
         leaving=stage.leaving,
         invalid=stage.run.invalid,
+        warmup_s=None if stage.warmup is None else stage.warmup.length_s,
+        is_steady=stage.warmup is None or stage.warmup.is_steady,
     )
 
 

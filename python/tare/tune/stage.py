@@ -21,6 +21,7 @@ from tare.errors import TareError
 from tare.tune.arms import Arm, turns
 from tare.tune.journal import Changes
 from tare.tune.settings.setting import ChangeFailed
+from tare.tune.steady import Warmup
 from tare.tune.windows import Figures, Window, figures, read
 from tare.workload.oltp.conduct import Conductor
 from tare.workload.oltp.request import Phase, Request, Run
@@ -81,6 +82,7 @@ class Stage:
     is_stopped: bool  # the user ended it early
     records: NDArray[np.void]
     is_separate: bool = False  # each window is a run of its own
+    warmup: Warmup | None = None  # None: the server was running before
 
     @property
     def blocks(self) -> list[dict[int, Measured]]:

@@ -17,6 +17,9 @@ from tare.dbms import local
 from tare.dbms.servers import owner, place, program, record
 from tare.dbms.servers.record import ServerRecord
 
+CONTROLLER: str | None = None
+"""Program that starts and stops the server; None: Tare itself."""
+
 DATABASE = "tare"
 START_S = 60.0
 STOP_S = 120.0
@@ -55,6 +58,36 @@ def start(
     return running
 
 
+def cloned(server: ServerRecord, where: place.Place, port: int | None) -> ServerRecord:
+    """Return the record of a clone that is to be made in `where`."""
+    return replace(
+        server,
+        url=url(server.kind, where.sockets, port),
+        directory=where.directory,
+        data_directory=where.directory / "data",
+        socket_directory=where.sockets,
+        log=where.directory / "server.log",
+        port=port,
+        pid=0,
+        temporary=True,
+    )
+
+
+def override(server: ServerRecord, clone: ServerRecord, settings: Mapping[str, str]) -> None:
+    """Write the settings of a clone before its start: those of `server`, then these."""
+    configure(clone, {**stored(server), **settings})
+
+
+def kill(server: ServerRecord) -> None:
+    """End a server whose data nobody needs, also one that is just being started."""
+    deadline = time.monotonic() + STOP_S
+    while (pids := local.with_argument(argument(server))) and time.monotonic() < deadline:
+        for pid in pids:
+            with suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+        time.sleep(0.01)
+
+
 def stop(server: ServerRecord) -> None:
     pid = process(server)
     if pid is None:
@@ -74,12 +107,32 @@ def process(server: ServerRecord) -> int | None:
         noted = int(pid_file(server).read_text())
     except (OSError, ValueError):
         noted = 0
-    ours = _OPTION + str(configuration(server))
+    ours = argument(server)
     return next((pid for pid in (server.pid, noted) if pid and ours in local.command_line(pid)), None)
+
+
+def argument(server: ServerRecord) -> str:
+    """Return the argument of the server's process, and of the shell that starts it."""
+    return _OPTION + str(configuration(server))
 
 
 def configure(server: ServerRecord, settings: Mapping[str, str]) -> None:
     """Writes the file of settings: Tare's own, then those of `settings`."""
+    lines = [f"{key} = {value}" for key, value in {**_ours(server), **settings}.items()]
+    configuration(server).write_text("[mysqld]\n" + "\n".join(lines) + "\n")
+    _first_statements(server).write_text(f"CREATE DATABASE IF NOT EXISTS {DATABASE};\n")
+    for file in (configuration(server), _first_statements(server)):
+        file.chmod(0o644)
+
+
+def stored(server: ServerRecord) -> dict[str, str]:
+    """Return the settings that the server was started with, without Tare's own."""
+    lines = configuration(server).read_text().splitlines()[1:]
+    found = {name: value for name, _, value in (line.partition(" = ") for line in lines)}
+    return {name: value for name, value in found.items() if name not in _ours(server)}
+
+
+def _ours(server: ServerRecord) -> dict[str, str]:
     ours = {
         "datadir": str(server.data_directory),
         "socket": str(socket_file(server)),
@@ -95,11 +148,7 @@ def configure(server: ServerRecord, settings: Mapping[str, str]) -> None:
         ours |= {"port": str(server.port), "bind-address": "127.0.0.1"}
     else:
         ours["skip-networking"] = "1"
-    lines = [f"{key} = {value}" for key, value in {**ours, **settings}.items()]
-    configuration(server).write_text("[mysqld]\n" + "\n".join(lines) + "\n")
-    _first_statements(server).write_text(f"CREATE DATABASE IF NOT EXISTS {DATABASE};\n")
-    for file in (configuration(server), _first_statements(server)):
-        file.chmod(0o644)
+    return ours
 
 
 def configuration(server: ServerRecord) -> Path:

@@ -65,7 +65,7 @@ def create(
 
 def start(server: ServerRecord, settings: Mapping[str, str]) -> ServerRecord:
     if settings:
-        daemon.configure(server, settings)
+        daemon.configure(server, {**daemon.stored(server), **settings})
     command: list[str | Path] = [server.binaries / _SERVER, f"--defaults-file={daemon.configuration(server)}"]
     return daemon.start(server, command, {})
 
@@ -80,3 +80,8 @@ process = daemon.process
 directory = daemon.directory
 pid_file = daemon.pid_file
 socket_file = daemon.socket_file
+argument = daemon.argument
+cloned = daemon.cloned
+override = daemon.override
+kill = daemon.kill
+CONTROLLER = daemon.CONTROLLER

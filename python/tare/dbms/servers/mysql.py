@@ -59,7 +59,7 @@ def create(
 
 def start(server: ServerRecord, settings: Mapping[str, str]) -> ServerRecord:
     if settings:
-        daemon.configure(server, {**_ours(server), **settings})
+        daemon.configure(server, {**_ours(server), **daemon.stored(server), **settings})
     return daemon.start(server, _command(server), _libraries(server))
 
 
@@ -73,6 +73,11 @@ process = daemon.process
 directory = daemon.directory
 pid_file = daemon.pid_file
 socket_file = daemon.socket_file
+argument = daemon.argument
+cloned = daemon.cloned
+override = daemon.override
+kill = daemon.kill
+CONTROLLER = daemon.CONTROLLER
 
 
 def _ours(server: ServerRecord) -> dict[str, str]:

@@ -8,6 +8,9 @@ installed where the programs bring it. Nothing that bears on speed is changed un
 from __future__ import annotations
 
 import itertools
+import os
+import signal
+import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -20,6 +23,9 @@ from tare.dbms.servers.record import ServerRecord
 from tare.errors import ServerFailed
 
 KIND = "postgresql"
+CONTROLLER: str | None = "pg_ctl"
+"""Program that starts and stops the server."""
+
 USER = "postgres"
 START_S = 60
 FAST_S = 20
@@ -81,17 +87,52 @@ def create(
 def start(server: ServerRecord, settings: Mapping[str, str]) -> ServerRecord:
     """Starts it and keeps the record. `settings` are added to those it was made with."""
     runs_as = owner.of_directory(server.directory)
-    ours = {
-        "listen_addresses": "127.0.0.1" if server.port else "",
-        "port": str(server.port or _PORT),
-        "unix_socket_directories": str(server.socket_directory),
-    }
     if settings or not (server.data_directory / _SETTINGS).exists():
-        quoted = {key: value.replace("'", "''") for key, value in {**ours, **settings}.items()}
-        lines = [f"{key} = '{value}'" for key, value in quoted.items()]
-        (server.data_directory / _SETTINGS).write_text("\n".join(lines) + "\n")
+        _store(server, {**_ours(server), **_stored(server), **settings})
     _control(server, runs_as, "start", START_S, "-l", server.log)
     return _noted(server)
+
+
+def cloned(server: ServerRecord, where: place.Place, port: int | None) -> ServerRecord:
+    """Return the record of a clone that is to be made in `where`."""
+    return replace(
+        server,
+        url=_url(where.sockets, port),
+        directory=where.directory,
+        data_directory=where.directory / "data",
+        socket_directory=where.sockets,
+        log=where.directory / "server.log",
+        port=port,
+        pid=0,
+        temporary=True,
+    )
+
+
+def override(server: ServerRecord, clone: ServerRecord, settings: Mapping[str, str]) -> None:
+    """Write the settings of a clone before its start: those of `server`, which came with the data, then these, which
+    are the last ones of the file that wins over the others."""
+    _store(clone, {**_stored(clone), **_ours(clone)})
+    with (clone.data_directory / "postgresql.auto.conf").open("a") as file:
+        file.write("".join(f"{line}\n" for line in _lines(settings)))
+
+
+def kill(server: ServerRecord) -> None:
+    """End a server whose data nobody needs, also one that is just being started."""
+    deadline = time.monotonic() + STOP_S
+    while (pids := local.with_argument(argument(server))) and time.monotonic() < deadline:
+        if process(server) is not None:
+            with suppress(ServerFailed):  # it ended by itself
+                _control(server, owner.of_directory(server.directory), "stop", STOP_S, "-m", "immediate")
+        else:
+            for pid in pids:
+                with suppress(ProcessLookupError):
+                    os.kill(pid, signal.SIGKILL)
+        time.sleep(0.01)
+
+
+def argument(server: ServerRecord) -> str:
+    """Return the argument of the postmaster, and of the program that starts it."""
+    return str(server.data_directory)
 
 
 def restart(server: ServerRecord) -> ServerRecord:
@@ -105,16 +146,49 @@ def stop(server: ServerRecord) -> None:
     if process(server) is None:
         return
     runs_as = owner.of_directory(server.directory)
-    try:
+    with suppress(ServerFailed):
         _control(server, runs_as, "stop", FAST_S, "-m", "fast")
-    except ServerFailed:
+    if process(server) is None:
+        return  # also if it ended by itself, before it could be asked
+    try:
         _control(server, runs_as, "stop", STOP_S, "-m", "immediate")
+    except ServerFailed:
+        if process(server) is not None:
+            raise
 
 
 def process(server: ServerRecord) -> int | None:
     """The postmaster of this very directory: its id in the file may be another's by now."""
     pid = _postmaster(server)
     return pid if pid is not None and str(server.data_directory) in local.command_line(pid) else None
+
+
+def _ours(server: ServerRecord) -> dict[str, str]:
+    return {
+        "listen_addresses": "127.0.0.1" if server.port else "",
+        "port": str(server.port or _PORT),
+        "unix_socket_directories": str(server.socket_directory),
+    }
+
+
+def _stored(server: ServerRecord) -> dict[str, str]:
+    """Return the settings that the server was started with."""
+    file = server.data_directory / _SETTINGS
+    return dict(map(_setting, file.read_text().splitlines())) if file.exists() else {}
+
+
+def _store(server: ServerRecord, settings: Mapping[str, str]) -> None:
+    (server.data_directory / _SETTINGS).write_text("".join(f"{line}\n" for line in _lines(settings)))
+
+
+def _lines(settings: Mapping[str, str]) -> list[str]:
+    return [f"{name} = '" + value.replace("'", "''") + "'" for name, value in settings.items()]
+
+
+def _setting(line: str) -> tuple[str, str]:
+    """Return name and value of a line that `_lines` wrote."""
+    name, _, value = line.partition(" = ")
+    return name, value[1:-1].replace("''", "'")
 
 
 def _control(

@@ -11,6 +11,11 @@ from tare.dbms.servers.owner import Owner
 from tare.errors import ServerFailed
 
 LAST_LINES = 12
+LAST_ERRORS = 3
+FAR_LINES = 100  # of a log's end, in which errors are sought
+_ERRORS = ("[ERROR]", "FATAL:", "PANIC:")
+"""Levels of errors in the logs of MariaDB, MySQL and PostgreSQL."""
+
 
 # What stands in a log → what to do.
 _ADVICE = (
@@ -65,10 +70,19 @@ def failed(what: str, said: str, log: Path | None) -> ServerFailed:
 
 
 def log_end(log: Path | None) -> list[str]:
+    """Return the last lines of a log, after the last errors if these stand further up."""
     try:
-        return log.read_text(errors="replace").splitlines()[-LAST_LINES:] if log else []
+        lines = log.read_text(errors="replace").splitlines() if log else []
     except OSError:
         return []
+    end = lines[-LAST_LINES:]
+    if any(map(_is_error, end)):
+        return end
+    return [line for line in lines[-FAR_LINES:-LAST_LINES] if _is_error(line)][-LAST_ERRORS:] + end
+
+
+def _is_error(line: str) -> bool:
+    return any(level in line for level in _ERRORS)
 
 
 def environment() -> dict[str, str]:

@@ -97,13 +97,19 @@ def restart(server: ServerRecord) -> ServerRecord:
     return restarted
 
 
-def stop(directory: Path) -> None:
-    """Stops the server of this directory; data stay unless the directory is a temporary one."""
+def known(directory: Path) -> ServerRecord:
+    """Return the server of this directory. Raises ServerFailed if it holds none of ours."""
     server = record.read(directory.absolute())
     if server is None:
         raise ServerFailed(
             f"{directory} holds no server of Tare's", "give the --dir that `tare server start` printed"
         )
+    return server
+
+
+def stop(directory: Path) -> None:
+    """Stops the server of this directory; data stay unless the directory is a temporary one."""
+    server = known(directory)
     kinds.KINDS[server.kind].stop(server)
     if server.outside is not None:
         shutil.rmtree(server.outside, ignore_errors=True)

@@ -73,6 +73,7 @@ def build(tuning: Tuning, title: str | None = None) -> TuningReport:
         runs=tuning.runs,
         windows=tuning.windows,
         is_separate=tuning.is_separate,
+        is_restarted=tuning.is_restarted,
         search=None if tuning.search is None else _search(tuning.search),
     )
 

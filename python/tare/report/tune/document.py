@@ -98,6 +98,7 @@ class TuningReport(_Part):
     dropped: tuple[DroppedArm, ...]
     runs: tuple[RunRecord, ...]
     windows: tuple[WindowRecord, ...]
+    is_restarted: bool = False  # each window on a server that was started for it
     is_separate: bool = False  # each window is a run of its own, with new connections
     search: SearchReport | None = None
 

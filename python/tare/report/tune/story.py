@@ -27,7 +27,7 @@ from tare.report.numbers import significant
 from tare.report.ratio import Ratio
 from tare.report.tune.build import DISTURBED
 from tare.report.tune.document import SearchReport, TuningReport
-from tare.report.words import NOTHING, dbms_name
+from tare.report.words import NOTHING, dbms_name, joined
 from tare.tune.verdicts import Objective, Verdict
 
 if TYPE_CHECKING:
@@ -68,6 +68,12 @@ def _blocks(report: TuningReport) -> Iterator[Block]:
             f"{report.others:.2f} of {report.online_cpus} CPUs, on average over the windows, were used by programs "
             "that are neither the server, nor the driver, nor Tare",
             "end them and run again; intervals are wider for them",
+        )
+    if not all(run.is_steady for run in report.all_runs):
+        yield WarningBlock(
+            "servers still warmed up",
+            "response times were not steady within three times the warm-up after a start, under at least one arm",
+            "give a longer --warmup and run again",
         )
     if report.runs:
         yield Section(
@@ -253,7 +259,15 @@ def _facts(report: TuningReport) -> Iterator[tuple[str, str]]:
     yield "server", f"{dbms_name(report.dbms)} {report.server_version} ({report.url})"
     yield "load", f"{load.workload}, scale {report.scale:g}, open loop at {load.rate:g}/s, Poisson arrivals"
     yield "connections", str(load.connections)
-    if report.is_separate:
+    if report.is_restarted:
+        warmups = sorted({run.warmup_s for run in report.all_runs if run.warmup_s is not None})
+        yield (
+            "windows",
+            f"{blocks.window_s:g} s, each on a clone of the server: a fresh copy of its data, started with the arm's "
+            f"settings and warmed up for {joined([f'{warmup:g} s' for warmup in warmups])}; "
+            f"{blocks.settle_s:g} s are left out",
+        )
+    elif report.is_separate:
         yield (
             "windows",
             f"{blocks.window_s:g} s, each a run of its own with new connections, less {blocks.settle_s:g} s",
