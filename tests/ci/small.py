@@ -31,8 +31,10 @@ ELSEWHERE = {
 PAIRED = (
     *("experiment", "oltp_driver", "wisconsin", "oltp_variance", "scale", "oltp_age", "wisconsin_data"),
     *("oltp_load", "oltp_checks", "tune_kills"),
+    *("truth", "client_wall", "query_processes", "parts", "aa", "aa_real", "comparison_simulation"),
 )
-"""Benchmarks of data and loads, each with servers or files of its own: one that computes beside one that waits."""
+"""Benchmarks of data, loads and queries, each with servers or files of its own: one that computes beside one that
+waits."""
 
 
 def run() -> Iterator[Line]:

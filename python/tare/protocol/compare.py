@@ -25,7 +25,6 @@ from functools import lru_cache
 from typing import Literal
 
 import numpy as np
-from scipy.special import ndtr, ndtri
 
 from tare.protocol.statistics import Interval
 
@@ -33,6 +32,7 @@ ESTIMATE_CONFIDENCE = 0.95
 VERDICT_CONFIDENCE = 0.99
 BLOCK = 12  # rounds
 EXACT_UP_TO = 40  # runs of each, beyond which the normal approximation of U is as good
+_NORMAL = statistics.NormalDist()
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,8 +144,8 @@ def _rank(sizes: Sizes, confidence: float) -> tuple[int, float] | None:
     if sum(m for _, m in sizes) > EXACT_UP_TO:
         mean = sum(n * m for n, m in sizes) / 2
         sd = math.sqrt(sum(n * m * (n + m + 1) for n, m in sizes) / 12)
-        rank = math.floor(mean + ndtri(alpha / 2) * sd)
-        return (rank, float(1 - 2 * ndtr((rank - 0.5 - mean) / sd))) if rank >= 1 else None
+        rank = math.floor(mean + _NORMAL.inv_cdf(alpha / 2) * sd)
+        return (rank, 1 - 2 * _NORMAL.cdf((rank - 0.5 - mean) / sd)) if rank >= 1 else None
     counts, total = [1], 1
     for n, m in sizes:
         counts = _convolved(counts, _u_counts(n, m))
