@@ -31,6 +31,7 @@ NAMES = (
     "comparison_simulation",
     "tune_kills",
     "tune_search",
+    "durability",
     "profile_cost",
     "profile_planted",
     "profile_culprits",

@@ -30,7 +30,7 @@ ELSEWHERE = {
 }
 PAIRED = (
     *("experiment", "oltp_driver", "wisconsin", "oltp_variance", "scale", "oltp_age", "wisconsin_data"),
-    *("oltp_load", "oltp_checks", "tune_kills"),
+    *("oltp_load", "oltp_checks", "tune_kills", "durability"),
     *("truth", "client_wall", "query_processes", "parts", "aa", "aa_real", "comparison_simulation"),
 )
 """Benchmarks of data, loads and queries, each with servers or files of its own: one that computes beside one that
