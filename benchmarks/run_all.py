@@ -32,6 +32,7 @@ NAMES = (
     "tune_kills",
     "tune_search",
     "durability",
+    "tuning",
     "profile_cost",
     "profile_planted",
     "profile_culprits",

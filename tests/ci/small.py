@@ -26,6 +26,7 @@ ELSEWHERE = {
     "profile_servers": "tests/profile watches such servers",
     "oltp_curve": "tests/cli/test_bench_oltp_curve.py takes the same steps",
     "tune_search": "tests/cli/test_tune.py searches in the same way",
+    "tuning": "tests/tune and tests/cli/test_tune.py compare settings in the same way",
     "interrupted": "it takes an hour; tests/crash interrupts the same commands",
 }
 PAIRED = (
