@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import jsonschema
 import psycopg
@@ -56,6 +57,37 @@ def test_settings_of_sessions_are_compared_on_one_server_and_read_back(two_serve
     plans = [query["plan"]["text"] for query in said.result["results"]]
     assert said.result["comparison"]["greater"] == "B"
     assert all(plans)
+
+
+def test_a_folder_of_queries_has_a_line_each_and_verdicts_that_hold_together(
+    two_servers: tuple[str, str], tmp_path: Path
+) -> None:
+    (tmp_path / "a_count.sql").write_text("SELECT count(*) FROM words")
+    (tmp_path / "b_sort.sql").write_text(SORT)
+    url, _ = two_servers
+    words = (
+        "compare",
+        "-f",
+        str(tmp_path),
+        "--db",
+        url,
+        "--a-set",
+        "work_mem=32MB",
+        "--b-set",
+        "work_mem=64kB",
+    )
+    said = tare(*words, "--runs", "8", "--json", "-")
+    assert said.code == 0, said.err
+    jsonschema.validate(said.result, SCHEMA)
+    assert said.result["comparison"] is None
+    count, sort = said.result["comparisons"]
+    assert sort["verdict"] == "different"
+    assert sort["p_holm"] >= sort["measures"][sort["primary"]]["mann_whitney_p"]
+    assert count["a"] == "a_count [A]"
+    gate = tare(*words, "--fail-if", "slower=20%", "--max", "2m")
+    assert gate.code == 3, gate.err
+    assert "b_sort" in gate.out.splitlines()[0] + gate.out.splitlines()[1]
+    assert "a_count" in gate.out
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Arms of `tare compare`: two servers, or two values of settings, and the query that runs on both."""
+"""Arms of `tare compare`: two servers, or two values of settings, and the queries that run on both."""
 
 from __future__ import annotations
 
@@ -39,11 +39,9 @@ def targets_of(
 
 
 def on_both(queries: Sequence[Query]) -> list[Query]:
-    """Return the one query on A, then on B. Raises UsageError for more."""
-    if len(queries) != 1:
-        raise UsageError(
-            f"{len(queries)} queries given, and one is compared with itself on two arms",
-            "name one query, or compare two on one server under one setting",
-        )
-    query = queries[0]
-    return [replace(query, name=f"{query.name} [{letter}]", arm=arm) for arm, letter in enumerate("AB")]
+    """Return each query on A, then on B."""
+    return [
+        replace(query, name=f"{query.name} [{letter}]", arm=arm)
+        for query in queries
+        for arm, letter in enumerate("AB")
+    ]

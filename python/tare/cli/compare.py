@@ -23,7 +23,7 @@ def compare(
             "--a-db",
             metavar="URL",
             callback=options.url,
-            help="Database of arm A, where the arms are two servers: one query runs on both by turns. Default: --db.",
+            help="Database of arm A, where the arms are two servers: each query runs on both by turns. Default: --db.",
         ),
     ] = None,
     b_db: Annotated[
@@ -116,8 +116,8 @@ def compare(
     planning or in execution. The verdict comes from the interval; a run that is watched with --until stops on the
     interval's width, never on a p-value.
 
-    With --a-db and --b-db, or --a-set and --b-set, one query is compared with itself: on two servers, or under two
-    settings.
+    With --a-db and --b-db, or --a-set and --b-set, each query is compared with itself: on two servers, or under two
+    settings. The verdicts on several queries hold for all together.
 
     With --fail-if, A runs twice in each round: the ratio of its two copies is this machine's noise floor now, and a
     gate tighter than its floor stays undecided. Exit code of a gate: 0 not slower, 3 slower, 4 undecided, 1 not
@@ -164,8 +164,10 @@ def compare(
         elif len(queries) != 2:
             raise UsageError(
                 f"{len(queries)} queries given, and two are compared",
-                'name two: -f a.sql -f b.sql, or "SELECT …" "SELECT …"; or one, with --a-set and --b-set',
+                'name two: -f a.sql -f b.sql, or "SELECT …" "SELECT …"; or any number, with --a-set and --b-set',
             )
+        if until and len(queries) > 2:
+            raise UsageError(f"--until compares one query, and {len(queries) // 2} are given", "give --runs")
         how = conditions(
             runs=runs,
             warmup=warmup,
@@ -211,7 +213,7 @@ def compare(
                 enough(COMPARED[about], stop, runs), max_runs if stop else 2 * runs, blocks
             ),
             quiet=outputs.quiet,
-            expected=None if stop else 2 * runs,
+            expected=None if stop else len(queries) * runs,
         )
         deliver(weighed, outputs)
 

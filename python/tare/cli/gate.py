@@ -19,9 +19,13 @@ from tare.protocol.comparison.session_gate import MOST_BLOCKS, ROUNDS, SessionGa
 from tare.report.asked import Asked
 from tare.report.comparison import COMPARED
 from tare.report.gate_conditions import GateRequest, judge, violated
+from tare.report.result import ComparisonResult
 
 NOT_MEASURED, BAD_REQUEST, FAILED, UNDECIDED = 1, 2, 3, 4
 CODES = {"not slower": 0, "slower": FAILED, "undecided": UNDECIDED}
+
+_GRAVITY = (0, UNDECIDED, FAILED)
+"""Codes of the queries of a set: the last one that occurs is the set's."""
 
 GIT_BAD, GIT_SKIP, GIT_ABORT = 1, 125, 128
 GIT = {NOT_MEASURED: GIT_SKIP, BAD_REQUEST: GIT_ABORT, FAILED: GIT_BAD, UNDECIDED: GIT_SKIP}
@@ -39,18 +43,19 @@ def run_gate(
 ) -> None:
     """Weigh A, B and A again until decided, deliver the result, and raise typer.Exit with the gate's code.
 
-    `queries`: A and B. Raises UsageError."""
-    a, b = queries
-    if any(one.name == "plan" for one in request.conditions) and a.sql != b.sql:
+    `queries`: A and B of each query. Raises UsageError."""
+    pairs = list(zip(queries[::2], queries[1::2], strict=True))
+    if any(one.name == "plan" for one in request.conditions) and any(a.sql != b.sql for a, b in pairs):
         raise UsageError(
             "--fail-if plan: two statements have plans of their own",
             "compare one statement on two servers (--a-db, --b-db) or under two settings (--a-set, --b-set)",
         )
+    with_again = [query for a, b in pairs for query in (a, b, replace(a, name=f"{a.name} (again)"))]
     assert asked.compare is not None
     gate = SessionGate(COMPARED[asked.compare], request.margin, most_s)
     weighed = weigh(
         targets,
-        [a, b, replace(a, name=f"{a.name} (again)")],
+        with_again,
         conditions,
         asked,
         lambda weigher: weigher.interleaved(
@@ -62,10 +67,15 @@ def run_gate(
     )
     weighed = replace(weighed, result=judge(weighed.result, request.conditions))
     deliver(weighed, outputs)
-    found = weighed.result.comparison
-    if found is None or found.gate is None:
+    found = weighed.result.pairs
+    if len(found) < len(pairs) or any(one.gate is None for one in found):
         raise typer.Exit(NOT_MEASURED)
-    raise typer.Exit(FAILED if violated(found) else CODES[found.gate.verdict])
+    raise typer.Exit(max(map(_code, found), key=_GRAVITY.index))
+
+
+def _code(found: ComparisonResult) -> int:
+    assert found.gate is not None
+    return FAILED if violated(found) else CODES[found.gate.verdict]
 
 
 @contextmanager

@@ -15,7 +15,7 @@ from tare.report import result as document
 from tare.report import watch
 from tare.report.asked import Asked, Means
 from tare.report.brief import brief
-from tare.report.comparison import compare_first_two
+from tare.report.comparison import arms_with, compare_pairs
 from tare.report.query_result import query_result
 from tare.report.warnings import Caution, RunsMissing, type_name
 
@@ -48,12 +48,12 @@ def build_result(
         for own in of_query
     ]
     cost = _own_cost(summed)
-    comparison = None
+    comparisons: list[document.ComparisonResult] = []
     if asked.compare is not None:
-        comparison = compare_first_two(
-            [q.name for q in queries], summed, asked.compare, asked.until, asked.blocks, gate
-        )
-    cautions: list[Caution] = list(watch.of_run(asked, means, cost, comparison))
+        names = [query.name for query in queries]
+        comparisons = compare_pairs(names, summed, asked.compare, asked.until, asked.blocks, gate)
+    is_set = len(queries) > arms_with(gate)
+    cautions: list[Caution] = list(watch.of_run(asked, means, cost, comparisons))
     ended_by = _ended_by(qes, queries) if error is not None else None
     for query, own, qatc in zip(queries, of_query, summed, strict=True):
         found = watch.of_query(query.name, own, qatc, asked, means, servers[query.arm])
@@ -70,7 +70,8 @@ def build_result(
             query_result(query, plan, own, qatc, asked)
             for query, plan, own, qatc in zip(queries, plans, of_query, summed, strict=True)
         ],
-        comparison=comparison,
+        comparison=None if is_set or not comparisons else comparisons[0],
+        comparisons=comparisons if is_set else [],
         arms=[
             document.ArmResult(server=_server(server), settings=dict(values))
             for server, values in zip(servers, settings, strict=True)

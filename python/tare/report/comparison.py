@@ -1,4 +1,4 @@
-"""The first two queries of a run held against each other, in every measure that both have."""
+"""Queries of a run compared in pairs, in every measure that both have."""
 
 from __future__ import annotations
 
@@ -8,8 +8,9 @@ from tare.measure.choices import Blocks
 from tare.protocol.attribution import Attribution, Side, attribute
 from tare.protocol.compare import Comparison, Shift, compare
 from tare.protocol.comparison.blocks import RatioEstimate
-from tare.protocol.comparison.gate import Verdict
-from tare.protocol.comparison.session_gate import ROUNDS, SessionGate
+from tare.protocol.comparison.gate import Look, Verdict
+from tare.protocol.comparison.holm import holm
+from tare.protocol.comparison.session_gate import ARMS, ROUNDS, SessionGate
 from tare.protocol.elsewhere import Elsewhere, elsewhere
 from tare.protocol.measures import CPU, CPU_OF_ALL, INSTRUCTIONS, PLANNING, PLANNING_CPU, WALL, Measure
 from tare.protocol.statistics import Summary
@@ -35,18 +36,59 @@ PLANNING_OF: Mapping[str, Measure] = {WALL.name: PLANNING, CPU.name: PLANNING_CP
 NO_RULE = document.StopResult(rule=None, reached=None, half_width=None)
 
 
-def compare_first_two(
+LEVEL = 0.05
+"""Chance of any false verdict over a set of queries."""
+
+
+def compare_pairs(
     names: Sequence[str],
     summed: Sequence[QatC],
     primary: str,
     until: Stop | None,
     blocks: Blocks,
     gate: SessionGate | None = None,
+) -> list[document.ComparisonResult]:
+    """Compare A and B of each query: every two Q@Cs, or with a gate, which runs A again, the first two of every three.
+
+    A query whose A or B has no timed QE in the primary measure is left out. Over a set of queries the verdicts hold
+    for all together, by Holm's correction."""
+    places = range(0, len(summed), arms_with(gate))
+    compared = []
+    for number, place in enumerate(places):
+        found = _compare(names[place : place + 2], summed[place : place + 2], primary, until, blocks)
+        if found is not None and gate is not None and gate.latest:
+            found = found.model_copy(update={"gate": _gate_result(gate, gate.latest[number], found)})
+        if found is not None:
+            compared.append(found)
+    if len(places) == 1:
+        return compared
+    corrected = holm({found.a: found.measures[primary].mann_whitney_p for found in compared})
+    return [_as_one_of_many(found, corrected[found.a]) for found in compared]
+
+
+def arms_with(gate: SessionGate | None) -> int:
+    """Q@Cs of each query that is compared."""
+    return 2 if gate is None else ARMS
+
+
+def _as_one_of_many(found: document.ComparisonResult, p: float) -> document.ComparisonResult:
+    differs = found.verdict == "different" and p < LEVEL
+    return found.model_copy(
+        update={
+            "p_holm": p,
+            "verdict": "different" if differs else "not distinguished",
+            "greater": found.greater if differs else None,
+        }
+    )
+
+
+def _compare(
+    names: Sequence[str], summed: Sequence[QatC], primary: str, until: Stop | None, blocks: Blocks
 ) -> document.ComparisonResult | None:
     """None while one of the two has no timed QE in the primary measure."""
     found: dict[str, Comparison] = {}
     for name in COMPARED:
-        a, b = (known(_summary(qatc, name)) for qatc in summed[:2])
+        a, b = (known(_summary(qatc, name)) for qatc in summed)
         if a and b:
             found[name] = compare(a, b)
     chosen = found.get(primary)
@@ -66,17 +108,13 @@ def compare_first_two(
         others,
         document.StopResult(rule=str(until) if until else None, reached=reached, half_width=width),
     )
-    is_known = others is None or not others.overturns
-    judged = gate_result(gate, is_known=is_known) if gate is not None else None
-    return compared.model_copy(update={"blocks": blocks.value, "gate": judged})
+    return compared.model_copy(update={"blocks": blocks.value})
 
 
-def gate_result(gate: SessionGate, *, is_known: bool) -> document.GateResult | None:
-    """Return the gate at its last look; None if it had none. `is_known`: no process that may have worked for a query
-    could overturn the ratio. Where one could, the gate stays undecided, and more blocks will not help."""
-    last = gate.latest
-    if last is None:
-        return None
+def _gate_result(gate: SessionGate, last: Look, found: document.ComparisonResult) -> document.GateResult:
+    """Return the gate at its last look at a query. Where a process that may have worked for the query could overturn
+    the ratio, the gate stays undecided, and more blocks will not help."""
+    is_known = found.elsewhere is None or not found.elsewhere.overturns
     return document.GateResult(
         margin=gate.margin,
         verdict=last.verdict.value if is_known else Verdict.UNDECIDED.value,

@@ -59,14 +59,20 @@ def _parts(text: str) -> tuple[str, float | None]:
 
 
 def judge(result: RunResult, conditions: Sequence[Condition]) -> RunResult:
-    """Return the result with the verdicts of the conditions in its gate."""
-    found = result.comparison
-    if found is None or found.gate is None:
-        return result
-    a, b = result.results[:2]
-    verdicts = [_judge(condition, found, a, b) for condition in conditions]
-    gate = found.gate.model_copy(update={"conditions": verdicts})
-    return result.model_copy(update={"comparison": found.model_copy(update={"gate": gate})})
+    """Return the result with the verdicts of the conditions in the gate of each comparison."""
+
+    def judged(found: ComparisonResult) -> ComparisonResult:
+        if found.gate is None:
+            return found
+        verdicts = [_judge(condition, found, *result.sides(found)) for condition in conditions]
+        return found.model_copy(update={"gate": found.gate.model_copy(update={"conditions": verdicts})})
+
+    return result.model_copy(
+        update={
+            "comparison": None if result.comparison is None else judged(result.comparison),
+            "comparisons": [judged(found) for found in result.comparisons],
+        }
+    )
 
 
 def violated(found: ComparisonResult) -> list[ConditionResult]:

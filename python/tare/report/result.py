@@ -434,6 +434,11 @@ class ComparisonResult(Document):
         "that were measured apart, and results of older versions, whose runs shared one session.",
     )
     gate: GateResult | None = Field(default=None, description="Null without --fail-if.")
+    p_holm: float | None = Field(
+        default=None,
+        description="Mann-Whitney's p in the primary measure after Holm's correction over a set's queries; the "
+        "verdict then needs it below 0.05, too. Null: one query.",
+    )
 
 
 # The run -------------------------------------------------------------------------------
@@ -528,7 +533,20 @@ class RunResult(Document):
     environment: Environment
     results: list[QueryResult]
     comparison: ComparisonResult | None
+    comparisons: list[ComparisonResult] = Field(
+        default=[], description="One for each query of a set; then `comparison` is null."
+    )
     arms: list[ArmResult] = Field(
         default=[], description="A and B. Empty: both ran on one server under its settings."
     )
     warnings: list[WarningResult]
+
+    @property
+    def pairs(self) -> list[ComparisonResult]:
+        """All comparisons of the run: one, or one for each query of a set."""
+        return self.comparisons if self.comparison is None else [self.comparison]
+
+    def sides(self, found: ComparisonResult) -> tuple[QueryResult, QueryResult]:
+        """A and B of one of `pairs`, which stand one after the other; their names may be the same."""
+        following = zip(self.results, self.results[1:], strict=False)
+        return next((a, b) for a, b in following if (a.name, b.name) == (found.a, found.b))

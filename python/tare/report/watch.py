@@ -38,7 +38,7 @@ UNATTRIBUTED_SHARE = 0.01  # of the query's CPU time
 
 
 def of_run(
-    asked: Asked, means: Means, own: OwnCostResult, comparison: ComparisonResult | None
+    asked: Asked, means: Means, own: OwnCostResult, comparisons: Sequence[ComparisonResult]
 ) -> Iterator[Caution]:
     """What concerns every query of the run."""
     if means.delay_accounting is not True:
@@ -53,7 +53,7 @@ def of_run(
             break
     if own.share_of_wall is not None and own.cpu_ms is not None and own.share_of_wall > OWN_SHARE:
         yield warnings.OwnCostHigh(None, own.cpu_ms, own.share_of_wall)
-    if comparison is not None:
+    for comparison in comparisons:
         if comparison.answers_agree is False:
             yield warnings.AnswersDiffer(None, f"{comparison.a} and {comparison.b} return different rows")
         if comparison.elsewhere is not None and comparison.elsewhere.overturns:

@@ -5,7 +5,7 @@ reaches beyond the margin says that this machine cannot see so small a change no
 
 A gate looks after 6 blocks and then at block numbers that grow by half. Its k-th look has the level
 ALPHA / (k (k + 1)); these sum to ALPHA over any number of looks, so by the union bound no number of looks makes a
-wrong verdict likelier than ALPHA.
+wrong verdict likelier than ALPHA. Gates on several queries share ALPHA in equal parts.
 """
 
 from __future__ import annotations
@@ -50,9 +50,9 @@ def look_at(number: int) -> int:
     return blocks
 
 
-def confidence(number: int) -> float:
-    """Confidence of the intervals at the look of this number."""
-    return 1 - ALPHA / (number * (number + 1))
+def confidence(number: int, gates: int = 1) -> float:
+    """Confidence of the intervals at the look of this number, of one of several gates."""
+    return 1 - ALPHA / (gates * number * (number + 1))
 
 
 def look(
@@ -61,11 +61,13 @@ def look(
     again: Sequence[float],
     candidate: Sequence[float],
     margin: float,
+    gates: int = 1,
 ) -> Look:
-    """Judge whether the candidate is slower by more than `margin` (0.05: 5%). `again`: the baseline's second copy.
+    """Judge whether the candidate is slower by more than `margin` (0.05: 5%). `again`: the baseline's second copy;
+    `gates`: those that share the error rate.
 
     Each sequence has one figure for each block, larger being slower."""
-    level = confidence(number)
+    level = confidence(number, gates)
     change = ratio_over_blocks(baseline, candidate, level)
     floor = ratio_over_blocks(baseline, again, level)
     verdict = _verdict(change, floor, margin)

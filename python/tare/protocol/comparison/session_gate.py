@@ -20,8 +20,12 @@ BASELINE, CANDIDATE, AGAIN = range(3)
 """Places of a query's arms in a run."""
 
 
+ARMS = 3
+"""QEs of a query in a round."""
+
+
 class SessionGate:
-    """Looks at a run while it continues."""
+    """Looks at a run while it continues: one gate for each query of a set."""
 
     def __init__(
         self,
@@ -32,8 +36,8 @@ class SessionGate:
     ) -> None:
         self.measure = measure
         self.margin = margin
-        self.latest: Look | None = None
-        """Look that decided, else the last one. None: none was taken."""
+        self.latest: list[Look] = []
+        """For each query the look that decided it, else the last one. Empty: none was taken."""
         self._most_s = most_s
         self._clock = clock
         self._begin = clock()
@@ -42,7 +46,7 @@ class SessionGate:
 
     def enough(self, starts: Sequence[int], queries: Sequence[Sequence[QE]]) -> bool:
         """Whether the run may end. Called after every round with the index of the first QE of each block, and the
-        retained QEs of baseline, candidate and baseline again."""
+        retained QEs of each query: baseline, candidate and baseline again, query by query."""
         self._rounds += 1
         if self._rounds % ROUNDS:
             return False
@@ -52,9 +56,17 @@ class SessionGate:
         if blocks < look_at(self._looks + 1) and not is_last:
             return False
         self._looks += 1
-        figures = block_figures(queries, starts, self.measure)
-        self.latest = look(self._looks, figures[BASELINE], figures[AGAIN], figures[CANDIDATE], self.margin)
-        return is_last or self.latest.verdict is not Verdict.UNDECIDED
+        groups = [queries[place : place + ARMS] for place in range(0, len(queries), ARMS)]
+        looks = [self._look(starts, group, len(groups)) for group in groups]
+        self.latest = [
+            earlier if earlier.verdict is not Verdict.UNDECIDED else now
+            for earlier, now in zip(self.latest or looks, looks, strict=True)
+        ]
+        return is_last or all(one.verdict is not Verdict.UNDECIDED for one in self.latest)
+
+    def _look(self, starts: Sequence[int], group: Sequence[Sequence[QE]], gates: int) -> Look:
+        figures = block_figures(group, starts, self.measure)
+        return look(self._looks, figures[BASELINE], figures[AGAIN], figures[CANDIDATE], self.margin, gates)
 
 
 def block_figures(

@@ -127,6 +127,14 @@ def arm_names(arms: Sequence[ArmResult]) -> list[str]:
     return [f"{dbms_name(arm.server.dbms)} {arm.server.version}" for arm in arms]
 
 
+def ratio_of(found: ComparisonResult) -> ShiftResult | None:
+    """Return B over A: the gate's over blocks, else that of the runs."""
+    if found.gate is None or found.gate.change is None:
+        return found.measures[found.primary].ratio
+    change = found.gate.change
+    return ShiftResult(estimate=change.ratio, ci95=(change.low, change.high), ci99=None)
+
+
 def elsewhere(found: ComparisonResult) -> str | None:
     """Return a sentence on processes that may have worked for a query; None where they do not move the verdict."""
     others = found.elsewhere
@@ -218,7 +226,7 @@ def _rows(found: ComparisonResult) -> Iterator[Row]:
 def _row(label: str, one: MeasureComparison) -> Row:
     return [
         Cell(label),
-        _change(one.ratio) if one.ratio else NOTHING,
+        change(one.ratio) if one.ratio else NOTHING,
         _difference(one).cell(),
         p_value(one.mann_whitney_p),
         signed(one.cliffs_delta),
@@ -241,7 +249,7 @@ def _times(ratio: ShiftResult) -> str:
     return f"{ratio.estimate:.{places}f}× (95% interval {low:.{places}f} to {high:.{places}f})"
 
 
-def _change(ratio: ShiftResult) -> Cell:
+def change(ratio: ShiftResult) -> Cell:
     """The ratio as a change, with its interval: "+5.1% [+4.0%, +6.2%]"."""
 
     def signed(value: float) -> str:

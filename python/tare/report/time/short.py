@@ -18,7 +18,7 @@ from tare.report.result import (
     WarningResult,
 )
 from tare.report.safe import middle_cut
-from tare.report.time import comparison, cost, lines, sums
+from tare.report.time import comparison, cost, lines, sets, sums
 from tare.report.time import story as full
 from tare.report.time.cost import figure
 from tare.report.time.ending import early_end, ended
@@ -60,6 +60,12 @@ def _blocks(result: RunResult) -> Iterator[Block]:
         yield Digest(
             [*_comparison(result, result.comparison), *_warnings(result, named=True), _last(result)], "also: "
         )
+    elif result.comparisons:
+        whole = full.compared_set(result)
+        items = [*_cut_short(result, 2), *_failures(result), *_warnings(result, named=True), _last(result)]
+        yield Digest([entry(whole.text, _SIGNS[whole.tone], whole.tone, most=4)], "also: ")
+        yield from sets.blocks(result)
+        yield Digest(items, "also: ", LINES_OF_WARNINGS)
     elif len(result.results) == 1:
         query = result.results[0]
         yield Digest([*_query(query, result), *_warnings(result, named=False), _last(result)], "also: ")

@@ -27,7 +27,7 @@ from tare.report.kit.blocks import (
 from tare.report.kit.figure import Figure
 from tare.report.numbers import Scale, percent, scale_for
 from tare.report.result import ComparisonResult, MeasureResult, QueryResult, RunResult, WarningResult
-from tare.report.time import comparison, cost, helpers, lines, sums
+from tare.report.time import comparison, cost, helpers, lines, sets, sums
 from tare.report.time.cost import figure
 from tare.report.time.ending import early_end
 from tare.report.warnings import SPARE_THE_TIMES
@@ -54,6 +54,8 @@ def _title(result: RunResult) -> str:
     names = [one.name for one in result.results]
     if result.comparison is not None:
         return f"{names[1]} against {names[0]}"
+    if result.comparisons:
+        return f"{len(result.comparisons)} queries under A and B"
     return names[0] if len(names) == 1 else f"{len(names)} queries"
 
 
@@ -63,6 +65,9 @@ def _blocks(result: RunResult) -> Iterator[Block]:
     if result.comparison is not None:
         yield compared(result)
         yield comparison.section(result.comparison, result)
+    elif result.comparisons:
+        yield compared_set(result)
+        yield Section("comparison", "B against A", list(sets.blocks(result)))
     elif several:
         yield _side_by_side(result)
     for number, query in enumerate(result.results, 1):
@@ -130,6 +135,14 @@ def compared(result: RunResult) -> Verdict:
     said = " ".join(f"{one[:1].upper()}{one[1:]}." for one in sentences if one)
     causes = dict.fromkeys(one.cause for one in result.warnings if one.type not in SPARE_THE_TIMES)
     return Verdict("", said, tone, [*early_end(result), *causes])
+
+
+def compared_set(result: RunResult) -> Verdict:
+    """Return the verdict on a set of queries under A and B."""
+    is_same = all(found.answers_agree is not False for found in result.comparisons)
+    causes = dict.fromkeys(one.cause for one in result.warnings if one.type not in SPARE_THE_TIMES)
+    tone = _tone(result.warnings, result) if is_same else Tone.BAD
+    return sets.verdict(result, tone, [*early_end(result), *causes])
 
 
 def _gate_tone(found: ComparisonResult, tone: Tone) -> Tone:

@@ -1,0 +1,123 @@
+"""A set of queries, each compared under A and B."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+
+from tare.protocol.comparison.session_gate import ARMS
+from tare.report.gate_conditions import violated
+from tare.report.kit.blocks import Block, Cell, Column, Facts, Item, Items, Kind, Row, Table, Tone, Verdict
+from tare.report.kit.figure import Figure
+from tare.report.result import ComparisonResult, RunResult
+from tare.report.safe import middle_cut
+from tare.report.time import comparison
+from tare.report.words import NOTHING, joined
+
+_NAMED = 3  # queries that the first sentence names
+_MOST_NAME = 40  # columns of a name
+
+
+def verdict(result: RunResult, tone: Tone, besides: Sequence[str]) -> Verdict:
+    """Return how many queries of a set differ, and those that differ most."""
+    found = result.comparisons
+    flagged = sorted(filter(is_flagged, found), key=lambda one: -_distance(one))
+    gates = [one.gate for one in found if one.gate is not None]
+    undecided = sum(gate.verdict == "undecided" for gate in gates)
+    if flagged:
+        named = joined([f"{_short(one)} ({_brief(one)})" for one in flagged[:_NAMED]])
+        more = f" and {len(flagged) - _NAMED} more" if len(flagged) > _NAMED else ""
+        text = f"{len(flagged)} of {len(found)} queries {_what(flagged, is_gate=bool(gates))}: {named}{more}"
+    elif undecided:
+        text = f"{undecided} of {len(found)} queries undecided, none slower by more than the margin"
+    else:
+        text = "no query is slower by more than the margin" if gates else "no query differs between A and B"
+    if flagged and gates:
+        tone = Tone.BAD
+    elif undecided and tone is Tone.GOOD:
+        tone = Tone.CAUTION
+    return Verdict("", f"{text[:1].upper()}{text[1:]}.", tone, list(besides))
+
+
+def _what(flagged: Sequence[ComparisonResult], *, is_gate: bool) -> str:
+    if any(map(violated, flagged)):
+        return "fail the gate" if len(flagged) > 1 else "fails the gate"
+    be = "is" if len(flagged) == 1 else "are"
+    return f"{be} slower on B by more than the margin" if is_gate else f"{be} different between A and B"
+
+
+def blocks(result: RunResult) -> Iterator[Block]:
+    """Yield a line for each query of a set, and how the verdicts are drawn."""
+    found = result.comparisons
+    label = comparison.LABELS[found[0].primary]
+    is_gate = any(one.gate is not None for one in found)
+    yield Facts("", list(comparison.arm_facts(result.arms)))
+    yield Table(
+        f"B over A in {label}, with "
+        + ("intervals that hold for all queries and looks together" if is_gate else "95% intervals"),
+        [
+            Column("query", Kind.NAME),
+            Column("A"),
+            Column("B"),
+            Column("B over A"),
+            Column("verdict", Kind.NAME) if is_gate else Column("p, Holm"),
+            Column("plan", Kind.NAME),
+        ],
+        [_row(one, result) for one in found],
+    )
+    yield Items(list(_notes(result, is_gate=is_gate)))
+
+
+def _notes(result: RunResult, *, is_gate: bool) -> Iterator[Item]:
+    if not is_gate:
+        yield Item(
+            "a query differs if its 99% interval leaves out 1 and its p, corrected by Holm's procedure over all "
+            "queries, is below 0.05",
+            "*",
+            Tone.QUIET,
+        )
+    missing = len(result.results) // (ARMS if is_gate else 2) - len(result.comparisons)
+    if missing:
+        noun = "query" if missing == 1 else "queries"
+        yield Item(f"{missing} {noun} could not be compared", "✗", Tone.BAD)
+
+
+def is_flagged(one: ComparisonResult) -> bool:
+    """Whether the two sides differ, or the gate fails."""
+    if one.gate is None:
+        return one.verdict == "different"
+    return one.gate.verdict == "slower" or bool(violated(one))
+
+
+def _short(one: ComparisonResult) -> str:
+    return middle_cut(one.a.removesuffix(" [A]"), _MOST_NAME)
+
+
+def _brief(one: ComparisonResult) -> str:
+    cell = comparison.change(ratio) if (ratio := comparison.ratio_of(one)) else Cell(NOTHING)
+    return f"{cell.value} {cell.interval}".strip()
+
+
+def _row(one: ComparisonResult, result: RunResult) -> Row:
+    chosen = one.measures[one.primary]
+    plans = [query.plan.fingerprint for query in result.sides(one)]
+    tone = Tone.STRONG if is_flagged(one) else Tone.PLAIN
+    last: Cell | str = NOTHING
+    if one.gate is not None:
+        broken = ", ".join(f"{condition.condition} changed" for condition in violated(one))
+        last = Cell(f"{one.gate.verdict}; {broken}" if broken else one.gate.verdict, tone=tone)
+    elif one.p_holm is not None:
+        last = Cell(comparison.p_value(one.p_holm), note="*" if is_flagged(one) else "")
+    ratio = comparison.ratio_of(one)
+    return [
+        Cell(_short(one), tone=tone),
+        *(Figure(median, unit=chosen.unit).cell() for median in chosen.medians),
+        comparison.change(ratio) if ratio else NOTHING,
+        last,
+        "" if plans[0] == plans[1] or None in plans else "changed",
+    ]
+
+
+def _distance(one: ComparisonResult) -> float:
+    ratio = comparison.ratio_of(one)
+    return abs(math.log(ratio.estimate)) if ratio is not None else 0.0
