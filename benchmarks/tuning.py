@@ -4,8 +4,8 @@ Each trial compares values of one setting under TPC-C at a fixed rate: blocks th
 twice. Settings that need a restart run on clones of the server, each with a fresh copy of the data. The paper gives
 ratios of the original over the modified server; here they are the modified over the original, below 1 is better.
 
-    python -m benchmarks.tuning --page docs/tuning.md      writes the tables into the page
-    python -m benchmarks.tuning --only flush               trials whose name has this word
+    python -m benchmarks.tuning --page FILE     writes the tables into a page, between its marks
+    python -m benchmarks.tuning --only flush    trials whose name has this word
 """
 
 from __future__ import annotations
