@@ -26,6 +26,7 @@ BROKEN = (
 COMMANDS = (
     ("time", "SELECT 1", "--db"),
     ("compare", "SELECT 1", "SELECT 2", "--db"),
+    ("compare", "SELECT 1", "--b-db", "sqlite:///:memory:", "--a-db"),
     ("bench", "oltp", "run", "tatp", "--db"),
     ("bench", "oltp", "check", "tatp", "--db"),
     ("bench", "wisconsin", "--db"),
