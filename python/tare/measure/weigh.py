@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 import random
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -41,6 +42,9 @@ MAX_TIMEOUTS = 3
 """Time-outs in a row after which a query's remaining QEs are not tried."""
 
 MAX_WARMUP = 10
+
+RENEWED_WARMUP_S = 0.5
+"""Longest warm-up of a query in a later session, unless one QE takes longer: the server's caches are warm by then."""
 
 MAX_SEARCHES = 3
 """Untimed executions that look for the files of a query, where some opens were by processes gone too soon."""
@@ -241,17 +245,19 @@ class Weigher:
             with suppress(ConnectionFailed, ServerLost):  # the first QE finds it lost, and tries again
                 self._arms[place].rig.reconnect()
         for query in order:
-            self._warm_up(query)
+            self._warm_up(query, RENEWED_WARMUP_S)
 
-    def _warm_up(self, query: int) -> None:
+    def _warm_up(self, query: int, most_s: float = math.inf) -> None:
         asked = self._conditions
         done: list[QE] = []
+        begin = time.monotonic()
         limit = asked.warmup if asked.warmup is not None else most_warmup(asked.cache)
         while len(done) < limit:
             self._observer.phase(self._queries[query], "warm-up")
             qe = self._one(query, warmup=True)
             done.append(qe)
-            if qe.outcome is not Outcome.OK or (asked.warmup is None and self._steady(done)):
+            is_enough = self._steady(done) or time.monotonic() - begin > most_s
+            if qe.outcome is not Outcome.OK or (asked.warmup is None and is_enough):
                 break
 
     def _find_files(self, query: int) -> QueryFiles:
