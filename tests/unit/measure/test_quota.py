@@ -75,7 +75,7 @@ def narrow() -> Iterator[Path]:
 
 
 def test_a_backend_with_a_tenth_of_a_cpu_waits_for_its_quota(narrow: Path, postgresql_url: str) -> None:
-    query = Query("q", "SELECT sum(length(md5(repeat(txt, 100)))) FROM numbers")
+    query = Query("q", "SELECT sum(length(md5(repeat(txt, 300)))) FROM numbers")
     with Rig(lambda: find(postgresql_url).connect(postgresql_url)) as rig:
         (narrow / "cgroup.procs").write_text(str(rig.leader.pid))
         qe = time_single_qe(
