@@ -44,7 +44,7 @@ class WarmUp:
 
 @lru_cache(maxsize=1024)
 def _quantile(freedom: int, tests: int) -> float:
-    from scipy.special import stdtrit  # slow to load, and `steady` needs none of it
+    from scipy.special import stdtrit  # slow to load, and few runs come to this
 
     return float(stdtrit(freedom, 1 - ALPHA / (2 * tests)))
 
@@ -60,8 +60,10 @@ def detect(samples: Sequence[float]) -> WarmUp:
         first, rest = samples[:lead], samples[lead:]
         mean, spread = statistics.fmean(rest), statistics.stdev(rest)
         gap = statistics.fmean(first) - mean
+        if abs(gap) <= SMALLEST_SHIFT * abs(mean) or not _apart(first, rest, gap):
+            continue
         bound = _quantile(len(rest) - 1, longest) * spread * math.sqrt(1 / lead + 1 / len(rest))
-        if abs(gap) > max(bound, SMALLEST_SHIFT * abs(mean)) and _apart(first, rest, gap):
+        if abs(gap) > bound:
             explained = gap**2 * lead * (n - lead) / n
             found.append((explained, lead, gap / abs(mean) if mean else math.copysign(math.inf, gap)))
     if not found:
