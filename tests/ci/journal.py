@@ -1,4 +1,4 @@
-"""Journal of a test run, a JSON line for each part of a test: outcome, time, error, pressure. A pytest plugin.
+"""Journal of a test run, a JSON line for each part of a test: outcome, time, CPU, error, pressure. A pytest plugin.
 
 The lines go to the file that `TARE_TEST_JOURNAL` names; without it nothing is written.
 """
@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import resource
 import subprocess
 from collections.abc import Generator, Mapping
 from dataclasses import asdict
@@ -27,6 +28,7 @@ _DEFECT = re.compile(
 """Traces of a fault of Tare in the output that a test quotes: never noise."""
 
 _BEGAN = pytest.StashKey[Reading]()
+_CPU_BEGAN = pytest.StashKey[float]()
 
 
 def pytest_runtest_logstart(nodeid: str) -> None:
@@ -36,6 +38,7 @@ def pytest_runtest_logstart(nodeid: str) -> None:
 @pytest.hookimpl(wrapper=True, tryfirst=True)
 def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object]:
     item.stash[_BEGAN] = Reading.now()
+    item.stash[_CPU_BEGAN] = _cpu_s()
     return (yield)
 
 
@@ -50,11 +53,20 @@ def pytest_runtest_makereport(
         "loss": item.get_closest_marker("loss") is not None,
         "clock": item.get_closest_marker("clock") is not None,
     }
+    if report.when == "call":
+        facts["cpu_s"] = round(_cpu_s() - item.stash[_CPU_BEGAN], 2)
     if report.failed:
         facts |= asdict(Reading.now().pressure_since(item.stash[_BEGAN]))
         facts["noise"] = call.excinfo is not None and may_be_noise(call.excinfo.value, report.longreprtext)
     report.facts = facts  # type: ignore[attr-defined]
     return report
+
+
+def _cpu_s() -> float:
+    """CPU time of this process and of the programs that it ran to their end. Servers outlive the program that starts
+    them, and are not in it."""
+    used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+    return sum(one.ru_utime + one.ru_stime for one in used)
 
 
 def pytest_runtest_logreport(report: pytest.TestReport) -> None:
