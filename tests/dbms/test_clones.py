@@ -95,7 +95,7 @@ while True:
 """
 
 
-@pytest.mark.parametrize("after_s", [0.02, 0.2, 0.5, 1.0, 2.0])
+@pytest.mark.parametrize("after_s", [0.02, 0.5, 1.5])
 def test_after_kill_9_the_server_runs_and_no_clone_is_left(server: RunningServer, after_s: float) -> None:
     directory = server.record.directory
     with subprocess.Popen(
