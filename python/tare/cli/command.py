@@ -18,10 +18,9 @@ _HINTS = {
     (
         "compare",
         "--db",
-    ): "both queries run on the server of one --db; to compare two servers, weigh the query on each "
-    "with `tare time --json FILE`, then: tare compare OLD.json NEW.json"
+    ): "both queries run on the server of one --db; to compare two servers, give --a-db and --b-db"
 }
-"""What to do instead, where that is more than leaving one out."""
+"""Next step where it is more than leaving one out."""
 
 
 class _Guarded:
