@@ -1,4 +1,4 @@
-"""What a group of entry points offers: what is built in, and over it what other packages bring."""
+"""Objects of a group of entry points: those built in, and over them those of other packages."""
 
 from __future__ import annotations
 

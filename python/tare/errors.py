@@ -222,4 +222,4 @@ class DatabaseInUse(UsageError):
 
 
 class NotEnoughDisk(UsageError):
-    """What was asked for does not fit on the disk that it would go to."""
+    """The requested data do not fit on the disk."""

@@ -34,7 +34,7 @@ def as_text(word: str) -> str:
 
 
 def shown(word: str) -> str:
-    """As `as_text`, with a mark for each byte that is not UTF-8."""
+    """Return text like `as_text`, with a mark for each byte that is not UTF-8."""
     try:
         return os.fsencode(word).decode("utf-8", "replace")
     except UnicodeEncodeError:  # text that this locale cannot have had on a command line
@@ -57,6 +57,6 @@ def _spelled(error: UnicodeError) -> tuple[str, int]:
 
 
 def _escaped(char: str) -> str:
-    """As JSON has it: in UTF-16."""
+    """Return the escape of JSON, which is in UTF-16."""
     units = char.encode("utf-16-be", "surrogatepass").hex()
     return "".join(f"\\u{units[at : at + 4]}" for at in range(0, len(units), 4))

@@ -24,7 +24,7 @@ class Level(StrEnum):
     SERIALIZABLE = "serializable"
 
 
-Named = Annotated[str, typer.Argument(metavar="WORKLOAD", help="As `tare bench oltp list` names it.")]
+Named = Annotated[str, typer.Argument(metavar="WORKLOAD", help="Workload by its name in `tare bench oltp list`.")]
 Db = Annotated[
     str,
     typer.Option(
@@ -56,9 +56,9 @@ def load(
     db: Db,
     scale: Scale = 1.0,
     seed: Annotated[
-        int, typer.Option(min=0, max=2**63 - 1, metavar="N", help="Of the data: the same, every row again.")
+        int, typer.Option(min=0, max=2**63 - 1, metavar="N", help="Seed of the data: the same seed gives the same rows.")
     ] = 1,
-    connections: Annotated[int, typer.Option(min=1, max=256, help="That load at the same time.")] = 4,
+    connections: Annotated[int, typer.Option(min=1, max=256, help="Number of connections that load at the same time.")] = 4,
     replace: Annotated[
         bool, typer.Option("--replace", help="Drop tables of the workload's names that are there already.")
     ] = False,
@@ -108,7 +108,7 @@ def run(
         int, typer.Option(min=1, max=10_000, help="Each with a thread of the driver.")
     ] = 16,
     duration: Annotated[
-        str, typer.Option(metavar="DURATION", help="Of the measured part: 60s, 2m, 500ms.")
+        str, typer.Option(metavar="DURATION", help="Length of the measured part: 60s, 2m, 500ms.")
     ] = "60s",
     warmup: Annotated[
         str,
@@ -135,14 +135,14 @@ def run(
     ] = Level.READ_COMMITTED,
     tries: Annotated[
         int,
-        typer.Option(min=1, max=1000, help="Of one transaction in all, after deadlocks and the like."),
+        typer.Option(min=1, max=1000, help="Tries of a transaction in all, after deadlocks and the like."),
     ] = 3,
     think: Annotated[
         float,
         typer.Option(min=0, max=1000, help="Closed loop: the workload's keying and think times, times this."),
     ] = 0.0,
     norm: Annotated[
-        float, typer.Option(min=1, max=64, metavar="P", help="Of the L_p norm of response times.")
+        float, typer.Option(min=1, max=64, metavar="P", help="Exponent p of the L_p norm of response times.")
     ] = 2.0,
     option: Setting = None,
     fixed_lines: FixedLines = None,
@@ -165,7 +165,7 @@ def run(
             min=0,
             max=2**63 - 1,
             metavar="N",
-            help="Of types, parameters and arrivals. Default: a new one each time, which the result names; a run "
+            help="Seed of types, parameters and arrivals. Default: a new one each time, which the result names; a run "
             "with a seed that its data have seen repeats what was done to them.",
         ),
     ] = None,

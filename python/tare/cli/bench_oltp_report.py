@@ -146,7 +146,7 @@ def _print_runs(found: list[Listed]) -> None:
 
 
 def _rate(of: Listed) -> str:
-    """That was sustained, and the one that was due where they differ by more than 1%."""
+    """Return the rate that was sustained, and the one that was due where they differ by more than 1%."""
     from tare.report.oltp import words
 
     due = of.intended_rate

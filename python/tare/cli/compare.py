@@ -83,8 +83,8 @@ def compare(
         str | None,
         typer.Option(
             metavar="NAME",
-            help="What the verdict is about: wall_ms, cpu_ms (the leader's), resources.cpu_ms (all processes') or "
-            "instructions. Default: resources.cpu_ms when warm, wall_ms otherwise.",
+            help="Measure that the verdict is about: wall_ms, cpu_ms (the leader's), resources.cpu_ms (all processes') "
+            "or instructions. Default: resources.cpu_ms when warm, wall_ms otherwise.",
         ),
     ] = None,
     seed: Annotated[int, typer.Option(metavar="N", help="Seed of the order of runs.")] = 0,

@@ -14,7 +14,7 @@ Dir = Annotated[
     typer.Option(
         "--dir",
         metavar="DIR",
-        help="Where DBMSs that Tare starts keep their data; by default beside the lab. They stay for `resume`.",
+        help="Directory for data of DBMSes that Tare starts; by default next to the lab. They stay for `resume`.",
     ),
 ]
 Events = Annotated[

@@ -1,4 +1,4 @@
-"""What `run` and `resume` share: the lab, the machine's settings, the runs in turn, and how they ended."""
+"""The part that `run` and `resume` share: the lab, the machine's settings, the runs in turn, and how they ended."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ from tare.protocol.warmup import steady
 
 @dataclass(frozen=True)
 class Session:
-    """One call of `run` or `resume`, as it was asked for."""
+    """Request of a call of `run` or `resume`."""
 
     lab: str
     dir: Path | None

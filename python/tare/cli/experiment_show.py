@@ -1,4 +1,4 @@
-"""What `tare experiment` shows: a bar and events while a run is made, and how runs stand."""
+"""Output of `tare experiment`: a bar and events while a run is made, and how runs stand."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ class Bar:
 
 
 class Events:
-    """One JSON object a line, each after what it tells of is durable."""
+    """Prints a JSON object a line, each after the event that it reports is durable."""
 
     def __init__(self, run_id: int, out: TextIO) -> None:
         self._run_id = run_id

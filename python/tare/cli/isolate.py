@@ -39,7 +39,7 @@ def isolate(
         typer.Option(help="How many CPUs to reserve (1): those that take the fewest device interrupts."),
     ] = None,
     cpu: Annotated[
-        str | None, typer.Option(metavar="LIST", help="Which CPUs to reserve instead, such as 2,4-5.")
+        str | None, typer.Option(metavar="LIST", help="CPUs to reserve instead, such as 2,4-5.")
     ] = None,
     with_pid: Annotated[
         list[int] | None,

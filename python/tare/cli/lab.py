@@ -86,7 +86,7 @@ def export(
 
 @app.command("import")
 def import_(
-    folder: Annotated[Path, typer.Argument(metavar="DIR", help="What `tare lab export` wrote.")],
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="Folder that `tare lab export` wrote.")],
     lab: options.Lab = "lab.db",
     as_json: options.AsJson = False,
 ) -> None:

@@ -1,4 +1,4 @@
-"""What a command does while it works: drawn on a terminal, a line now and then elsewhere. Always on standard error."""
+"""Progress of a command: drawn on a terminal, a line now and then elsewhere. Always on standard error."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Drawn(ABC, Generic[Event]):
 
     @abstractmethod
     def picture(self) -> Group:
-        """Of all that was learnt."""
+        """Return the picture of all that was learnt."""
 
 
 class Lines(Generic[Event]):

@@ -1,4 +1,4 @@
-"""What every command of `tare bench oltp` is told alike."""
+"""Options that all commands of `tare bench oltp` share."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tare.workload.oltp.workloads import known
 
 @dataclass(frozen=True)
 class Call:
-    """One command as it was given. Raises UsageError for a workload that nobody knows."""
+    """Request of a command. Raises UsageError for a workload that nobody knows."""
 
     workload: str
     db: str

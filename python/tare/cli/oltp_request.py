@@ -1,4 +1,4 @@
-"""What was asked of `tare bench oltp` in words, as the driver takes it."""
+"""Requests of `tare bench oltp`: from words to values of the driver."""
 
 from __future__ import annotations
 
@@ -61,8 +61,10 @@ def schedule(rate: str | None, arrivals: str | None, lasts: str) -> tuple[Arriva
 
 
 def seed(given: int | None) -> int:
-    """Of a run. A new one unless it is given, since a run that repeats another's transactions on the same data is no
-    independent repetition: its seats are taken, its keys inserted."""
+    """Return the seed of a run: a new one unless it is given.
+
+    A run that repeats another's transactions on the same data is no independent repetition: its seats are taken, its
+    keys inserted."""
     return secrets.randbelow(2**31) if given is None else given
 
 

@@ -18,7 +18,7 @@ def url(value: str | None) -> str | None:
 
 
 def urls(values: list[str] | None) -> list[str] | None:
-    """As `url`, for an option that may be repeated."""
+    """Return databases' URLs, like `url`, for an option that may be repeated."""
     return None if values is None else [url(value) or "" for value in values]
 
 
@@ -60,7 +60,7 @@ Warmup = Annotated[
 ]
 Cache = Annotated[
     CacheState,
-    typer.Option(help="What is emptied before each run; proved from what is resident, then reported."),
+    typer.Option(help="Caches to empty before each run; what is still resident is read and reported."),
 ]
 Cold = Annotated[bool, typer.Option("--cold", help="Short for --cache cold.")]
 ExecutionOnly = Annotated[

@@ -1,4 +1,4 @@
-"""Where a result goes: the terminal, files, and the exit code."""
+"""Delivery of a result: the terminal, files, and the exit code."""
 
 from __future__ import annotations
 

@@ -11,7 +11,7 @@ from tare.cli import options, profile_show
 from tare.cli.command import Commands
 
 app = Commands(
-    help="Which functions make transactions unpredictable: the variance of their durations, taken apart over the "
+    help="Find the functions that make transactions unpredictable: the variance of their durations is split over the "
     "call tree of an unmodified server.",
     no_args_is_help=True,
 )
@@ -28,7 +28,7 @@ Txn = Annotated[
     typer.Option(
         "--txn",
         metavar="PRESET|function:NAME|usdt:PROVIDER:BEGIN,END|annotation",
-        help="What a transaction is. commit: from the first command to the commit; statement: one of them. "
+        help="Transaction to profile. commit: from the first command to the commit; statement: one of them. "
         "Default: commit for servers, statement for engines in a process.",
     ),
 ]
@@ -51,7 +51,7 @@ Duration = Annotated[
     str,
     typer.Option(
         metavar="DURATION",
-        help="Of all rounds, counting and analysis included: 60s, 2m. From the first "
+        help="Length of all rounds, counting and analysis included: 60s, 2m. From the first "
         "transaction on; looking at the server before and after, and the report, take some 10 s more.",
     ),
 ]
@@ -76,7 +76,7 @@ Functions = Annotated[
 ]
 Top = Annotated[int, typer.Option(min=1, max=1000, help="How many factors to print.")]
 Name = Annotated[
-    str | None, typer.Option(metavar="NAME", help="Of the run. Default: the DBMS, date and time.")
+    str | None, typer.Option(metavar="NAME", help="Name of the run. Default: the DBMS, date and time.")
 ]
 Out = Annotated[
     str,
@@ -91,7 +91,7 @@ ServerTime = Annotated[
         help="Look for what the server itself varies by: time waiting for the client between statements is taken out.",
     ),
 ]
-Seed = Annotated[int, typer.Option(min=0, max=2**63 - 1, metavar="N", help="Of the windows' order.")]
+Seed = Annotated[int, typer.Option(min=0, max=2**63 - 1, metavar="N", help="Seed of the windows' order.")]
 
 
 @app.command()

@@ -57,7 +57,7 @@ def built(
 def compared(
     before: Run, after: Run, *, server_time: bool | None = None, title: str | None = None
 ) -> Comparison:
-    """Of the last rounds; `server_time`: None: where both were made so.
+    """Compare the last rounds. `server_time`: None: where both were made so.
 
     Raises TooFewTransactions, NoSuchProfile, ProfileDamaged."""
     if server_time is None:

@@ -28,7 +28,7 @@ Out = Annotated[
     ),
 ]
 Round = Annotated[
-    int | None, typer.Option("--round", min=1, metavar="N", help="Of this round. Default: the last.")
+    int | None, typer.Option("--round", min=1, metavar="N", help="Round to show. Default: the last.")
 ]
 Type = Annotated[
     str | None,
@@ -51,7 +51,7 @@ def show(
         bool, typer.Option("--flame", help="The tree as an icicle, as wide as the variance.")
     ] = False,
     tail: Annotated[
-        bool, typer.Option("--tail", help="What is different above the 99th percentile.")
+        bool, typer.Option("--tail", help="Show the differences above the 99th percentile.")
     ] = False,
     types: Annotated[bool, typer.Option("--types", help="The types of transactions.")] = False,
     round_: Round = None,
@@ -154,7 +154,7 @@ def export(
     ] = None,
     folded_negative: Annotated[
         str | None,
-        typer.Option(metavar="FILE|-", help="Those whose share is negative: they even out what others vary."),
+        typer.Option(metavar="FILE|-", help="Write the stacks whose share is negative: they even out what others vary."),
     ] = None,
     slowest: Annotated[int, typer.Option(min=0, help="Transactions in the trace: the slowest.")] = 10,
     median: Annotated[int, typer.Option(min=0, help="And so many that took as long as the median.")] = 3,

@@ -8,7 +8,7 @@ from tare.lab.progress import RunFacts
 
 
 def run_json(run: RunFacts, **stands: str | None) -> dict[str, Any]:
-    """Which run it is, how it `stands` (its state, and what there is to say of it), and when it was made."""
+    """Return the run's names, how it `stands` (its state, and remarks on it), and when it was made."""
     return {
         "run": run.id,
         "uuid": run.uuid,

@@ -32,9 +32,9 @@ class Kind(StrEnum):
 
 @app.command()
 def start(
-    kind: Annotated[Kind, typer.Argument(help="Which DBMS.")],
+    kind: Annotated[Kind, typer.Argument(help="DBMS to start.")],
     dir_: Annotated[
-        Path | None, typer.Option("--dir", help="Where its data go; by default a new temporary directory.")
+        Path | None, typer.Option("--dir", help="Directory of its data; by default a new temporary one.")
     ] = None,
     port: Annotated[
         int | None, typer.Option(min=1, max=65535, help="Listen on 127.0.0.1 too; by default a socket only.")

@@ -1,4 +1,4 @@
-"""One run from request to result: set up, weigh, sum up, write. Shared by `time` and `compare`."""
+"""A run from request to result: set up, weigh, sum up, write. Shared by `time` and `compare`."""
 
 from __future__ import annotations
 

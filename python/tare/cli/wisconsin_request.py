@@ -1,4 +1,4 @@
-"""What was asked of `tare bench wisconsin`, as the specifications that the executor runs."""
+"""Requests of `tare bench wisconsin`, as the specifications that the executor runs."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ STARTED = ("postgresql", "mariadb", *EMBEDDED)
 
 @dataclass(frozen=True)
 class Request:
-    """As it was given on the command line."""
+    """Request from the command line."""
 
     databases: Sequence[str]  # URLs, or names of STARTED
     generations: Sequence[Generation] | None  # None: those that have what is asked for
@@ -36,7 +36,7 @@ class Request:
     timeout_s: float | None
 
     def specifications(self) -> list[tuple[Specification, str]]:
-        """One for each generation, with its TOML. Raises UsageError."""
+        """Return a specification for each generation, with its TOML. Raises UsageError."""
         asked = self.generations or [one for one in Generation if self._is_of(one)] or list(Generation)
         return [self._specification(generation) for generation in dict.fromkeys(asked)]
 

@@ -1,4 +1,4 @@
-"""What an adapter owes: the one interface that `measure` knows a DBMS by."""
+"""Interface of an adapter: all that `measure` knows of a DBMS."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:  # adapters, and the engines' host process, run without the ex
 
 
 class Role(StrEnum):
-    """What a process is to one QE (TTPv2 §7.1)."""
+    """Role of a process in a QE (TTPv2 §7.1)."""
 
     QUERY = "query"  # runs the query
     UTILITY = "utility"  # any other process of the DBMS
@@ -54,7 +54,7 @@ class Leader:
 
 @dataclass(frozen=True, slots=True)
 class PlanNode:
-    """One operator. `detail` holds what names the plan: relations, indexes, join
+    """An operator. `detail` holds what names the plan: relations, indexes, join
     kinds, keys. Costs, row estimates and literals are not in it."""
 
     operator: str
@@ -161,10 +161,10 @@ class Prepared(ABC):
 
 
 class Session(ABC):
-    """One connection, held for all the QEs of a Q@C."""
+    """A connection, held for all the QEs of a Q@C."""
 
     patience: Patience | None = None
-    """Of statements that no clock times; None where they need none."""
+    """Limit and reports of statements that no clock times; None where they need none."""
 
     always_warm: str = ""
     """Reason for which no cache of this database can be emptied; empty where it can."""
@@ -229,7 +229,7 @@ class Session(ABC):
         )
 
     def door(self) -> str:
-        """What `load` goes through, for a reader; where the fastest way is shut, also why."""
+        """Return the way that `load` takes, in words; where the fastest way is closed, also why."""
         return "none"
 
     @property

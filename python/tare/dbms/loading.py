@@ -1,4 +1,4 @@
-"""What all adapters' `load` share: how a refused file is told of, and its rows where no DBMS reads them itself."""
+"""The part that all adapters' `load` share: the report on a refused file, and rows where no DBMS reads them itself."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def loading(table: str, file: Path) -> Iterator[None]:
 
 
 def csv_rows(file: Path, columns: int) -> Generator[Sequence[str | None]]:
-    """As `Session.load` reads them; to be closed, since whoever writes into a pipe waits for that.
+    """Yield rows as `Session.load` reads them. Close it, since whoever writes into a pipe waits for that.
 
     Raises StatementFailed with the number of the line, OSError."""
     csv.field_size_limit(sys.maxsize)

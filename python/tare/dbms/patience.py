@@ -16,7 +16,7 @@ LOOK_S = 2.0  # from one look to the next
 
 @dataclass(frozen=True, slots=True)
 class Wait:
-    """What a session waits for, in words, and what ends it."""
+    """Cause for which a session waits, in words, and what ends it."""
 
     what: str
     next_step: str

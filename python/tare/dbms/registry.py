@@ -1,4 +1,4 @@
-"""Which adapter answers to a URL's scheme: entry points of `tare.dbms` over the four built in."""
+"""Adapters by a URL's scheme: entry points of `tare.dbms` over the four built in."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What can be said of SQL text without parsing it: its first word, and its shape without literals."""
+"""Properties of SQL text that need no parsing: its first word, and its shape without literals."""
 
 from __future__ import annotations
 

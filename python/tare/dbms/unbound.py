@@ -1,4 +1,4 @@
-"""What a refused statement holds that a client would have replaced: parameters, and commands of client programs.
+"""Parts of a refused statement that a client would have replaced: parameters, and commands of client programs.
 
 Looked for only after the DBMS has refused the statement, and by tokens: a question mark in a constant, a cast
 (`a::int`), a slice (`a[1:2]`) or an operator of JSON is none.
@@ -41,7 +41,7 @@ class Unbound:
     is_command: bool  # of a client program; else a parameter
 
     def explanation(self, refusal: str) -> tuple[str, str]:
-        """What happened, with what the DBMS reported, and the next step."""
+        """Return what happened, with the report of the DBMS, and the next step."""
         if self.is_command:
             return (
                 f"{self.written} in line {self.line} is a command of a client program, not SQL ({refusal})",

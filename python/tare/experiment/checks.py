@@ -1,4 +1,4 @@
-"""What must hold between the parts of a specification, beyond each part's own type.
+"""Rules between the parts of a specification, beyond each part's own type.
 
 Rules are told the parts that are well-formed, so that one misspelt key hides no other mistake.
 """

@@ -1,4 +1,4 @@
-"""One run at a time on one database of this machine: two would make their tables under each other's QEs."""
+"""Lock for one run at a time on a database of this machine: two would make their tables under each other's QEs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where a run departs from the protocols' set-up (TTPv2 §8.1, step 3): what is really known, no more."""
+"""Deviations of a run from the protocols' set-up (TTPv2 §8.1, step 3): what is really known, no more."""
 
 from __future__ import annotations
 

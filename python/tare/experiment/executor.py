@@ -58,7 +58,7 @@ class Executor:
         self._lab.write(lambda recorder: recorder.heartbeat(run_id))
 
     def _made(self, session: Session, halt: Halt) -> Sequence[str]:
-        """What the run's reader must know of the tables."""
+        """Return facts about the tables for the run's reader."""
         tables = self._work.tables(session, self._told)
         if not self._prepared:
             tables.prepare()

@@ -1,4 +1,4 @@
-"""What pydantic finds wrong with a specification, in the words of whoever wrote it."""
+"""Mistakes that pydantic finds in a specification, in the words of its author."""
 
 from __future__ import annotations
 

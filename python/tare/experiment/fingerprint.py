@@ -1,4 +1,4 @@
-"""What tells two tables apart: an order-sensitive fingerprint that SQL and NumPy compute alike.
+"""Fingerprint of a table, which depends on the order of its rows. SQL and NumPy compute it alike.
 
 For row number r (from 1, in the table's own order) with the columns c1, c2, …
 
@@ -27,7 +27,7 @@ _SHIFT = 2**31
 
 
 def expected(table: TableSpec, cardinality: int) -> str:
-    """Of the first `cardinality` rows, from the generator alone."""
+    """Return the fingerprint of the first `cardinality` rows, from the generator alone."""
     sums = [0, 0]
     for start, columns in chunks(table, cardinality):
         place = np.arange(start + 1, start + len(columns[0]) + 1, dtype=np.uint64)
@@ -68,6 +68,6 @@ def _sum(place: np.ndarray[tuple[int], np.dtype[np.uint64]], columns: Sequence[V
 
 
 def _factors(which: int, columns: int) -> list[int]:
-    """Of the row's place and of each column: below 2^31, so that no product leaves 62 bits."""
+    """Return factors of the row's place and of each column: below 2^31, so that no product leaves 62 bits."""
     drawn = random.Random(f"tare-fingerprint-{which}")
     return [1 + int(drawn.random() * (_P - 2)) for _ in range(columns + 1)]

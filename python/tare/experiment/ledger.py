@@ -77,7 +77,7 @@ class Ledger:
 
 
 def rows(session: Session, sql: str) -> list[tuple[object, ...]]:
-    """One of our own queries, all its rows. Raises StatementFailed."""
+    """Run one of our own queries and return all its rows. Raises StatementFailed."""
     prepared = session.prepare(sql)
     try:
         return [tuple(row) for row in prepared.execute(None).rows()]

@@ -10,7 +10,7 @@ from tare.measure.records import QE
 
 class Observer(Protocol):
     def say(self, what: str) -> None:
-        """What is being done, or waited for."""
+        """Report what is being done, or waited for."""
 
     def recorded(self, walk: QueryWalk, qatc: QatC, number: int | None, qe: QE, qe_id: int) -> None:
         """A QE is durable. `number` is None for a warm-up and for a try that does not count."""

@@ -1,4 +1,4 @@
-"""What is odd about a specification without mistakes: worth a warning, though it can be run."""
+"""Oddities of a specification without mistakes: worth a warning, though it can be run."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ FEWEST_QES = 6  # TTPv2 Step 3(iv); fewer carry no interval of a median
 
 
 def warnings_of(specification: Specification) -> list[Finding]:
-    """Of a specification without mistakes."""
+    """Return the oddities of a specification without mistakes."""
     found = _of_tables(specification) if specification.tables else []
     if specification.qes < FEWEST_QES:
         found.append(

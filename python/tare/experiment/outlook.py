@@ -1,4 +1,4 @@
-"""What an experiment will do, from its specification alone: sizes, counts, upper bounds."""
+"""Outlook on an experiment, from its specification alone: sizes, counts, upper bounds."""
 
 from __future__ import annotations
 

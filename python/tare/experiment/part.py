@@ -1,4 +1,4 @@
-"""What every part of a specification is made of."""
+"""Base of every part of a specification."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where each key and value of a TOML text stands: line and column, from 1.
+"""Places of the keys and values of a TOML text: line and column, from 1.
 
 `tomllib` says what a text holds but not where. This walk assumes that `tomllib` has accepted the
 text, so it only has to find the ends of things, not to judge them.
@@ -28,7 +28,7 @@ class Place:
 
 
 class Places:
-    """Of the keys (or, for an array's elements, the values) of a TOML text."""
+    """Places of the keys (or, for an array's elements, the values) of a TOML text."""
 
     def __init__(self, text: str) -> None:
         self._found = _Walk(text.replace("\r\n", "\n")).found
@@ -40,7 +40,7 @@ class Places:
         return set(self._found)
 
     def of(self, path: Path) -> Place:
-        """Where this stands, or else the nearest thing around it (for what is missing)."""
+        """Return the place of this, or else of the nearest thing around it, for what is missing."""
         while path and path not in self._found:
             path = path[:-1]
         return self._found.get(path, Place(1, 1))

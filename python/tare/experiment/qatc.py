@@ -1,4 +1,4 @@
-"""One Q@C, from its plan to its last QE: in quick order, each durable before the next begins (TTPv2 §3.2.3)."""
+"""A Q@C, from its plan to its last QE: in quick order, each durable before the next begins (TTPv2 §3.2.3)."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ from tare.measure.weigh import MAX_RESTARTS, MAX_TIMEOUTS, most_warmup
 
 @dataclass(frozen=True, slots=True)
 class Terms:
-    """What every Q@C of a run has in common."""
+    """Terms of every Q@C of a run."""
 
     work: Work
     dbms: str
@@ -153,7 +153,7 @@ class QatCs:
 
     # One QE ------------------------------------------------------------------------
     def _weigh(self, walk: QueryWalk, qatc: QatC, number: int | None, turn: int) -> QE:
-        """One QE that ended, durable; tried again where server or statement failed. No number: a warm-up.
+        """Make a QE until one ends, durable; again where server or statement failed. No number: a warm-up.
 
         Raises AnswerChanged and WrongAnswer; StatementFailed if it has never worked, or failed ten times in a row."""
         for failures in itertools.count(1):

@@ -44,7 +44,7 @@ def read_specification(source: Path | str) -> tuple[Specification, str]:
 
 
 def warnings(specification: Specification, text: str) -> list[Placed]:
-    """What is odd, though it can be run."""
+    """Return the oddities of a specification that can be run."""
     return _placed(Places(text), warnings_of(specification))
 
 
@@ -78,7 +78,7 @@ def _parsed(name: str, text: str) -> dict[str, Any]:
 
 
 def _meant(text: str, line: int) -> str:
-    """What a line that is no TOML probably wanted to be."""
+    """Return what a line that is no TOML was probably meant to be."""
     lines = text.splitlines()
     there = lines[line - 1].strip() if line <= len(lines) else ""
     if re.match(r"[\w-]+\s*:", there):

@@ -13,7 +13,7 @@ def specification_of(run: RunFacts) -> Specification:
 
 
 def walks_of(progress: Progress) -> list[QueryWalk]:
-    """What the lab holds, as the executor goes on with it."""
+    """Return the walks in the lab, with which the executor continues."""
     return [
         QueryWalk(
             query.id,

@@ -47,7 +47,7 @@ class RigKeeper:
         self._rig: Rig | None = None
 
     def with_rig(self, act: Callable[[Rig], T]) -> T:
-        """What `act` does with a rig, tried again while the server is away.
+        """Return the result of `act` with a rig, tried again while the server is away.
 
         Raises ServerLost after ten tries, Interrupted, and whatever else `act` raises."""
         return self._patiently(lambda: act(self._opened()))

@@ -1,4 +1,4 @@
-"""Which tables a query names, as DuckDB's parser reads it."""
+"""Tables that a query names, as DuckDB's parser reads it."""
 
 from __future__ import annotations
 

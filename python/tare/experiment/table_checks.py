@@ -1,4 +1,4 @@
-"""What must hold within one table of a specification."""
+"""Rules within a table of a specification."""
 
 from __future__ import annotations
 

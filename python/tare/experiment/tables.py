@@ -29,7 +29,7 @@ _FORMAT = 1  # of how rows become tables: another one makes every table anew
 
 @dataclass(frozen=True, slots=True)
 class Signature:
-    """What a table that was made again must have kept."""
+    """Properties that a table keeps when it is made again."""
 
     cardinality: int
     content: str  # rows and fingerprint
@@ -85,7 +85,7 @@ class Tables:
         return ()
 
     def signature(self) -> dict[str, Signature]:
-        """Of each table that queries see, by name."""
+        """Return the signature of each table that queries see, by name."""
         return dict(self._signatures)
 
     # --------------------------------------------------------------------
@@ -188,7 +188,7 @@ class Tables:
             )
 
     def _digest(self, table: TableSpec) -> str:
-        """Of all that decides on rows and pages; the walk (step, minimum) does not."""
+        """Return the digest of all that decides on rows and pages; the walk (step, minimum) does not."""
         parts = [_FORMAT, self._session.server.version, table.model_dump(exclude={"step", "minimum"})]
         return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
 

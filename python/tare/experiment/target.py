@@ -1,4 +1,4 @@
-"""One DBMS of a specification as its run reaches it: by URL, or started and stopped by Tare itself."""
+"""A DBMS of a specification as its run reaches it: by URL, or started and stopped by Tare itself."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _SUFFIX = {"sqlite": "db", "duckdb": "duckdb"}
 
 
 def home(lab: str) -> Path:
-    """Where the DBMSs of this lab that Tare starts keep their data: beside it, so that they survive for
+    """Return the directory of data of this lab's DBMSes that Tare starts: next to it, so that they survive for
     `resume`; in the current folder for a lab on a server."""
     if lab.startswith("sqlite://"):
         return file_path(lab).absolute().with_suffix(".dbms")
@@ -62,7 +62,7 @@ class Target:
 
     @property
     def url(self) -> str:
-        """Of the DBMS within the block."""
+        """URL of the DBMS within the block."""
         assert self.known_url is not None
         return self.known_url
 

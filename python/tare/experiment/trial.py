@@ -1,4 +1,4 @@
-"""One QE with what stands around it: set up, timed, its answer held against the definition, put back."""
+"""A QE with all that surrounds it: set up, timed, its answer held against the definition, put back."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tare.measure.records import QE, Outcome
 
 
 def conducted(session: Callable[[], Session], trial: Trial, timed: Callable[[str], QE]) -> QE:
-    """What `timed` makes of the statement; `FAILED`, with the reason, if its answer is not as defined.
+    """Return the QE that `timed` makes of the statement; `FAILED`, with the reason, if its answer is not as defined.
 
     `session` is asked for anew after the QE, which may have renewed it. Raises WrongAnswer if the database is
     not as it was, and what the statements of set-up raise."""

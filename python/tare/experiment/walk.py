@@ -17,7 +17,7 @@ Answer = tuple[int | None, str | None]
 
 @dataclass(slots=True)
 class QatC:
-    """One visit of a query's walk: a Q@C, with what is done of it."""
+    """A visit of a query's walk: a Q@C, with its QEs so far."""
 
     id: int
     visit: int
@@ -40,7 +40,7 @@ class QatC:
 
 @dataclass(slots=True)
 class QueryWalk:
-    """One query of a run. `error` says why it is missing on this DBMS."""
+    """A query of a run. `error`: reason for which it is missing on this DBMS."""
 
     id: int
     number: int

@@ -22,7 +22,7 @@ class Event(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Notice:
-    """What is told: once for each silence, and once when it is over."""
+    """Notice: one for each silence, and one when it is over."""
 
     event: Event
     run: int
@@ -41,7 +41,7 @@ class Notice:
 
 @dataclass(slots=True)
 class Watch:
-    """One run under watch. `told` is what was last told of it."""
+    """A run under watch. `told`: the last notice about it."""
 
     run_id: int
     silent_after_s: float
@@ -53,7 +53,7 @@ class Watch:
         return self.state is RunState.DONE
 
     def look(self, run: RunFacts, lab: str) -> Notice | None:
-        """What is new, if it is worth telling."""
+        """Return a notice if there is something new to report."""
         before, self.state = self.state, run.state
         silent_s = seconds_since(run.heartbeat_at) or 0.0
         event = self._event(run, silent_s, was_running=before is RunState.RUNNING)

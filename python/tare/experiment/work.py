@@ -1,4 +1,4 @@
-"""What a run executes: its queries, the tables that they see, and the statement of each QE.
+"""Work of a run: its queries, the tables that they see, and the statement of each QE.
 
 An experiment has tables and queries of its own (`experiment.written`), or a whole workload brings
 them (`tare.workload`). The executor knows them by this alone.
@@ -35,7 +35,7 @@ class Trial:
 
 
 class Tables(Protocol):
-    """Of one run in one DBMS, through a session that may write."""
+    """Tables of a run in a DBMS, through a session that may write."""
 
     def prepare(self) -> None:
         """Makes what is missing, unfinished or different; leaves alone what is there and verified.
@@ -46,7 +46,7 @@ class Tables(Protocol):
         """The tables are as the queries of this halt expect them; nothing is done where they are so already."""
 
     def facts(self) -> Sequence[str]:
-        """What a reader must know of how they were made: recorded with the run."""
+        """Return facts about how they were made, for a reader: recorded with the run."""
 
 
 class Work(ABC):
@@ -84,4 +84,4 @@ class Work(ABC):
 
     @abstractmethod
     def trial(self, query: str, sql: str, dbms: str, cardinality: int, turn: int) -> Trial:
-        """What is executed for the query's QE of this `turn`, from 1; `sql` is the query's in the lab."""
+        """Return the trial for the query's QE of this `turn`, from 1; `sql` is the query's in the lab."""

@@ -1,4 +1,4 @@
-"""Which work a specification asks for."""
+"""Work that a specification requests."""
 
 from __future__ import annotations
 

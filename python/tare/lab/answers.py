@@ -20,12 +20,12 @@ def rows(table: ir.Table) -> list[dict[str, Any]]:
 
 
 def row(table: ir.Table) -> dict[str, Any]:
-    """Of a table that has one."""
+    """Return the row of a table that has one."""
     (found,) = rows(table)
     return found
 
 
 def value(scalar: ir.Scalar) -> Any:
-    """Of an aggregate over a whole table."""
+    """Return the value of an aggregate over a whole table."""
     (found,) = row(scalar.as_table()).values()
     return found

@@ -1,4 +1,4 @@
-"""Which columns of the lab an analysis is given, and their types there, whatever the source calls them.
+"""Columns of the lab that an analysis gets, and their types there, whatever the source calls them.
 
 What only a reader of single QEs asks for stays in the lab: command lines, plans, each CPU by itself, raw
 readings, and the counters that no protocol and no model uses: of bytes (TTPv2 §6.1 tells why it left them out),
@@ -37,7 +37,7 @@ LEFT_OUT: Mapping[str, frozenset[str]] = {
 
 
 def columns(table: str) -> tuple[sa.Column[object], ...]:
-    """Those an analysis is given, in the lab's order."""
+    """Return the columns that an analysis gets, in the lab's order."""
     left_out = LEFT_OUT.get(table, frozenset())
     return tuple(column for column in metadata.tables[table].columns if column.name not in left_out)
 

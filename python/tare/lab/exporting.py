@@ -33,7 +33,7 @@ from tare.lab.schema_oltp import oltp_run
 from tare.lab.store import Lab
 
 _PLACES = ("moment", "second", "number", "name")
-"""Of rows below a transactional run, where they have no key: an export of an import is the same export."""
+"""Order of rows below a transactional run that have no key: an export of an import is the same export."""
 
 _FETCH_ROWS = 8_192
 _GROUP_ROWS = 131_072

@@ -1,4 +1,4 @@
-"""One executor per run: a lock that the kernel or the server frees when its holder dies."""
+"""Lock that admits one executor per run. The kernel or the server frees it when its holder dies."""
 
 from __future__ import annotations
 
@@ -130,7 +130,7 @@ class _ServerHold(Hold):
 
 
 def _key(uuid: str) -> int:
-    """Of a 64-bit lock, positive: two labs in one database never meet."""
+    """Return the key of a 64-bit lock, positive: two labs in one database never meet."""
     return int.from_bytes(hashlib.sha256(f"tare run {uuid}".encode()).digest()[:8]) >> 1
 
 

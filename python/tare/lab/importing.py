@@ -152,7 +152,7 @@ class _Import:
             self._run_of[table.name] = Remap(old, self._export.column(table.name, "run_id"))
 
     def _placed(self, table: Table, batch: pa.RecordBatch) -> tuple[Any, dict[str, Ids]]:
-        """Which rows are taken over (a mask), and the new ids of what they refer to."""
+        """Return a mask of the rows that are imported, and the new ids of the rows that they refer to."""
         mapped = {key: self._above(table, key, numbers(batch, key)) for key in _parents(table)}
         if (above := _SAME_RUN.get(table.name)) is not None:
             run_above = self._run_of[above](numbers(batch, f"{above}_id"))
@@ -184,7 +184,7 @@ class _Import:
 
 
 def _nobodys(row: Mapping[str, Any]) -> dict[str, Any]:
-    """What a run of an experiment is where nobody executes it."""
+    """Return the row of a run that nobody executes."""
     paused = {"state": RunState.PAUSED.value, "said": "it was running when it was exported"}
     return {"executor": None, **(paused if row["state"] == RunState.RUNNING.value else {})}
 

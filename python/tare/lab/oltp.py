@@ -38,7 +38,7 @@ class Listed:
 
 
 def record(lab: Lab, run: OltpRun) -> int:
-    """One transaction; the run's number. Asked again with the same run it finds what it did.
+    """Record a run in one transaction, and return its number. The same run is recorded once.
 
     Raises LabFull, LabLost or another LabError; after a LabLost the run may be in the lab all the same."""
     with lab.writing() as connection:

@@ -114,7 +114,7 @@ def check_rows(run: OltpRun) -> list[Row]:
 
 
 def quantile(row: RowMapping, of: str, share: float) -> int | None:
-    """Of a row of `oltp_type`, or a part of one that has the histogram."""
+    """Return a quantile of a row of `oltp_type`, or of a part of one that has the histogram."""
     buckets = histogram.decode(row[f"{of}_histogram"])
     if not buckets:
         return None

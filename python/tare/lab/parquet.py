@@ -30,10 +30,10 @@ AGAIN = "export the runs again with `tare lab export`, or copy the whole folder 
 TABLES: tuple[str, ...] = (
     "experiment", "dbms", "machine", "run", "query", "qatc", "qe", "process", "cpu", "reading", "audit",
 )  # fmt: skip
-"""Of experiments. A table comes after those it refers to."""
+"""Tables of experiments. A table comes after those it refers to."""
 
 OLTP_TABLES: tuple[str, ...] = (oltp_run.name, *(table.name for table in BELOW))
-"""Of transactional runs: there if the export holds one. They refer to dbms and machine too."""
+"""Tables of transactional runs, there if the export holds one. They refer to dbms and machine, too."""
 
 _SCHEMAS = ("0001", SCHEMA)
 """Whose tables of experiments are the same."""
@@ -90,7 +90,7 @@ class FileFacts:
 
     @classmethod
     def of(cls, file: Path, rows: int) -> FileFacts:
-        """Of a file that has been written. Raises OSError."""
+        """Return the facts of a file that has been written. Raises OSError."""
         with file.open("rb") as stream:
             return cls(rows, file.stat().st_size, sha256(stream))
 
@@ -107,7 +107,7 @@ class Description:
 
     @property
     def tables(self) -> tuple[str, ...]:
-        """That the folder must hold."""
+        """Tables that the folder must hold."""
         return (*TABLES, *(OLTP_TABLES if any(name in self.files for name in OLTP_TABLES) else ()))
 
     def as_text(self) -> str:

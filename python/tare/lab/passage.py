@@ -33,7 +33,7 @@ class Passage:
 
 
 def passages(table: str, *, sqlite: bool, dbmses: Sequence[str], narrow: bool) -> tuple[Passage, ...]:
-    """Of the columns an analysis is given. `dbmses`: whose runs the lab holds."""
+    """Return the passages of the columns that an analysis gets. `dbmses`: DBMSes of the lab's runs."""
     way = _narrow if narrow and table in LARGE else _wide
     return tuple(way(column, sqlite, dbmses) for column in columns(table))
 
@@ -69,7 +69,7 @@ def _by_place(column: sa.Column[Any], words: tuple[str, ...]) -> Passage:
 
 
 def _words(column: sa.Column[Any], dbmses: Sequence[str]) -> tuple[str, ...]:
-    """What the column usually holds, where that is one of few words; the likely ones first."""
+    """Return the few words that the column usually holds, the likely ones first; none where it holds others."""
     place = (column.table.name, column.name)
     if place == ("process", "dbms"):
         return tuple(dict.fromkeys((*dbmses, *SERVERS.values())))

@@ -74,7 +74,9 @@ class Tables:
 def tables_of(
     folder: Path, recording: Path, rules: Mapping[str, Any], assemble: Assemble | None = None
 ) -> Tables:
-    """Of a run's folder. Raises ProfileDamaged where there is no recording, ExportFailed where there is no room."""
+    """Return the tables of a run's folder.
+
+    Raises ProfileDamaged where there is no recording, ExportFailed where there is no room."""
     wanted = _made_from(recording, rules)
     found = _read(folder / FOLDER, wanted)
     if found is None:

@@ -23,7 +23,7 @@ RECORDING = "recording.tare"
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """One profile. Its tables are read when they are asked for."""
+    """A profile. Its tables are read at their first use."""
 
     folder: Path
     about: About
@@ -92,7 +92,7 @@ class Run:
 
 
 def windows_of(windows: Sequence[Window], purpose: str, round_: int | None = None) -> list[Window]:
-    """Of this purpose and round; None: the last round that has any."""
+    """Return the windows of this purpose and round; None: the last round that has any."""
     found = [one for one in windows if one.purpose == purpose]
     wanted = max((one.round for one in found), default=None) if round_ is None else round_
     return [one for one in found if one.round == wanted]
@@ -127,7 +127,7 @@ def create(about: About, parent: Path = PROFILES, *, chosen: bool = False) -> Ru
 
 
 def usual_name(what: str, when: datetime) -> str:
-    """As `postgresql-20261122-101500`."""
+    """Return a name like `postgresql-20261122-101500`."""
     return f"{what or 'profile'}-{when:%Y%m%d-%H%M%S}"
 
 
@@ -157,7 +157,7 @@ def open_run(which: str, parent: Path = PROFILES) -> Run:
 
 
 def names_in(parent: Path = PROFILES) -> list[str]:
-    """Of the folders that hold a profile, whether it can be read or not."""
+    """Return the names of folders that hold a profile, whether it can be read or not."""
     return sorted(one.parent.name for one in parent.glob(f"*/{ABOUT}"))
 
 

@@ -18,7 +18,7 @@ from tare.measure.records import Outcome
 
 @dataclass(frozen=True, slots=True)
 class RunFacts:
-    """One run's row, with the names of what it belongs to."""
+    """Row of a run, with the names of its experiment, DBMS and machine."""
 
     id: int
     uuid: str
@@ -63,7 +63,7 @@ class RunSummary:
 
 @dataclass(frozen=True, slots=True)
 class VisitDone:
-    """One Q@C that the walk has come to."""
+    """A Q@C that the walk has reached."""
 
     qatc_id: int
     visit: int
@@ -95,7 +95,7 @@ class Progress:
 
 
 def progress(lab: Lab, run_id: int) -> Progress:
-    """One state of the run, whoever writes meanwhile. Raises NoSuchRun."""
+    """Return a consistent state of the run, also while it is written. Raises NoSuchRun."""
     with lab.reading() as connection:
         facts = _facts_of(connection, lab, run_id)
         visits = _visits(connection, run_id)

@@ -53,7 +53,7 @@ _EXIT = ("last_of_group", "ended_ns", "exit_code")
 _MACHINE = ("taken_ns", "forks", "context_switches", "running", "blocked")
 
 _MOST_BYTES = 256 << 20
-"""Of one QE's readings, unpacked: a damaged or hostile one may claim any size."""
+"""Largest size of a QE's readings, unpacked: damaged or hostile ones may claim any size."""
 
 
 def encode(raw: RawReadings) -> bytes:

@@ -1,4 +1,4 @@
-"""What an executor leaves in the lab: every call is one transaction, on disk when it returns.
+"""Records of an executor in the lab: every call is one transaction, on disk when it returns.
 
 A call that raised LabLost may have been done all the same, its acknowledgement lost. So every call can be made
 again with the same arguments: it finds what it did, and a QE is never recorded twice.
@@ -130,7 +130,7 @@ class Recorder:
             )
 
     def record(self, qatc_id: int, attempt: int, number: int | None, qe_: QE) -> int:
-        """One QE with all that was read of it; its id. `qe_.index` is its place in the run.
+        """Record a QE with all its readings, and return its id. `qe_.index` is its place in the run.
 
         The number is kept only for a QE that counts: one that ended well or timed out, and is no warm-up."""
         row = rows.qe_row(qe_, number)

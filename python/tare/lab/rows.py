@@ -73,7 +73,7 @@ def qe_row(qe: QE, number: int | None) -> Row:
 
 
 def process_rows(qe: QE, dbms: str) -> list[Row]:
-    """Of the processes that were active, and the query processes whatever they did."""
+    """Return rows of the processes that were active, and of all query processes."""
     return [_process(use, dbms) for use in qe.processes if is_kept(use)]
 
 
@@ -104,7 +104,7 @@ def digest(facts: Mapping[str, Any]) -> str:
 
 
 def clean(text: str | None) -> str | None:
-    """As every engine can store it: PostgreSQL takes no NUL, and no engine half a surrogate pair."""
+    """Return text that every engine can store: PostgreSQL takes no NUL, and no engine half a surrogate pair."""
     if text is None:
         return None
     return text.replace("\0", "\N{REPLACEMENT CHARACTER}").encode("utf-8", "replace").decode()
@@ -144,7 +144,7 @@ def _leader(qe: QE) -> Row:
 
 
 def _queued(elapsed: Elapsed) -> int | None:
-    """As the kernel counts it, with the time in which the quota was used up."""
+    """Return the run-queue wait as the kernel counts it, with the time in which the quota was used up."""
     if elapsed.run_queue_ns is None:
         return None
     return elapsed.run_queue_ns + (elapsed.throttled_ns or 0)

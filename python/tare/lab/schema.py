@@ -224,4 +224,4 @@ audit = Table(
         "switch_ins", "slices",
     ),
 )  # fmt: skip
-"""What a kernel trace says of a QE: ground truth, beside the counters and never in their place."""
+"""Figures of a kernel trace for a QE: ground truth, kept next to the counters and never in their place."""

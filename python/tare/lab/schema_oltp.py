@@ -33,7 +33,7 @@ COUNTS = (
 """workload.oltp.told.Counts."""
 
 DISTRIBUTIONS = ("response", "service", "lag")
-"""Of each type: from the intended start to the end, from the real start to the end, between the two starts."""
+"""Distributions of each type: intended start to end, real start to end, intended to real start."""
 
 QUICK = ("mean", "p50", "p95", "p99", "max")
 
@@ -65,7 +65,7 @@ def _distribution(name: str) -> list[Column[float]]:
 
 
 def _quick(name: str) -> list[Column[float]]:
-    """Of the transactions that ended in the second; NULL: none did."""
+    """Columns about the transactions that ended in the second; NULL: none did."""
     return [Column(f"{name}_{one}", Double if one == "mean" else BigInteger) for one in QUICK]
 
 

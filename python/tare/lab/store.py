@@ -40,14 +40,14 @@ class Lab:
 
     @contextmanager
     def reading(self) -> Iterator[Connection]:
-        """One state of the lab, whatever others write meanwhile. Raises LabError."""
+        """Block that reads one state of the lab, also while others write. Raises LabError."""
         asked: dict[str, Any] = {} if self.is_sqlite else {"isolation_level": "REPEATABLE READ"}
         with self.telling(), self.engine.connect().execution_options(**asked) as connection:
             yield connection
 
     @contextmanager
     def writing(self) -> Iterator[Connection]:
-        """One transaction: on disk when the context is left, or without any trace.
+        """Block of one transaction: on disk when the block ends, or without any trace.
 
         Raises LabError, LabFull or LabLost; after a LabLost the commit may have been done all the same.
         """
@@ -60,7 +60,7 @@ class Lab:
 
     @contextmanager
     def telling(self) -> Iterator[None]:
-        """What the engine raises within becomes a LabError."""
+        """Block in which errors of the engine become LabErrors."""
         with told(self.where, self.path, self._secrets):
             yield
 
@@ -99,7 +99,7 @@ def find_runs(lab: Lab, asked: Sequence[str]) -> list[int]:
 
 
 def fitting(asked: str, known: Sequence[tuple[int, str]]) -> list[int]:
-    """Of ids and uuids, those that a number or the beginning of a uuid names."""
+    """Return the ids that a number, or the beginning of a uuid, names."""
     wanted = asked.strip().lower()
     number = int(wanted) if wanted.isascii() and wanted.isdigit() and len(wanted) < 19 else None
     if number is not None and any(number == one for one, _ in known):
@@ -145,7 +145,7 @@ def _reach(where: str, create: bool) -> Lab:
 
 
 def _refuse_other_files(path: Path, create: bool) -> None:
-    """What SQLite would say of a folder, a pipe or a text file is no help."""
+    """Refuse a folder, a pipe and a text file: SQLite's own message is no help."""
     if not path.exists():
         if not create:
             raise LabError(

@@ -1,4 +1,4 @@
-"""What a lab's engine says when it fails, as one of Tare's errors with the next step.
+"""Errors of a lab's engine, as errors of Tare with the next step.
 
 psycopg is loaded when something has failed, not before: most labs are files, and it takes a tenth of a second.
 """

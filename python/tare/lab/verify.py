@@ -60,7 +60,7 @@ def verify(lab: Lab, runs: Sequence[int], keep: int = 100) -> Verified:
 
 @dataclass(frozen=True, slots=True)
 class _Stored:
-    """One QE's rows."""
+    """Rows of a QE."""
 
     qe: RowMapping
     data: bytes | None
@@ -100,7 +100,7 @@ def _look(one: _Stored, tick_ns: int, done: Verified, keep: int) -> None:
 
 
 def _compared(one: _Stored, tick_ns: int) -> Iterator[tuple[str, object, object]]:
-    """What is compared, its value in the lab, and its value by the readings."""
+    """Yield the name of a value, the value in the lab, and the value by the readings."""
     assert one.data is not None
     try:
         raw = decode(one.data)

@@ -11,7 +11,7 @@ import ibis
 from ibis.backends.duckdb import Backend
 
 MEMORY_LIMIT = "1500MB"
-"""Of DuckDB's own buffers. The process stays under 2 GB with what Python, Arrow and the drivers take."""
+"""Limit of DuckDB's own buffers. The process stays under 2 GB with what Python, Arrow and the drivers take."""
 
 
 def workspace() -> Backend:

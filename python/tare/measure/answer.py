@@ -1,4 +1,4 @@
-"""One answer, as it is compared: a bag of rows, whose order does not count.
+"""An answer as it is compared: a bag of rows, whose order does not count.
 
 Each row is hashed by itself and the hashes are added modulo 2^128, so that order does not count and duplicates do.
 Every value has one text, and numbers that are equal have equal texts, whatever their type. Floating-point values are
@@ -29,7 +29,7 @@ Text = Callable[[float], str]
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What one execution returned, apart from the order of its rows."""
+    """Answer of an execution, apart from the order of its rows."""
 
     rows: int
     hash: str  # of the whole rows, 32 hex digits
@@ -70,7 +70,7 @@ def read_answer(
 
 
 def canonical(value: object) -> str:
-    """One text per value; numbers that are equal have equal texts, whatever their type."""
+    """Return the text of a value; numbers that are equal have equal texts, whatever their type."""
     return _text(value, _at_ten_digits)
 
 

@@ -33,7 +33,7 @@ _DBMS = (Role.QUERY, Role.UTILITY)
 
 @dataclass(frozen=True, slots=True)
 class Audited:
-    """One QE's trace in full. `query` and `dbms`: of the query's processes, and of all of the DBMS."""
+    """Trace of a QE in full. `query` and `dbms`: of the query's processes, and of all of the DBMS."""
 
     audit: Audit
     leader: ThreadParts | None
@@ -75,7 +75,7 @@ class Auditor:
             self._refused = reason(error)[0]
 
     def judge(self, rig: Rig, clock_1: int, clock_2: int, processes: Iterable[ProcessUse]) -> Audit:
-        """What the trace says of the time between the clocks (CLOCK_MONOTONIC, ns)."""
+        """Return the trace's figures for the time between the clocks (CLOCK_MONOTONIC, ns)."""
         recording, self._recording = self._recording, None
         if recording is None:
             refused = Audit(False, f"no trace was taken: {self._refused or 'the QE did not get that far'}")

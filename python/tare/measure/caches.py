@@ -61,7 +61,7 @@ def evict_files(session: Session, state: CacheState, files: QueryFiles | None) -
 
 
 def residence(session: Session, emptied: str | None, files: QueryFiles | None) -> Residence:
-    """What is in memory now. Bytes; None where this user cannot look. `emptied` is the answer of `empty_buffers`."""
+    """Return the pages in memory now, bytes; None where this user cannot look. `emptied`: answer of `empty_buffers`."""
     buffers = session.buffer_residency()
     resident = size = None
     how = "the database's files are not visible to this user"

@@ -38,7 +38,7 @@ Totals = dict[str, int | None]
 
 @dataclass(frozen=True, slots=True)
 class Life:
-    """One process as it was first and last seen; either may be missing."""
+    """A process as it was first and last seen; either may be missing."""
 
     before: Process | None
     after: Process | None
@@ -81,7 +81,7 @@ def lives(before: Iterable[Process], after: Iterable[Process], exits: Iterable[E
 
 
 def use_of(life: Life, role: Role, tick_ns: int = TICK_NS, relation: Relation | None = None) -> ProcessUse:
-    """What the process used between the snapshots. A counter that either end lacks is None.
+    """Return the process's use between the snapshots. A counter that either end lacks is None.
 
     `tick_ns` is the tick of the machine that was read."""
     end: Totals = _totals(life.after) if life.after else _ended_totals(life)

@@ -36,7 +36,7 @@ class LeaderReading:
 
 @dataclass(frozen=True, slots=True)
 class Traced:
-    """What the trace alone can tell of the clocked interval, and what lies after it. ns."""
+    """Figures that only the trace has: of the clocked interval, and of the time after it. ns."""
 
     sleep: int
     steal: int

@@ -85,7 +85,7 @@ class OpenEvents:
 
 
 def _places() -> list[str]:
-    """One mount point of each file system."""
+    """Return a mount point of each file system."""
     places: dict[int, str] = {}
     with open("/proc/self/mounts", encoding="utf-8", errors="surrogateescape") as mounts:  # noqa: PTH123
         for line in mounts:

@@ -37,7 +37,7 @@ _CLIENT_LIBRARY = re.compile(r"/libpq[-.]")
 
 
 class Born(NamedTuple):
-    """One life of a process."""
+    """Life of a process."""
 
     pid: int
     start_ns: int
@@ -52,7 +52,7 @@ class _Members:
 
 
 class Helpers:
-    """What is known of the processes that a session's leader puts to work. It outlives one execution."""
+    """Facts about the processes that a session's leader puts to work. They outlive an execution."""
 
     def __init__(self) -> None:
         self._connections = Connections()
@@ -134,7 +134,7 @@ class Helpers:
         return found
 
     def _spread_doubt(self, others: Mapping[int, Life], found: dict[int, Relation], leader: Leader) -> None:
-        """What serves a process that may be the query's may be it, too: a backend behind a pooler, and its workers."""
+        """Mark processes that serve one that may be the query's: a backend behind a pooler, and its workers."""
         doubtful = {
             life.latest.tgid: life
             for place, life in others.items()

@@ -87,7 +87,7 @@ def _run_sql(run: Callable[[str], None], name: str, text: str) -> None:
 
 
 class SessionState:
-    """What set-up puts into the session, and puts into each further one."""
+    """State that set-up gives to the session, and to each further one."""
 
     def __init__(self, phases: Phases) -> None:
         self._phases = phases

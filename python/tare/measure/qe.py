@@ -1,4 +1,4 @@
-"""One query execution, exactly in the order of TTPv2 §7.1 and Figures 4 and 5.
+"""A query execution, exactly in the order of TTPv2 §7.1 and Figures 4 and 5.
 
 start of the exit records → plan check → caches → per-process snapshot →
 overall snapshot → clock → execute and fetch → clock → overall snapshot →

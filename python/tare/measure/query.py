@@ -11,12 +11,12 @@ from tare.errors import StatementFailed, UsageError
 from tare.measure.source import Source, excerpt, line_and_column, offset_in_template
 
 MOST_VALUES = 10_000
-"""Of one parameter: more is a slip of the pen."""
+"""Largest number of values of a parameter: more is a mistake."""
 
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """One statement to weigh; `parameters` are what filled its {placeholders}."""
+    """A statement to weigh; `parameters` filled its {placeholders}."""
 
     name: str
     sql: str
@@ -25,7 +25,7 @@ class Query:
     arm: int = 0  # place of the arm that it runs on
 
     def place(self, offset: int | None) -> str:
-        """What names the statement in a message, with the place of its mistake if that is known."""
+        """Return the statement's name for a message, with the place of its mistake if that is known."""
         if offset is None:
             return self.name
         if self.source is not None:

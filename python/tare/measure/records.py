@@ -1,4 +1,4 @@
-"""What one measurement leaves behind: raw readings and their differences, in run order."""
+"""Records of a measurement: raw readings and their differences, in run order."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ class Outcome(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class ProcessUse:
-    """What one process used between the two per-process snapshots. ns, counts; None = unknown."""
+    """Use of a process between the two per-process snapshots. ns, counts; None = unknown."""
 
     pid: int
     ppid: int
@@ -168,7 +168,7 @@ class FileResidence:
 
 @dataclass(frozen=True, slots=True)
 class Residence:
-    """What was in memory just before the clock started: the proof of cold or warm.
+    """Pages in memory just before the clock started: the proof of cold or warm.
 
     `page_cache_bytes` and `file_bytes` are of the database's own files."""
 
@@ -185,7 +185,7 @@ class Residence:
 
 @dataclass(frozen=True, slots=True)
 class OwnCost:
-    """What Tare itself used around one QE. ns, bytes."""
+    """Use of Tare itself around a QE. ns, bytes."""
 
     cpu_ns: int  # of our process between the two per-process snapshots
     snapshots_ns: int  # wall time of the two per-process snapshots
@@ -221,7 +221,7 @@ class RawReadings:
 
 @dataclass(frozen=True, slots=True)
 class Audit:
-    """What a kernel trace says of a QE: ground truth, beside the counters. ns; None: no trace was taken.
+    """Figures of a kernel trace for a QE: ground truth, next to the counters. ns; None: no trace was taken.
 
     Summed over every thread of the query's processes; the five times add up to how long these lived within
     the clocked interval.
@@ -242,7 +242,7 @@ class Audit:
 
 @dataclass(frozen=True, slots=True)
 class QE:
-    """One query execution, with all that the protocols need of it."""
+    """A query execution, with all that the protocols need of it."""
 
     index: int  # run order, from 0, over the whole run
     query: int  # which query of the run

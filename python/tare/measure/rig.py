@@ -49,7 +49,7 @@ def open_probe(tier: Tier | None = None) -> Probe:
 
 
 def reason(error: OSError) -> tuple[str, str]:
-    """What the probe says: the cause, and its next step where it has one."""
+    """Return the probe's cause, and its next step where it has one."""
     what, _, step = (error.strerror or str(error)).partition("\n  next: ")
     return what, step
 
@@ -133,7 +133,7 @@ class Rig:
         return self._instructions.read() if self._instructions else None
 
     def prepared(self, sql: str) -> Prepared:
-        """One prepared statement per Q@C, held until the session is another (TTPv2 §3.2.3)."""
+        """Return the prepared statement of a Q@C, held until the session is another (TTPv2 §3.2.3)."""
         if sql not in self._prepared:
             self._prepared[sql] = self.session.prepare(sql)
         return self._prepared[sql]
@@ -143,7 +143,7 @@ class Rig:
         return self.session.plan_of(self.prepared(sql), sql).renamed(self._twins)
 
     def role(self, life: Life) -> Role:
-        """What a process is to this QE; ours is whatever descends from us and is not the DBMS's."""
+        """Return a process's role in this QE. Descendants of Tare that are not the DBMS's are executors."""
         process = life.latest
         found = None
         if life.before is None and life.after is None:

@@ -1,4 +1,4 @@
-"""What a server wrote into its log before it went away: the cause of its end, which its clients never hear."""
+"""Last lines of a server's log before it went away: the cause of its end, which its clients never get."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class ServerLog:
             error.next_step = f"see {self.path} for what ended it, then run again"
 
     def _lines(self) -> list[str]:
-        """What the file holds since then: the lines that report an end, else the last ones."""
+        """Return the lines since then that report an end, else the last ones."""
         if self.path is None:
             return []
         try:

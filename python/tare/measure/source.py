@@ -1,4 +1,4 @@
-"""Where a statement stands that the user gave: file, line and column, and the line with a mark under the place."""
+"""Place of a statement from the user: file, line and column, and the line with a mark under the place."""
 
 from __future__ import annotations
 

@@ -174,7 +174,7 @@ class Weigher:
 
     @contextmanager
     def _cleaning_up(self) -> Iterator[None]:
-        """What was set up is cleaned up, also where the run is cut short; what cut it short is raised."""
+        """Block after which all that was set up is cleaned up, also if an error ends it, which is raised."""
         try:
             with self._quoting_log():
                 yield
@@ -270,7 +270,7 @@ class Weigher:
         return files
 
     def _search(self, query: int) -> QueryFiles:
-        """One execution between its phases. A time-out ends it, and the files are those opened until then."""
+        """Execute a query between its phases. A time-out ends it, and the files are those opened until then."""
         asked, sql = self._conditions, self._queries[query]
         self._observer.phase(sql, "finding the files that it reads")
         rig = self._rig(query)
@@ -294,7 +294,7 @@ class Weigher:
         run_phase(self._rig(query).session, "cleanup", self._conditions.phases.cleanup)
 
     def _be_patient(self, session: Session) -> None:
-        """What waits in the session is reported, and waits no longer than an execution may take."""
+        """Report waits in the session, and limit them to the time that an execution may take."""
         if session.patience is not None:
             session.patience.timeout_s = self._conditions.timeout_s
             session.patience.report = lambda what: self._observer.phase(self._queries[self._at], what)
@@ -326,7 +326,7 @@ class Weigher:
         )
 
     def _failure(self, query: int, qe: QE) -> TareError:
-        """What the DBMS raised, with the query's name and the place of its mistake."""
+        """Return the DBMS's error, with the query's name and the place of its mistake."""
         error = qe.failure
         if isinstance(error, StatementFailed):
             return self._queries[query].failed(error)
@@ -398,7 +398,7 @@ class Weigher:
             )
 
     def _one_answer(self, *, may_write: bool) -> str:
-        """What to do for a statement whose runs give several answers."""
+        """Return the next step for a statement whose runs give several answers."""
         bits = "weigh without --answer exact if only last bits differ; "
         back = "put back what a run changes with --prepare or --conclude, or give --runs 1; "
         is_exact = self._conditions.answer is AnswerRule.EXACT

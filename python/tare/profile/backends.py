@@ -1,4 +1,4 @@
-"""Which ways of watching functions work here: each is tried, on a process of ours."""
+"""Ways of watching functions that work here: each is tried, on a process of ours."""
 
 from __future__ import annotations
 

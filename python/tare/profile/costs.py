@@ -27,7 +27,7 @@ MOST_CHANGE = 2.0
 
 @dataclass(frozen=True, slots=True)
 class Price:
-    """Of an entry and exit, with one backend."""
+    """Price of an entry and exit, with one backend."""
 
     pair_ns: float
     measured: bool = False  # on this server; else what such a probe costs elsewhere

@@ -47,7 +47,7 @@ class NoTransactions(TareError):
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """What the first look shows."""
+    """Result of the first look."""
 
     since: int  # its first window
     pace: Pace

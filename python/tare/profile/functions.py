@@ -128,7 +128,7 @@ class Functions:
         return [PurePath(one.path).name for one in self._plugins() if one.find(name)]
 
     def all_named(self, name: str) -> list[Known]:
-        """As many as there are; none is no error."""
+        """Return all functions of this name; none is no error."""
         plain, _, library = name.partition("@")
         image = self._image(library)
         if image is None:
@@ -140,7 +140,7 @@ class Functions:
         return [self._known[one] for one in numbers]  # all are told apart by now
 
     def present(self, names: Iterable[str]) -> list[Known]:
-        """Those of these names that there are, in this order, each once. A name that several share brings all."""
+        """Return the functions of these names, in this order, each once; all of those that share a name."""
         found: dict[int, Known] = {}
         for name in names:
             for one in self.all_named(name):
@@ -322,7 +322,7 @@ class Functions:
         return new
 
     def height(self, number: int) -> int | None:
-        """Of the deepest chain of calls beneath it; None for what is no function."""
+        """Return the height of the deepest chain of calls beneath it; None for what is no function."""
         one = self._known[number]
         key = (one.object, one.address)
         if key not in self._heights:
@@ -334,7 +334,7 @@ class Functions:
         return self._heights.get(key)
 
     def call_graph_height(self, tops: Sequence[int]) -> int:
-        """Of the transaction: one above the highest of what it calls."""
+        """Return the height of the transaction: one above the highest function that it calls."""
         heights = [self.height(number) for number in tops]
         return 1 + max((height for height in heights if height is not None), default=0)
 

@@ -51,8 +51,7 @@ def subject(run: Run, asked: Asked) -> tuple[Subject, Sequence[int]]:
 
 
 def as_before(asked: Asked, about: About) -> Asked:
-    """What varies is looked for in the same time as it was. Names were of functions to divide, not of those to watch
-    alone."""
+    """Return the request with the earlier kind of time. Named functions were to be divided, not to be watched alone."""
     return replace(asked, functions=(), server_time=asked.server_time or about.server_time)
 
 

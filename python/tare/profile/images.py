@@ -66,7 +66,7 @@ class Plugins:
 
 @contextmanager
 def in_our_words() -> Iterator[None]:
-    """What the probe refuses within the block becomes an error of ours."""
+    """Block in which refusals of the probe become errors of Tare."""
     from tare._probe import ProbeError
 
     try:

@@ -84,7 +84,7 @@ def found(name: str) -> Path:
 
 
 def program(command: Sequence[str]) -> Path:
-    """What COMMAND runs. Raises UsageError for a script."""
+    """Return the program that COMMAND runs. Raises UsageError for a script."""
     path = found(command[0])
     with path.open("rb") as stream:
         if stream.read(2) == b"#!":

@@ -40,7 +40,7 @@ class Load:
         self._stop()
 
     def hear(self, event: told.Told) -> None:
-        """Of the profile. Raises UsageError where the load has failed for good."""
+        """Receive an event of the profile. Raises UsageError where the load has failed for good."""
         if self._process is None:
             return
         code = self._process.poll()

@@ -27,7 +27,7 @@ def naive_rounds(
 
 
 class _AllCallees(Mapping[int, Collection[int]]):
-    """Of any function, asked for only when they are wanted."""
+    """Callees of any function, found at their first use."""
 
     def __init__(self, callees: Callable[[int], Sequence[int]]) -> None:
         self._callees = callees

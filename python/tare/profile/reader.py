@@ -1,4 +1,4 @@
-"""What a session reads of its own recording while it goes on."""
+"""Reading of a session's own recording while it continues."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ class Pace:
 
     @property
     def own_ns(self) -> float:
-        """What a budget is a share of."""
+        """Time that a budget is a share of."""
         return own_ns(self.mean_ns, self.rate, self.cpus)
 
     @property
     def cycle_ns(self) -> float:
-        """What a loss of throughput is a share of."""
+        """Time that a loss of throughput is a share of."""
         return cycle_ns(self.mean_ns, self.rate, self.busy, self.cpus)
 
     @property
@@ -43,7 +43,7 @@ class Pace:
 
 
 class Reader(Protocol):
-    """What has been recorded so far, put together and analysed."""
+    """The recording so far, assembled and analysed."""
 
     @property
     def megabytes(self) -> float:
@@ -59,7 +59,7 @@ class Reader(Protocol):
         """Threads whose transaction was not seen to end; of the last `look`."""
 
     def pace(self, activity: Mapping[int, Activity], since: int = 0) -> Pace:
-        """Of windows with the markers alone, from this one on; `activity`: by window."""
+        """Return the pace of windows with the markers alone, from this one on; `activity`: by window."""
 
     def transactions_in(self, window: int) -> int: ...
 

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from tare._probe import Assembled
 
 REPLICATES = 100
-"""Of the bootstrap between rounds, when a choice hangs on it and the load waits; the report has more."""
+"""Replicates of the bootstrap between rounds, while the load waits for a choice; the report has more."""
 
 
 class Reading:
@@ -217,7 +217,7 @@ def _busy(of: Sequence[Activity]) -> float:
 
 
 def marker_pairs(transactions: pa.Table) -> float:
-    """Of a transaction: markers cost about one entry and exit in each of its intervals."""
+    """Return the pairs of a transaction: markers cost about one entry and exit in each of its intervals."""
     return float(pc.mean(transactions["intervals"]).as_py() or 1.0)
 
 

@@ -89,15 +89,15 @@ class Recording:
         self._set(watched, PROBED, round_, "timing", entry_only=False)
 
     def mark(self, round_: int) -> None:
-        """One with the transactions' markers alone."""
+        """Begin a window with the transactions' markers alone."""
         self._set((), MARKERS, round_, "timing", entry_only=False)
 
     def bare(self, round_: int) -> None:
-        """One with no probe at all."""
+        """Begin a window without probes."""
         self._set((), BARE, round_, "timing", entry_only=False)
 
     def rest(self, round_: int) -> None:
-        """One that no figure is made of: we work on the same machine meanwhile."""
+        """Begin a window that no figure uses: Tare computes on the same machine in it."""
         self._set((), RESTING, round_, "timing", entry_only=False)
 
     def after(self, round_: int) -> None:
@@ -109,11 +109,11 @@ class Recording:
         self._set(watched, RESTING, round_, "timing", entry_only=False)
 
     def count(self, watched: Sequence[int], round_: int) -> None:
-        """One in which their entries are counted."""
+        """Begin a window in which their entries are counted."""
         self._set(watched, COUNTING, round_, "counting", entry_only=True)
 
     def count_markers(self, round_: int) -> None:
-        """One in which the entries of the transactions' markers are counted, and nothing is timed."""
+        """Begin a window in which the entries of the transactions' markers are counted, and nothing is timed."""
         self._set(
             sorted(self._transactions.marking), COUNTING, round_, "counting", entry_only=True, markers=False
         )

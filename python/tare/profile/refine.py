@@ -50,7 +50,7 @@ class Step:
 
 
 class Refinement:
-    """Of one profile: remembers what was looked at.
+    """Refinement of a profile: remembers what was looked at.
 
     `begin_with`: functions of the first round, instead of those known to be worth a look; `most`: budget of that round,
     since the user asked for them; None: the usual one. `pointers`: searches for
@@ -192,7 +192,7 @@ class Refinement:
         return new
 
     def forget(self) -> None:
-        """What was looked at, under another load: calls by pointer that were seen stay known."""
+        """Forget what was looked at, since the load is another: calls by pointer that were seen stay known."""
         self._looked_at = set(self._of.marking)
         if self._pointers is not None:
             self._pointers.forget()
@@ -202,7 +202,7 @@ class Refinement:
         return self._pointers is not None and not self._functions.plugins() <= self._plugins
 
     def callees(self, function: int) -> list[int]:
-        """Of a function, or of TRANSACTION: those that can be timed, without markers."""
+        """Return the callees of a function, or of TRANSACTION, that can be timed, without markers."""
         if function == TRANSACTION:
             known = self._top()
         elif not self._functions.is_divisible(function):
@@ -217,7 +217,7 @@ class Refinement:
         return sought.too_hot if sought is not None and self._calls_by_pointer(function) else ()
 
     def naive_rounds(self, sources: Collection[int], costs: Costs) -> int | None:
-        """That dividing everything, level after level, would have taken to the same functions."""
+        """Return the rounds that dividing everything, level after level, would have taken to the same functions."""
         return naive_rounds(self._naive_callees, sources, costs, self._budget)
 
     # Inside ----------------------------------------------------------------------
@@ -267,7 +267,7 @@ class Refinement:
         return CallGraph(callees, heights, self.height(heights.values()))
 
     def height(self, others: Collection[int] = ()) -> int:
-        """Of the call graph: above all that is known to be in it."""
+        """Return the height of the call graph: above all that is known to be in it."""
         return max(self._functions.call_graph_height(self._of.tops), 1 + max(others, default=0))
 
     def _step(self, found: Plan, reason: str) -> Step:

@@ -1,4 +1,4 @@
-"""What a user asks of a profile."""
+"""Request for a profile."""
 
 from __future__ import annotations
 
@@ -33,16 +33,16 @@ class Asked:
 
     @property
     def most_markers(self) -> float:
-        """What the transactions' markers alone may take of it, so that room is left for functions."""
+        """Share of it that the transactions' markers alone may take, so that room is left for functions."""
         return max(self.most_on - self.budget, self.most_on / 2)
 
     @property
     def most_named(self) -> float:
-        """What functions that the user named may take while all probes are on: windows without any make up for it."""
+        """Share that named functions may take while all probes are on: windows without any make up for it."""
         return max(self.budget, self.most_on - self.budget)
 
     def counting_s(self, first: bool) -> float:
-        """Of all batches together. Most candidates come to the first round."""
+        """Return the length of all batches together. Most candidates come to the first round."""
         return min(8.0, 0.1 * self.duration_s) if first else min(3.0, 0.04 * self.duration_s)
 
     @property
@@ -56,6 +56,6 @@ class Asked:
         return min(2.0, 0.05 * self.duration_s)
 
     def round_s(self, left_s: float, rounds_left: int) -> float:
-        """Of the next round, when so much time and so many rounds are left: the last gets two shares, since the
-        report is of it."""
+        """Return the length of the next round, when so much time and so many rounds are left. The last gets two shares,
+        since the report is of it."""
         return left_s if rounds_left <= 1 else left_s / (rounds_left + 1)

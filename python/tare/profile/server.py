@@ -1,4 +1,4 @@
-"""Which process is the server, and of which DBMS: from a URL, a name, or a process id. Only on this machine."""
+"""The server's process and its DBMS: from a URL, a name, or a process id. Only on this machine."""
 
 from __future__ import annotations
 
@@ -183,7 +183,7 @@ def _postmaster(pid: int) -> int:
 
 
 def _postgresql_version(postmaster: int) -> str:
-    """Of its data directory, where it stays. A backend's number is not told by the process itself."""
+    """Return the version of its data directory. The process itself does not show it."""
     try:
         return Path(f"/proc/{postmaster}/cwd/PG_VERSION").read_text().strip()
     except OSError:

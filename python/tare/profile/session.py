@@ -82,10 +82,10 @@ class Choose(Protocol):
     def first(self, count: Count) -> Step: ...
     def next(self, findings: Findings, watched: Sequence[int], count: Count) -> Step: ...
     def learn(self, findings: Findings) -> None:
-        """Of every round, also the last."""
+        """Learn from every round, also the last."""
 
     def forget(self) -> None:
-        """What was looked at: the load is another."""
+        """Forget what was looked at: the load is another."""
 
     def has_news(self) -> bool:
         """Whether there are functions that were not there when the last step was chosen."""
@@ -275,7 +275,7 @@ class Session:
 
     # Before the first round -----------------------------------------------------
     def _settle(self, look: Look) -> None:
-        """What the first look shows holds until a window shows otherwise."""
+        """Use the result of the first look until a window shows another."""
         self._own_ns, self._since, self._counted_at = look.pace.own_ns, look.since, look.pace
         self._counted_before = look.pace.rate
         self._markers = look.markers
@@ -553,7 +553,7 @@ class Session:
         return self._choose.next(findings, watched, self._count)
 
     def _learn(self, overhead: Overhead | None, pairs: float) -> None:
-        """What time transactions have without probes, and what a probe really costs here."""
+        """Learn the time of transactions without probes, and the real cost of a probe here."""
         self._own_ns = self._pace().own_ns or self._own_ns
         if self._compares:
             self._markers = self._reader.markers_loss(self._recording.activity) or self._markers
@@ -564,7 +564,7 @@ class Session:
                 self._held_up = max(1.0, self._held_up / MOST_CHANGE)
 
     def _pass_over(self, step: Step) -> None:
-        """What was too hot may have found room since."""
+        """Note functions that are too hot, without those that have found room since."""
         hot = dict.fromkeys((*self.made.left_out, *step.too_hot))
         watched = {one for round_ in self.made.rounds for one in round_.watched} | set(step.watch)
         self.made.left_out = [one for one in hot if one not in watched]

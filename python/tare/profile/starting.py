@@ -88,7 +88,7 @@ def subject(
 
 
 def functions_of(path: Path) -> Functions:
-    """Of a program that does not run yet. Raises UsageError in the image's own words."""
+    """Return the functions of a program that does not run yet. Raises UsageError in the image's own words."""
     from tare._probe import Image
 
     with in_our_words():
@@ -142,7 +142,8 @@ def _dbms(path: Path) -> str | None:
 
 
 def _version(path: Path, as_user: launch.User | None) -> str:
-    """As the program says. Raises UsageError where PostgreSQL's cannot be had: the numbers of its states hang on it."""
+    """Return the version that the program prints. Raises UsageError where PostgreSQL's is unknown: the numbers of its
+    states depend on it."""
     switch = {} if as_user is None else {"user": as_user.uid, "group": as_user.gid, "extra_groups": []}
     try:
         said = subprocess.run(

@@ -44,7 +44,7 @@ class Counted:
 
 @dataclass(frozen=True, slots=True)
 class Window:
-    """One begins."""
+    """A window begins."""
 
     round: int
     number: int  # within the round, from 1

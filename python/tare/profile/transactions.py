@@ -11,15 +11,15 @@ from tare.profile.presets import Marker, Preset, Rules, of_dbms, preset
 from tare.profile.presets.base import SITE
 
 MARK = "tare_mark"
-"""What the annotations of `include/tare_profile.h` and of the Rust crate call."""
+"""Function that the annotations of `include/tare_profile.h` and of the Rust crate call."""
 
 Probe = tuple[int, str, bool, bool]
-"""As a recorder takes it: function, what its entry says, CPU time with it, entry only."""
+"""Probe as a recorder takes it: function, what its entry reads, whether with CPU time, whether entry only."""
 
 
 @dataclass(frozen=True, slots=True)
 class Transactions:
-    """What a transaction is in this program."""
+    """Definition of a transaction in this program."""
 
     txn: str  # as it was asked for
     says: str
@@ -168,5 +168,5 @@ def _first(marker: Marker, functions: Functions, chosen: Preset) -> Known | None
 
 
 def _widest(found: Sequence[Known]) -> Known:
-    """Of overloads the one with the most code: the others mostly hand over to it."""
+    """Return the overload with the most code: the others mostly call it."""
     return max(found, key=lambda one: one.size)

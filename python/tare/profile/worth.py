@@ -1,4 +1,4 @@
-"""Which functions may be watched at all where each that may be costs a detour, also while no probe is on it."""
+"""Functions that may be watched, where each costs a detour, also while no probe is on it."""
 
 from __future__ import annotations
 

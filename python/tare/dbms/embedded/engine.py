@@ -1,4 +1,4 @@
-"""What an embedded engine does inside its host process. Kept free of imports: the host is lean."""
+"""Interface of an embedded engine inside its host process. Kept free of imports: the host is lean."""
 
 from __future__ import annotations
 
@@ -76,19 +76,19 @@ class Engine(ABC):
 
     @abstractmethod
     def repeat(self, sql: str) -> None:
-        """As `Session.repeat`."""
+        """Run statements like `Session.repeat`."""
 
     @abstractmethod
     def settings(self) -> dict[str, str]:
-        """As `Session.settings`."""
+        """Return settings like `Session.settings`."""
 
     @abstractmethod
     def extent(self) -> Extent:
-        """As `Session.extent`: the pages of the database, without its log."""
+        """Return the extent like `Session.extent`: the pages of the database, without its log."""
 
     @abstractmethod
     def load(self, table: str, file: str) -> int:
-        """As `Session.load`."""
+        """Load rows like `Session.load`."""
 
     @abstractmethod
     def flush(self) -> None: ...

@@ -1,4 +1,4 @@
-"""Which processes hold locks on a file, as the kernel lists them. Free of imports: an engine's process uses it."""
+"""Processes that hold locks on a file, as the kernel lists them. Free of imports: an engine's process uses it."""
 
 from __future__ import annotations
 

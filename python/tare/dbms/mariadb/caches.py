@@ -54,7 +54,7 @@ def database_files(directory: Path, database: str | None) -> list[Path]:
 
 
 def is_own_file(directory: Path | None, path: Path) -> bool:
-    """What the server keeps for itself: its logs, its system databases, definitions and temporary tables. A table of
+    """Whether a file is the server's own: its logs, its system databases, definitions and temporary tables. A table of
     another database is none of it."""
     if path.name.startswith(("#sql", "ML", "ibtmp")) or path.suffix in _DEFINITIONS:
         return True

@@ -1,4 +1,4 @@
-"""Which thread and process answer for a connection (TTPv2 §7.1).
+"""Thread and process that answer for a connection (TTPv2 §7.1).
 
 The server is one process: query and utility threads share it, so its process is the query
 process, and only the leader's thread tells the query's own work from the rest.

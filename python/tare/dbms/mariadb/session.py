@@ -1,4 +1,4 @@
-"""One MariaDB or MySQL connection, held for all the QEs of a Q@C.
+"""A MariaDB or MySQL connection, held for all the QEs of a Q@C.
 
 A prepared statement is parsed and resolved once; the server optimises it anew in every
 execution, so each clocked execution includes optimisation. Where planning is clocked, too,
@@ -251,7 +251,7 @@ class MariaDBSession(Session):
             self.run(sql)
 
     def _set_read_only(self, is_read_only: bool) -> None:
-        """Of the next transactions: one that is open stays as it is."""
+        """Set the mode of the next transactions: one that is open stays as it is."""
         self._wire.query(f"SET SESSION TRANSACTION READ {'ONLY' if is_read_only else 'WRITE'}")
 
     def load(self, table: str, file: Path) -> int:

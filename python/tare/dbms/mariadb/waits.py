@@ -1,4 +1,4 @@
-"""What a connection of MariaDB or MySQL waits for, and which others make it wait, as far as the server shows it."""
+"""Waits of a connection of MariaDB or MySQL, and the connections that it waits for, as far as the server shows them."""
 
 from __future__ import annotations
 

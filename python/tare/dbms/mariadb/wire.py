@@ -1,4 +1,4 @@
-"""One connection of the MariaDB connector: statements, the time-out's two guards, and errors.
+"""A connection of the MariaDB connector: statements, the time-out's two guards, and errors.
 
 The clocked part is a statement, or `EXECUTE name` of one prepared in the server, sent as text, until
 the client library holds the whole result ("buffered"); rows become Python values only when
@@ -66,11 +66,11 @@ class Wire:
         return self._id
 
     def query(self, sql: str) -> list[tuple[Any, ...]]:
-        """One of our own statements, all its rows."""
+        """Run one of our own statements and return all its rows."""
         return self._own(sql, sql)
 
     def script(self, sql: str) -> None:
-        """One or more statements, split by the server; results are thrown away.
+        """Run statements, which the server splits; results are thrown away.
 
         The driver drops the error of any but the first: it is read from the server's diagnostics, emptied before."""
         self.limit(None)
@@ -88,7 +88,7 @@ class Wire:
         return int(self._answer(self._submit(self._change, sql), None, sql))
 
     def insert(self, sql: str, rows: Sequence[Sequence[object]]) -> int:
-        """One INSERT for many rows; how many it took."""
+        """Run one INSERT for many rows, and return how many it took."""
         return int(self._answer(self._submit(self._change_many, sql, rows), None, sql))
 
     def prepare(self, name: str, sql: str, about: str | None = None) -> None:

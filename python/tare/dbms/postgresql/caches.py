@@ -56,7 +56,7 @@ def database_files(directory: Path, oid: int) -> list[Path]:
 
 
 def is_own_file(directory: Path | None, path: Path) -> bool:
-    """What the server keeps for itself: its catalogues, its log of changes, temporary files, shared memory. The
+    """Whether a file is the server's own: its catalogues, its log of changes, temporary files, shared memory. The
     folder of its message log is not among it: `file_fdw` reads that."""
     if path.is_relative_to("/dev/shm") or "pgsql_tmp" in path.parts:
         return path.name.startswith(("PostgreSQL.", "pgsql_tmp"))

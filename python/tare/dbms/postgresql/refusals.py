@@ -52,7 +52,7 @@ _CODE = re.compile(r":\s+([0-9A-Z]{5})\s*$", re.MULTILINE)
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """What one attempt met: `code` is empty where no server answered, or where it admitted us."""
+    """Answer to an attempt: `code` is empty where no server answered, or where it admitted us."""
 
     code: str
     admitted: bool

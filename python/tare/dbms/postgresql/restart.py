@@ -48,7 +48,7 @@ def foreign(directory: Path, backend: int | None) -> None:
 
 
 def _log_of(postmaster: int) -> str:
-    """Where its standard error goes now, if that is a file: the new one appends to it."""
+    """Return the file that its standard error goes to now, if it is one: the new one appends to it."""
     try:
         target = os.readlink(f"/proc/{postmaster}/fd/2")  # noqa: PTH115
     except OSError:

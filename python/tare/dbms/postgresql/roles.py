@@ -1,4 +1,4 @@
-"""Which processes of this PostgreSQL worked for the query, and which served it beside (TTPv2 §7.1)."""
+"""Processes of this PostgreSQL that worked for the query, and those that served it besides (TTPv2 §7.1)."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _NAMES = ("postgres", "postmaster")
 
 @dataclass(slots=True)
 class LastRun:
-    """What is known of the last clocked execution; exits are judged by it."""
+    """Facts about the last clocked execution, by which exits are judged."""
 
     began_ns: int = 0  # CLOCK_BOOTTIME, the clock of a process's start time
     ended_ns: int = 0

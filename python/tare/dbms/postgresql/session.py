@@ -1,4 +1,4 @@
-"""One PostgreSQL connection, held for all the QEs of a Q@C.
+"""A PostgreSQL connection, held for all the QEs of a Q@C.
 
 A statement is prepared once by name. It has no parameters, so the server plans it once
 (its "generic" plan) whatever `plan_cache_mode` says; `prepare` asks for that plan with
@@ -313,7 +313,7 @@ class PostgreSQLSession(Session):
             self._wire.query(f'DEALLOCATE "{name}"')
 
     def plan_of(self, prepared: Prepared, sql: str) -> Plan:
-        """Of the very statement that is executed, so also after the settings have changed."""
+        """Return the plan of the very statement that is executed, so also after the settings have changed."""
         return (
             self._plan(prepared.explained) if isinstance(prepared, PostgreSQLPrepared) else self.explain(sql)
         )
@@ -352,7 +352,7 @@ class PostgreSQLSession(Session):
             self.run(sql)
 
     def _set_read_only(self, is_read_only: bool) -> None:
-        """Of the next transactions: one that is open stays as it is."""
+        """Set the mode of the next transactions: one that is open stays as it is."""
         self._wire.script(f"SET default_transaction_read_only = {'on' if is_read_only else 'off'}")
 
     def load(self, table: str, file: Path) -> int:

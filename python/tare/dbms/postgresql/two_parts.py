@@ -1,4 +1,4 @@
-"""One statement sent in two parts, so that the client sees where planning ends and execution begins.
+"""A statement sent in two parts, so that the client sees where planning ends and execution begins.
 
 The extended protocol has a message for each phase: the server parses in Parse, plans and starts the executor in Bind,
 and runs in Execute. libpq sends them all at once. Here Parse, Bind and Flush go first; the server answers that it has

@@ -40,7 +40,7 @@ def _adapters() -> AdaptersMap:
 
 
 class _Context:
-    """What psycopg's `Transformer` reads values by."""
+    """Context by which psycopg's `Transformer` reads values."""
 
     adapters = _adapters()
     connection = None

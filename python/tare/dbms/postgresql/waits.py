@@ -1,4 +1,4 @@
-"""What a PostgreSQL backend waits for, and which other backends make it wait."""
+"""Waits of a PostgreSQL backend, and the backends that it waits for."""
 
 from __future__ import annotations
 

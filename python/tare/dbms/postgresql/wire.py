@@ -1,4 +1,4 @@
-"""One libpq connection with deadlines: what is sent, what comes back, and which error it is.
+"""A libpq connection with deadlines: what is sent, what comes back, and which error it is.
 
 libpq is used below psycopg's cursors so that a clocked execution is exactly one
 `exec_prepared` round trip (two where planning is clocked, too: see `two_parts`) until the
@@ -65,7 +65,7 @@ class Wire:
         return int(result.get_value(0, 0) or b"0")
 
     def query(self, sql: str) -> list[tuple[object, ...]]:
-        """One statement of our own, all its rows. Several in `sql` are refused by the server."""
+        """Run a statement of our own and return all its rows. The server refuses several in `sql`."""
         self.limit(None)
         try:
             result = self._own(lambda: self._pgconn.send_query_params(sql.encode(), []))
@@ -75,7 +75,7 @@ class Wire:
         return list(rows_of(result))
 
     def script(self, sql: str) -> None:
-        """One or more statements, split by the server; results are thrown away."""
+        """Run statements, which the server splits; results are thrown away."""
         self.limit(None)
         self._statement_timeout_ms = None
         self._round_trip(
@@ -177,7 +177,7 @@ class Wire:
         return result
 
     def _flush(self, deadline: float | None) -> None:
-        """What is larger than the socket's buffer goes out in parts; all else has gone already."""
+        """Send the rest of what is larger than the socket's buffer, in parts."""
         while self._pgconn.flush():
             left = None if deadline is None else max(0, math.ceil((deadline - time.monotonic()) * 1000))
             poller = select.poll()

@@ -1,4 +1,4 @@
-"""Where servers' programs are: the PostgreSQL wheel, the system's packages, PATH."""
+"""Places of servers' programs: the PostgreSQL wheel, the system's packages, PATH."""
 
 from __future__ import annotations
 

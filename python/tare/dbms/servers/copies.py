@@ -37,7 +37,7 @@ def copied_file(file: Path, to: Path) -> Path:
 
 
 def within(install: Install, to: Path) -> Path:
-    """Where `copied` puts the programs."""
+    """Return the directory into which `copied` puts the programs."""
     return to / WHEEL / install.binaries.parent.name / "bin" if install.wheel else to / "bin"
 
 

@@ -1,4 +1,4 @@
-"""What the servers of MariaDB and MySQL have in common: a file of settings, and a process that outlives Tare."""
+"""Servers of MariaDB and MySQL, as far as they are alike: a file of settings, and a process that outlives Tare."""
 
 from __future__ import annotations
 
@@ -181,7 +181,7 @@ def _socket(kind: str, sockets: Path) -> Path:
 
 
 def _scratch(server: ServerRecord) -> Path:
-    """Where its temporary tables lie. A server that starts removes all that lie in this directory, also another's."""
+    """Return the directory of its temporary tables. A server removes all that lie in it at its start, also another's."""
     scratch = server.directory / "tmp"
     if not scratch.is_dir():
         scratch.mkdir()

@@ -94,7 +94,7 @@ def _temporary(owner: Owner, prefix: str, made: list[Path]) -> Path:
 
 
 def temporary_directories(within: str) -> list[Path]:
-    """Where servers without a directory of their own may be."""
+    """Return directories in which servers without one of their own may be."""
     return sorted(path for path in Path(within).glob(f"{_PREFIX}*-*") if path.is_dir())
 
 

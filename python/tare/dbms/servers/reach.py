@@ -31,7 +31,7 @@ def readable_by(owner: Owner, file: Path) -> Path:
 
 
 def _needed(binaries: Path) -> list[Path]:
-    """One file of each kind: they were all installed under one umask."""
+    """Return a file of each kind: they were all installed under one umask."""
     tree = binaries.parent
     shared_libraries = tree.parent.with_name(f"{WHEEL}.libs")
     return [

@@ -32,7 +32,7 @@ def is_busy(error: sqlite3.Error) -> bool:
 
 
 def busy(error: sqlite3.Error, holders: str) -> tuple[str, str]:
-    """What a lock that SQLite did not get is to a user, and the next step. `holders` names who has it, if known."""
+    """Return what happened when SQLite did not get a lock, and the next step. `holders` names who has it, if known."""
     return (
         f"SQLite waited for a lock, and gave up: {error}" + (f", by {holders}" if holders else ""),
         ("end the transaction there" if holders else "end the transaction of the other connection")

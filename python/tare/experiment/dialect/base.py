@@ -1,4 +1,4 @@
-"""What making a table owes: the same rows in the same order on the same number of pages, each time.
+"""Interface for making a table: the same rows in the same order on the same number of pages, each time.
 
 `source` tables hold all rows with their number in the column `tare_row`; a table that queries see is
 copied from its source, never cut down or added to.

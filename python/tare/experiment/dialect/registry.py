@@ -1,4 +1,4 @@
-"""Which dialect makes tables for a DBMS."""
+"""Dialects that make tables, by DBMS."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a scenario is: at which cardinalities a query's plan is looked at, and which of them are timed.
+"""Interface of a scenario: at which cardinalities a query's plan is looked at, and which of them are timed.
 
 Both answers are pure functions of what was seen so far, so a run that was cut short goes on where it
 was. Found by name through the entry-point group `tare.scenario`.
@@ -43,7 +43,7 @@ def listed(cardinalities: Iterable[int]) -> Listed:
 
 @dataclass(frozen=True, slots=True)
 class Visit:
-    """One cardinality that the walk of one query has come to."""
+    """A cardinality that the walk of a query has reached."""
 
     cardinality: int
     plan_fingerprint: str
@@ -56,7 +56,7 @@ class Scenario(ABC):
 
     @abstractmethod
     def next_cardinality(self, cardinalities: Range, visits: Sequence[Visit]) -> int | None:
-        """Where the walk of a query goes next; None: it is over. Never a cardinality already visited."""
+        """Return the next cardinality of a query's walk; None: it is over. Never one that was visited."""
 
     @abstractmethod
     def is_timed(self, plan_fingerprint: str, visits: Sequence[Visit]) -> bool:

@@ -1,4 +1,4 @@
-"""Which scenario answers to a name: entry points of `tare.scenario` over the two built in."""
+"""Scenarios by name: entry points of `tare.scenario` over the two built in."""
 
 from __future__ import annotations
 

@@ -26,7 +26,7 @@ _Row = tuple[str, dict[int, int], str]  # label, counts by CPU, and the text aft
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """One row: what interrupts, and how often it did on each CPU."""
+    """A row: a source of interrupts, and their number on each CPU."""
 
     number: int | None  # of /proc/irq; None for a hypervisor's callback, which has none
     name: str
@@ -53,16 +53,16 @@ class Interrupts:
         return sum(source.counts.get(cpu, 0) for source in self.sources for cpu in cpus)
 
     def share(self, cpus: Collection[int]) -> float:
-        """Of all device interrupts, what these CPUs took: 0 to 1; 0 where there were none."""
+        """Return the share of these CPUs in all device interrupts: 0 to 1; 0 where there were none."""
         return self.on(cpus) / self.total if self.total else 0.0
 
     def busiest(self, cpu: int) -> list[Source]:
-        """What interrupted the CPU, most often first."""
+        """Return the sources that interrupted the CPU, most often first."""
         found = [source for source in self.sources if source.counts.get(cpu, 0)]
         return sorted(found, key=lambda source: -source.counts[cpu])
 
     def since(self, earlier: Interrupts) -> Interrupts:
-        """What came after ``earlier``. A source or CPU that is new since began at nought."""
+        """Return the interrupts after ``earlier``. A source or CPU that is new since began at 0."""
         before = {(source.number, source.name): source.counts for source in earlier.sources}
         return Interrupts(
             self.cpus,
@@ -163,7 +163,7 @@ def read() -> Interrupts:
 
 
 def rescheduling() -> int | None:
-    """As `parse_rescheduling`, since boot. Raises OSError where the file is missing."""
+    """Return the number like `parse_rescheduling`, since boot. Raises OSError where the file is missing."""
     return parse_rescheduling(PROC_INTERRUPTS.read_text(errors="replace"))
 
 

@@ -29,7 +29,7 @@ class Leftover:
 
 
 def leftovers(directory: Path | None = None) -> list[Leftover]:
-    """Of this user's runs since boot. Raises TareError where there is no place for journals."""
+    """Return what this user's runs have left since boot. Raises TareError where there is no place for journals."""
     directory = directory or journal_directory()
     with exclusive(directory):
         return [

@@ -54,7 +54,7 @@ _open: weakref.WeakSet[MachineSettings] = weakref.WeakSet()
 
 
 def journal_directory() -> Path:
-    """Where this user's runs keep their journals and see each other; made if it is missing.
+    """Return the directory in which this user's runs keep their journals and see each other; made if it is missing.
 
     Raises TareError."""
     refusals = []

@@ -1,4 +1,4 @@
-"""Where transactions of known DBMSs begin and end, and which of their functions are worth a first look: data."""
+"""Data on known DBMSes: where transactions begin and end, and which functions are worth a first look."""
 
 from tare.profile.presets.base import Marker, Preset, Rules
 from tare.profile.presets.registry import PRESETS, of_dbms, preset

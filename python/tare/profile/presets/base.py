@@ -1,4 +1,4 @@
-"""What a preset says: the functions that mark a transaction, how they are read, and where to look first."""
+"""Form of a preset: the functions that mark a transaction, how they are read, and where to look first."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Marker:
 
     names: tuple[str, ...]  # the first that the binary has; "Class::method" fits any arguments
     detail: str | Callable[[int], str] = SITE
-    """What its entry says ("site", "word:0", "word:0,text:1", …), or that from the server's major version."""
+    """Reading at its entry ("site", "word:0", "word:0,text:1", …), or that from the server's major version."""
     cpu: bool = False  # the thread's CPU time is read with it
     entry_only: bool = False
     optional: bool = False  # the rule holds without it
@@ -41,5 +41,5 @@ class Preset:
     tops: tuple[str, ...]  # functions whose static children are phases of a transaction
     seeds: tuple[str, ...]  # phases to begin with; those that a binary lacks are passed over
     waits: tuple[Wait, ...] = ()
-    """Where its threads wait: before the phases, since variance is most often there."""
+    """Functions in which its threads wait; they come before the phases, since variance is most often there."""
     otherwise: Preset | None = None  # for a binary that has not all markers

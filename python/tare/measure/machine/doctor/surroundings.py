@@ -1,4 +1,4 @@
-"""What several checks look at: the kind of machine, and one second of its life."""
+"""Facts that several checks use: the kind of machine, and a sample of one second."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Activity:
-    """One process's CPU time during the sample, as a share of one CPU (1.0 = a whole CPU)."""
+    """CPU time of a process during the sample, as a share of one CPU (1.0 = a whole CPU)."""
 
     pid: int
     name: str
@@ -30,7 +30,7 @@ class Activity:
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """What ran between two snapshots. Shares are of all CPU time, 0 to 1."""
+    """Processes that ran between two snapshots. Shares are of all CPU time, 0 to 1."""
 
     seconds: float
     activities: tuple[Activity, ...]  # busiest first, ourselves left out
@@ -103,7 +103,7 @@ class Surroundings:
 
     @cached_property
     def hypervisor(self) -> str | None:
-        """What this machine is a guest of; None on bare metal."""
+        """Hypervisor that this machine is a guest of; None on bare metal."""
         named = read("/sys/hypervisor/type")
         if named:
             return named

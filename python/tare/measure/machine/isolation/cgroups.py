@@ -1,4 +1,4 @@
-"""Where the cpuset controller is mounted, in either version of cgroups."""
+"""Mount point of the cpuset controller, in either version of cgroups."""
 
 from __future__ import annotations
 

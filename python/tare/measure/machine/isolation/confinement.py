@@ -1,4 +1,4 @@
-"""What a means of reserving CPUs owes, and the choice of the best that works here."""
+"""Interface of a means of reserving CPUs, and the choice of the best that works here."""
 
 from __future__ import annotations
 

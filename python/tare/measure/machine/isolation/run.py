@@ -35,7 +35,7 @@ Say = Callable[[str], None]
 
 @dataclass(frozen=True, slots=True)
 class Wishes:
-    """What to do besides running the command."""
+    """Requests besides running the command."""
 
     cpus: int = 1  # how many, if they are not listed
     cpu_list: str | None = None  # which, in the kernel's notation

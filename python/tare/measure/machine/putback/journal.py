@@ -39,7 +39,7 @@ def _header(line: bytes) -> Header | None:
 
 
 class Journal:
-    """One run's journal, open."""
+    """Journal of a run, open."""
 
     def __init__(self, path: Path, fd: int) -> None:
         self.path = path

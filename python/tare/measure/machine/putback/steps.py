@@ -1,4 +1,4 @@
-"""What can be changed on a machine, and how each change is undone.
+"""Changes to a machine, and how each is undone.
 
 Every undo is idempotent (a guardian may be killed half-way and another continue), names the
 life of a process by pid and start, and leaves alone what somebody else has changed since.
@@ -36,7 +36,7 @@ class Undone:
 
 @dataclass(frozen=True)
 class Step:
-    """One change. ``key`` names what several runs may hold at once; None if it cannot be shared."""
+    """A change. ``key`` names what several runs may hold at once; None if it cannot be shared."""
 
     @property
     def key(self) -> str | None:
@@ -241,7 +241,7 @@ def decode(record: dict[str, object]) -> Step:
 
 
 def undo(step: Step) -> Undone:
-    """As ``step.undo()``, with the kernel's refusal as a result."""
+    """Undo a step, with the kernel's refusal as a result."""
     try:
         return step.undo()
     except OSError as refused:
