@@ -15,9 +15,12 @@ import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
+from typing import TYPE_CHECKING
 
 from tare.measure.choices import AnswerRule
-from tare.measure.doubles import Doubles
+
+if TYPE_CHECKING:
+    from tare.measure.doubles import Doubles
 
 _MODULUS = 1 << 128
 _LONG = 10**4000  # Python makes no decimal text of a much longer integer
@@ -34,7 +37,7 @@ class Answer:
     rows: int
     hash: str  # of the whole rows, 32 hex digits
     exact: str  # of the rows without their floating-point values
-    doubles: Doubles  # empty where values are compared bit for bit
+    doubles: Doubles | None  # None: it has none, or they are compared bit for bit
 
 
 def answer_hash(rows: Iterable[Sequence[object]]) -> str:
@@ -46,7 +49,7 @@ def read_answer(
     rows: Iterable[Sequence[object]], rule: AnswerRule, single: frozenset[int] = frozenset()
 ) -> Answer:
     """Return the answer that `rows` are. `single`: columns whose values are of single precision."""
-    doubles = Doubles()
+    doubles: Doubles | None = None
     number = whole = rest = 0
     for row in rows:
         number += 1
@@ -64,9 +67,16 @@ def read_answer(
         exact = _digest("\x1f".join(texts)) if found else digest
         rest += exact
         if found:
+            doubles = doubles or _no_doubles()
             doubles.add(exact, tuple(kinds), found)
     whole, rest = whole % _MODULUS, rest % _MODULUS
-    return Answer(number, f"{whole:032x}", f"{rest:032x}", doubles.closed())
+    return Answer(number, f"{whole:032x}", f"{rest:032x}", doubles and doubles.closed())
+
+
+def _no_doubles() -> Doubles:
+    from tare.measure.doubles import Doubles  # slow to load: only for answers that have such values
+
+    return Doubles()
 
 
 def canonical(value: object) -> str:

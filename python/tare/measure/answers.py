@@ -50,13 +50,13 @@ class Answers:
         if first is None:
             return self._begun(query, found)
         agree, difference = _compared(found, first[0])
-        return AnswerCheck(first[1] if agree else found.hash, difference, found.doubles.by_sums)
+        return AnswerCheck(first[1] if agree else found.hash, difference, _by_sums(found))
 
     def _begun(self, query: int, found: Answer) -> AnswerCheck:
         alike = next((hash_ for other, hash_ in self._first.values() if _compared(found, other)[0]), None)
         counts_as = alike or found.hash
         self._first[query] = (found, counts_as)
-        return AnswerCheck(counts_as, 0.0 if found.doubles.count else None, found.doubles.by_sums)
+        return AnswerCheck(counts_as, None if found.doubles is None else 0.0, _by_sums(found))
 
 
 def plain_check(fetched: Fetched) -> AnswerCheck:
@@ -68,9 +68,13 @@ def _compared(a: Answer, b: Answer) -> tuple[bool, float | None]:
     """Whether both are the same, and the largest relative difference if they differ in floating-point values only."""
     if a.rows != b.rows:
         return False, None
-    if a.exact != b.exact or a.doubles.count == 0:
+    if a.exact != b.exact or a.doubles is None or b.doubles is None:
         return a.hash == b.hash, None
     return a.doubles.compared(b.doubles)
+
+
+def _by_sums(answer: Answer) -> bool:
+    return answer.doubles is not None and answer.doubles.by_sums
 
 
 def _shown(error: Exception) -> str:

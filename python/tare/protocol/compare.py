@@ -24,8 +24,6 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal
 
-import numpy as np
-
 from tare.protocol.statistics import Interval
 
 ESTIMATE_CONFIDENCE = 0.95
@@ -97,14 +95,18 @@ def compare(a: Sequence[float], b: Sequence[float], *, interleaved: bool = True)
 
 
 def shift(a: Sequence[float], b: Sequence[float], *, interleaved: bool = True) -> Shift:
-    """The Hodges–Lehmann shift from A to B, in the samples' unit, with its intervals."""
+    """Return the Hodges–Lehmann shift from A to B, in the samples' unit, with its intervals."""
+    import numpy as np  # slow to load, and commands that compare nothing load this file
+
     blocks = max(1, min(len(a), len(b)) // BLOCK) if interleaved else 1
     pairs = list(zip(np.array_split(np.asarray(a, dtype=float), blocks),
                      np.array_split(np.asarray(b, dtype=float), blocks), strict=True))  # fmt: skip
-    gaps = np.sort(np.concatenate([np.subtract.outer(right, left).ravel() for left, right in pairs]))
+    gaps: list[float] = np.sort(
+        np.concatenate([np.subtract.outer(right, left).ravel() for left, right in pairs])
+    ).tolist()
     sizes = tuple((min(len(x), len(y)), max(len(x), len(y))) for x, y in pairs)
     return Shift(
-        float(np.median(gaps)),
+        statistics.median(gaps),
         _interval(gaps, sizes, ESTIMATE_CONFIDENCE),
         _interval(gaps, sizes, VERDICT_CONFIDENCE),
     )
@@ -128,12 +130,12 @@ Sizes = tuple[tuple[int, int], ...]
 """Of each block: runs of the side with fewer, runs of the other."""
 
 
-def _interval(gaps: np.ndarray, sizes: Sizes, confidence: float) -> Interval | None:
+def _interval(gaps: Sequence[float], sizes: Sizes, confidence: float) -> Interval | None:
     found = _rank(sizes, confidence)
     if found is None:
         return None
     rank, coverage = found
-    return Interval(float(gaps[rank - 1]), float(gaps[-rank]), coverage)
+    return Interval(gaps[rank - 1], gaps[-rank], coverage)
 
 
 @lru_cache(maxsize=4096)
@@ -178,6 +180,8 @@ def _u_counts(n: int, m: int) -> tuple[int, ...]:
 
 
 def _a12(a: Sequence[float], b: Sequence[float]) -> float:
+    import numpy as np  # as in `shift`
+
     left, right = np.asarray(a, dtype=float), np.asarray(b, dtype=float)
     greater = np.greater.outer(right, left).mean()
     equal = np.equal.outer(right, left).mean()
