@@ -59,7 +59,7 @@ def _buffers(qes: Sequence[QE]) -> Proof:
 
 
 def _query_files(qes: Sequence[QE]) -> list[Proof]:
-    """Of the files outside the database that the query reads; none where it reads none, or none were looked for."""
+    """Return proofs for the files outside the database that the query reads, if these were sought."""
     readings = [(qe, qe.residence) for qe in qes if qe.residence and qe.residence.query_files_how]
     proofs = []
     files = [(qe, file) for qe, seen in readings for file in seen.query_files]

@@ -27,7 +27,7 @@ Judgement = str | Unjudged | None
 
 @dataclass(frozen=True, slots=True)
 class Ground:
-    """One way to violate a check. Where a measure that it needs is missing it cannot hold."""
+    """A way to violate a check. It does not hold where a measure that it needs is missing."""
 
     needs: tuple[str, ...]
     holds: Formula
@@ -78,7 +78,7 @@ class Violation:
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """What one check found over one Q@C."""
+    """Finding of a check over a Q@C."""
 
     number: int
     name: str

@@ -127,7 +127,7 @@ def _exp(interval: Interval | None) -> Interval | None:
 
 
 Sizes = tuple[tuple[int, int], ...]
-"""Of each block: runs of the side with fewer, runs of the other."""
+"""Sizes of each block: runs of the side with fewer, runs of the other."""
 
 
 def _interval(gaps: Sequence[float], sizes: Sizes, confidence: float) -> Interval | None:

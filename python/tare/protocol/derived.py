@@ -73,7 +73,7 @@ def _derive(frames: Frames, by_paper: bool) -> ir.Table:
 
 
 def _of_workers(made: dict[str, Any]) -> dict[str, Any]:
-    """What those who worked for the query ran, and waited for blocks, ns: the query processes; of a server with
+    """Return run time and block I/O of those who worked for the query, ns: the query processes; of a server with
     a thread for each connection the leader's thread, where it is known. The waits of such a server's other
     threads are booked to the same process, and are not the query's."""
     alone = made["dbms"].isin(THREADED)
@@ -162,7 +162,7 @@ def _typed(frames: Frames, who: ir.Table) -> ir.Table:
 
 
 def _sums(p: ir.Table) -> ir.Table:
-    """One row per QE, in one grouping of the processes."""
+    """Return a row per QE, in one grouping of the processes."""
     sums = {
         "processes": p.count(),
         "stopped_processes": _number(p.is_stopped),

@@ -42,7 +42,7 @@ def drop_qatcs(qes: ir.Table, method: Method, min_qes: int) -> ir.Table:
 
 
 def remaining(qes: ir.Table, qatcs: ir.Table, method: Method) -> tuple[Remaining, ...]:
-    """What is left after each sub-step (TTPv2 Table XIII)."""
+    """Return the rest after each sub-step (TTPv2 Table XIII)."""
     of_qes = _tally(qes, {f"qes_{p}": qes.dropped_by == p for p in range(1, len(method.drops) + 1)})
     left = {f"left_{p}": _left(qatcs, p) for p in range(1, len(method.qatc_drops) + 2)}
     held: Any = {name: qatcs.retained_qes.sum(where=still).fill_null(0) for name, still in left.items()}

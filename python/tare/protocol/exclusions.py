@@ -16,7 +16,7 @@ STEP_2 = "step 2"  # as a whole: what leaves a Q@C without QEs may be several of
 
 
 def exclusions(qes: ir.Table, qatcs: ir.Table, method: Method) -> ir.Table:
-    """Of QEs with all their measures, as Step 2 judged them, and of Q@Cs as Step 3 did."""
+    """Return the exclusions of QEs with all their measures, by Step 2, and of Q@Cs, by Step 3."""
     return ibis.union(*_rows(qes, qatcs, method), distinct=False)
 
 

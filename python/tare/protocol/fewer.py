@@ -1,4 +1,4 @@
-"""What a protocol would have dropped, had each Q@C had fewer QEs (TTPv2 Table II)."""
+"""QEs that a protocol would have dropped, had each Q@C had fewer of them (TTPv2 Table II)."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tare.protocol.run import Analysis, method_of
 
 @dataclass(frozen=True, slots=True)
 class Fewer:
-    """One row of Table II."""
+    """Row of Table II."""
 
     original_qes: int  # of each Q@C, at most
     qatcs: int

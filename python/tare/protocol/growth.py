@@ -25,7 +25,7 @@ BEYOND = 2.58
 
 @dataclass(frozen=True, slots=True)
 class Growth:
-    """What rises from run to run, by how much each run. 0 for what does not rise."""
+    """Rise of sizes from run to run, per run. 0 for what does not rise."""
 
     runs: int
     size_bytes: float

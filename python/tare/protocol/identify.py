@@ -1,4 +1,4 @@
-"""Which process ran the query of each Q@C (TTPv2 §7.2), for a whole lab.
+"""Process that ran the query of each Q@C (TTPv2 §7.2), for a whole lab.
 
 *told*: the server named its backend in every QE, and the adapter gave it, with its parallel workers,
 the role of the query process. *paper*: among the DBMS's processes that are in every QE of the Q@C,

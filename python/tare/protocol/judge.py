@@ -33,7 +33,7 @@ def unjudged(check: Check, table: ir.Table) -> ir.BooleanValue:
 
 
 def evidence(check: Check, table: ir.Table) -> ir.StringValue:
-    """What shows the violation: of the first ground that holds."""
+    """Return the evidence of the violation: of the first ground that holds."""
     found = [(_holds(ground, table), _said(ground, table)) for ground in check.grounds]
     return ibis.cases(*found, else_=None).cast("string")
 
@@ -47,7 +47,7 @@ def reason(check: Check, table: ir.Table) -> ir.StringValue:
 
 
 def count(checks: Sequence[Check], table: ir.Table) -> tuple[CheckCount, ...]:
-    """What each check finds over the rows of the table: one query for all of them."""
+    """Count the findings of each check over the rows of the table: one query for all of them."""
     verdicts: dict[str, Any] = {}
     for i, check in enumerate(checks):
         cannot = unjudged(check, table)

@@ -1,4 +1,4 @@
-"""One way to write a rule over named measures, of one case in plain numbers or of all cases as columns.
+"""Form of a rule over named measures, of one case in plain numbers or of all cases as columns.
 
 A rule is a function of a view: `lambda m: m.query_user_ticks > 0`. Over `Numbers` it gives a bool,
 over `Columns` an Ibis expression. Only operators and the helpers here may be used in it.

@@ -1,4 +1,4 @@
-"""What a protocol leaves: its steps, its drop tables, and each Q@C's time. Reports are made of this.
+"""Outcome of a protocol: its steps, its drop tables, and each Q@C's time. Reports are made of this.
 
 Rows are Ibis expressions, so that a lab of half a million QEs is never held in memory at once;
 counts and tables of a page's length are plain values.
@@ -23,7 +23,7 @@ class Level(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class CheckCount:
-    """What one sanity check found over everything it looked at."""
+    """Count of a sanity check over all that it judged."""
 
     number: int
     name: str
@@ -36,13 +36,13 @@ class CheckCount:
 
     @property
     def share(self) -> float | None:
-        """Of the judged cases; None if there were none."""
+        """Share of the judged cases; None if there were none."""
         return self.violations / self.judged if self.judged else None
 
 
 @dataclass(frozen=True, slots=True)
 class Remaining:
-    """One row of the drop table (TTPv2 Table XIII): what is left after a sub-step."""
+    """Row of the drop table (TTPv2 Table XIII): the rest after a sub-step."""
 
     step: str  # "at start", "after step 2", "after step 3-(i)", …
     source: str
@@ -54,7 +54,7 @@ class Remaining:
 
 @dataclass(frozen=True, slots=True)
 class PostCheck:
-    """One row of TTPv2 Table XIV. `value` is a share, or a count where `unit` says so."""
+    """Row of TTPv2 Table XIV. `value` is a share, or a count where `unit` says so."""
 
     number: int
     name: str
@@ -77,7 +77,7 @@ class Precision:
 
 @dataclass(frozen=True)
 class Outcome:
-    """One protocol over one set of runs.
+    """Outcome of a protocol over a set of runs.
 
     `times` has a row for each Q@C at start: qatc_id, run_id, query_id, query, query_number, dbms, cardinality,
     plan_fingerprint, qes (retained), retained (bool), step (that dropped it, or NULL), rule,

@@ -15,7 +15,7 @@ from tare.measure.records import QE
 from tare.protocol.measures import CPU_OF_ALL
 
 COST_NS = 14_000
-"""Of one preemption. Measured: 6 to 13.5 µs, as medians of thousands (docs/truth.md)."""
+"""Cost of a preemption. Measured: 6 to 13.5 µs, as medians of thousands (docs/truth.md)."""
 
 
 @dataclass(frozen=True, slots=True)

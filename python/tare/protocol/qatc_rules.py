@@ -1,4 +1,4 @@
-"""What Step 3 drops a Q@C for, whatever the protocol (TTPv1 §7.5, TTPv2 §8.4)."""
+"""Rules by which Step 3 drops a Q@C, in every protocol (TTPv1 §7.5, TTPv2 §8.4)."""
 
 from __future__ import annotations
 

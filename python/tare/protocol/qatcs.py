@@ -19,7 +19,7 @@ def computation(qes: ir.Table, measure: str) -> ir.Table:
 
 
 def of_qes(qes: ir.Table, measure: str) -> ir.Table:
-    """One row per Q@C over QEs that are marked `retained`.
+    """Return a row per Q@C over QEs that are marked `retained`.
 
     qes, retained_qes, qes_with_query (of the retained), ended_qes; of those that ran to their end:
     computation_mean, computation_sd (ticks), first_wall (that of the first), later_wall_max, _mean, _sd

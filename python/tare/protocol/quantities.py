@@ -20,10 +20,10 @@ PER_TYPE: Final = {
     **dict.fromkeys(("query", "utility", "daemon"), (*TICK_COUNTERS, *WHOLE_TICKS, *COUNTS)),
     "executor": (*TICK_COUNTERS, "guest_ticks", "maj_faults"),
 }
-"""Of the executor only what sums over the whole machine need."""
+"""Quantities by type of process; of the executor only those that sums over the whole machine need."""
 TYPES: Final = tuple(PER_TYPE)
 EXACT: Final = ("run_ns", "run_queue_ns", "block_io_ns")
-"""Of the query processes only: what the exact protocol adds up."""
+"""Quantities of the query processes that the exact protocol adds up."""
 
 BUSY: Final = ("user", "nice", "system", "irq", "softirq")
 """The modes in which a CPU computes (TTPv2 §7.3)."""
@@ -82,7 +82,7 @@ MISSING: Final = {
     ),
     "unaccounted_births": "no exit records in this tier: short processes cannot be told",
 }
-"""What to say where a check cannot be made."""
+"""Reasons for which a check cannot be made."""
 
 
 def part_of_ticks(name: str, measure: str) -> Defined:

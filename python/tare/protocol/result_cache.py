@@ -13,7 +13,7 @@ from tare.protocol.outcome import Level
 SOURCE: Final = "result cache"
 
 TIMES: Final = 2.0
-"""What comes out of a cache of results costs less than half."""
+"""Factor of cost: a result from a cache costs less than half."""
 
 RESULT_CACHE: Final = Check(
     1,

@@ -47,7 +47,7 @@ def method_of(name: str) -> Method:
 
 
 class Analysis:
-    """One protocol over one set of runs, with the tables that its steps hand on."""
+    """Analysis of a set of runs by a protocol, with the tables that its steps hand on."""
 
     def __init__(
         self, frames: Frames, method: Method, min_qes: int, by_paper: bool, first: int | None = None

@@ -1,4 +1,4 @@
-"""Where one sample lies, whatever a few of its values are: of pairs, how far one of two is from the other.
+"""Location of a sample, robust against a few of its values: of pairs, how far one of two is from the other.
 
 The Hodges–Lehmann estimate is the median of the means of any two values and of each by itself (Walsh averages); the
 interval is the distribution-free one that inverts Wilcoxon's signed ranks (Hollander & Wolfe §3.3). It holds for values
@@ -27,7 +27,7 @@ def centre(values: Sequence[float] | Floats) -> float:
 
 
 def interval(values: Sequence[float] | Floats, confidence: float = CONFIDENCE) -> Interval | None:
-    """Of the centre, at least as sure as asked. None: for so few values there is none."""
+    """Return the interval of the centre, of at least this confidence. None: for so few values there is none."""
     found = beyond_ranks(len(values), confidence)
     if found is None:
         return None

@@ -1,4 +1,4 @@
-"""One sample summed up: the median, how sure of it we are, and how much the runs differ."""
+"""Summary of a sample: the median, its interval, and how much the runs differ."""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ from tare.protocol.compare import Comparison, Shift
 from tare.protocol.statistics import Interval, Summary
 
 MIN_RUNS = 12
-"""Of each side. `benchmarks/aa.py` finds a 5% slowdown with it even where one run in twenty is disturbed."""
+"""Fewest runs of each side: `benchmarks/aa.py` finds a 5% slowdown even where one run in twenty is disturbed."""
 MAX_RUNS = 200
 
 _FORM = re.compile(r"ci=(\d+(?:\.\d+)?)%")

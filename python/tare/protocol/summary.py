@@ -1,4 +1,4 @@
-"""One Q@C summed up by both protocols: what the result document is made from."""
+"""Summary of a Q@C by both protocols, from which the result document is made."""
 
 from __future__ import annotations
 

@@ -29,7 +29,7 @@ def timed_qes(qes: ir.Table, method: Method, coefficients: Coefficients) -> ir.T
 
 
 def time_qatcs(qes: ir.Table, qatcs: ir.Table) -> ir.Table:
-    """One row per Q@C that has a time: over its retained QEs; where it was dropped, over all its QEs
+    """Return a row per Q@C that has a time: over its retained QEs; where it was dropped, over all its QEs
     that have one. n, time_ms (the median), low_ms, high_ms, time_mean, time_sd, measured_ms (mean),
     measured_sd, measured_median."""
     steps = qatcs.select(of_qatc="qatc_id", dropped_at="dropped_at")

@@ -29,7 +29,7 @@ def check(qes: Sequence[QE]) -> tuple[Finding, ...]:
 
 
 def measures_of(qe: QE) -> dict[str, Any]:
-    """What the exact protocol's checks may ask of one QE."""
+    """Return the measures of a QE that the exact protocol's checks may use."""
     values: dict[str, Any] = {}
     if qe.resources is not None:
         values |= {name: getattr(qe.resources, field) for name, field in _RESOURCES.items()}

@@ -11,7 +11,7 @@ from scipy.special import stdtr
 
 @dataclass(frozen=True, slots=True)
 class Moments:
-    """What r needs to know of n pairs (x, y): means, and sums of products of deviations from them."""
+    """Moments of n pairs (x, y), from which r follows: means, and sums of products of deviations from them."""
 
     n: int
     mean_x: float

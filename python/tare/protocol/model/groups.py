@@ -8,7 +8,8 @@ from tare.protocol.model.result import Observed, Verdict
 
 
 def by_group(observed: Sequence[Observed]) -> Mapping[str, Mapping[str, Observed]]:
-    """One scope's (`ModelResult.of`): group, then letter. Letters that the table leaves empty are not there."""
+    """Return a scope's correlations (`ModelResult.of`) by group, then letter, without letters that the table leaves
+    empty."""
     rows: dict[str, dict[str, Observed]] = {}
     for one in observed:
         rows.setdefault(one.relationship.group, {})[one.relationship.letter] = one

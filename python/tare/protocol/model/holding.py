@@ -71,7 +71,7 @@ def _qes(frames: Frames, retained: Outcome | None) -> ir.Table:
 def _of(
     one: Relationship, dbms: str | None, found: Spreads, sums: Mapping[tuple[str, str], Moments]
 ) -> Observed:
-    """One DBMS's."""
+    """Return the correlation over one DBMS."""
     ends = (one.cause, one.effect)
     missing = [name for name in ends if name not in found.of]
     if missing:
@@ -90,7 +90,7 @@ def _pooled(
     found: Mapping[str, Spreads],
     sums: Mapping[str, Mapping[tuple[str, str], Moments]],
 ) -> Observed:
-    """Of all DBMSes in which both measures vary: elsewhere (x − min)/(max − min) says nothing."""
+    """Return the correlation over the DBMSes in which both measures vary: elsewhere (x − min)/(max − min) is void."""
     ends = (one.cause, one.effect)
     able = [name for name in found if ends in sums[name]]
     if able:

@@ -1,4 +1,4 @@
-"""What a causal model says when it is held against the data."""
+"""Results of a causal model, checked against the data."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from enum import StrEnum
 
 
 class Level(StrEnum):
-    """Of a correlation (TTPv2 §5.3)."""
+    """Level of a correlation (TTPv2 §5.3)."""
 
     HIGH = "high"  # r >= 0.7
     MEDIUM = "medium"  # 0.3 <= r < 0.7
@@ -15,7 +15,7 @@ class Level(StrEnum):
 
 
 class Verdict(StrEnum):
-    """Of one predicted correlation against what was found."""
+    """Verdict on a predicted correlation, against the observed one."""
 
     EXACT = "exact"
     CLOSE = "close"  # one level off
@@ -27,7 +27,7 @@ class Verdict(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Relationship:
-    """One predicted correlation. Measures are columns of `tare.protocol.derived`."""
+    """A predicted correlation. Measures are columns of `tare.protocol.derived`."""
 
     group: str  # "I" … "XIV"
     letter: str  # "a" …
@@ -46,7 +46,7 @@ class Relationship:
 
 @dataclass(frozen=True, slots=True)
 class Observed:
-    """One relationship over one DBMS's QEs, or over all of them (`dbms` is None)."""
+    """A relationship over a DBMS's QEs, or over all of them (`dbms` is None)."""
 
     relationship: Relationship
     dbms: str | None
@@ -72,5 +72,5 @@ class ModelResult:
         return self.of(None)
 
     def of(self, dbms: str | None) -> tuple[Observed, ...]:
-        """Those of one DBMS, or the pooled ones, in the order of the model's table."""
+        """Return the correlations of one DBMS, or the pooled ones, in the order of the model's table."""
         return tuple(one for one in self.observed if one.dbms == dbms)

@@ -21,7 +21,7 @@ Pair = tuple[str, str]
 
 @dataclass(frozen=True, slots=True)
 class Spread:
-    """One measure over one DBMS's QEs, as measured."""
+    """A measure over a DBMS's QEs, as measured."""
 
     known: int  # QEs in which it was measured
     low: float

@@ -1,4 +1,4 @@
-"""What an observed correlation says of a predicted one (TTPv2 §5.3, §6.2)."""
+"""Verdict of an observed correlation on a predicted one (TTPv2 §5.3, §6.2)."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _RANKS = (Level.LOW, Level.MEDIUM, Level.HIGH)
 
 
 def level(r: float) -> Level:
-    """Of a positive r; a negative one is below every level's prediction."""
+    """Return the level of a positive r; a negative one is below every level's prediction."""
     if r >= HIGH_FROM:
         return Level.HIGH
     return Level.MEDIUM if r >= MEDIUM_FROM else Level.LOW

@@ -1,4 +1,4 @@
-"""What keeps two runs from being compared: each reason with what stands on either side."""
+"""Reasons for which two runs cannot be compared, each with the values of both."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def _held(a: OltpRun, b: OltpRun) -> Iterator[str]:
 
 
 def phases(asked: Asked) -> str:
-    """As a user would say them: "300/s for 30 s, then 400/s for 30 s"."""
+    """Return the phases in words: "300/s for 30 s, then 400/s for 30 s"."""
     return ", then ".join(
         f"{one.duration_s:g} s" if one.rate is None else f"{one.rate:g}/s for {one.duration_s:g} s"
         for one in asked.phases
@@ -67,7 +67,7 @@ _LEVELS = ("read committed", "repeatable read", "serializable")
 
 
 def _level(words: str) -> str:
-    """What every DBMS calls alike, but for hyphens and capitals; what else it says of it is a setting of its own."""
+    """Return the level's name without hyphens and capitals, in which DBMSes differ."""
     plain = words.lower().replace("-", " ")
     return next((level for level in _LEVELS if plain.startswith(level)), words)
 

@@ -1,4 +1,4 @@
-"""One run over another, figure by figure: the shape of VATS/TProfiler's Table 3, "Orig./Modif.", with intervals.
+"""A run over another, figure by figure: the shape of VATS/TProfiler's Table 3, "Orig./Modif.", with intervals.
 
 A ratio above 1 says that A's figure is the larger. Its interval is that of two independent estimates on
 logarithmic scales (MOVER: each side's own bound, so that a skewed interval stays skewed).
@@ -20,7 +20,7 @@ FIGURES: Mapping[str, Callable[[Figures], Estimate | None]] = {
     "sd": lambda of: of.sd,
     "p99": lambda of: of.quantile(0.99),
 }
-"""What is compared."""
+"""Figures that are compared."""
 
 TIMES = ("response", "service")
 

@@ -31,7 +31,7 @@ FEWEST_EFFECTIVE = 10.0
 """Below as many effective transactions a figure has no interval."""
 
 _WIDEST = 20.0
-"""Of a logarithm: beyond it an interval says nothing, and numbers overflow."""
+"""Widest interval of a logarithm: beyond it an interval says nothing, and numbers overflow."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +45,7 @@ class Estimate:
 
 @dataclass(frozen=True, slots=True)
 class Batches:
-    """What the seconds of a run say of its precision."""
+    """Precision of a run, from its seconds."""
 
     batches: int
     seconds: int  # in each
@@ -133,7 +133,7 @@ def _between(batches: Sequence[tuple[int, float]]) -> float:
 
 # Figures -------------------------------------------------------------------------------
 class Figures:
-    """Of one distribution, in ms and ms². None: there are too few values for the figure itself."""
+    """Figures of a distribution, in ms and ms². None: there are too few values for the figure itself."""
 
     def __init__(self, of: Distribution, how: Precision) -> None:
         self._of = of
@@ -203,7 +203,7 @@ class Figures:
 
     @property
     def _multiple(self) -> float:
-        """Of a standard error: Student's, since the inflation is itself estimated."""
+        """Multiple of a standard error: Student's, since the inflation is itself estimated."""
         from scipy.special import stdtrit
 
         assert isinstance(self._how, Batches)
@@ -223,7 +223,7 @@ class Figures:
         return pairs[:, 0] / MS, pairs[:, 1]
 
     def _relative_error_of_mean(self, power: float) -> float:
-        """Of the mean of the values' `power`."""
+        """Return the relative error of the mean of the values' `power`."""
         if not self._sure:
             return math.inf
         values, counts = self._buckets

@@ -23,7 +23,7 @@ FEWEST_BLOCKS = 20
 
 
 def block_length(total: Floats) -> int:
-    """Of T in order of begin."""
+    """Return the block length of T in order of begin."""
     n = len(total)
     apart = total - total.mean()
     wanted = max(_best(apart), _best(apart**2), n / MOST_BLOCKS, 1.0)

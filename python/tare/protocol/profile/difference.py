@@ -30,7 +30,7 @@ Two = tuple[float, float]
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """One function, or the transaction itself, or waiting."""
+    """A function, or the transaction itself, or waiting."""
 
     name: str
     inferred: bool

@@ -21,7 +21,7 @@ _BITS = 18
 _MOST_LIMBS = 3
 
 Whole = NDArray[Any]
-"""Of Python ints."""
+"""Array of Python ints."""
 
 
 def limbs(values: Floats) -> list[Floats]:

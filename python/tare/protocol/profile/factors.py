@@ -34,7 +34,7 @@ MOST_PAIRS = 50
 """Pairs of functions that become factors, by |share|."""
 
 SAME = 0.05
-"""Of a function's variance: its body is not told apart from it where they differ by less."""
+"""Share of a function's variance: its body is not told apart from it where they differ by less."""
 
 APART = 0.01
 """Share of Var(T): a path that has as much is told apart from its function's other paths."""
@@ -137,7 +137,7 @@ def _key(tree: Tree, part: Part) -> Key:
 
 @dataclass(frozen=True, eq=False)
 class Figures:
-    """What factors are made of."""
+    """Figures from which factors are computed."""
 
     measured: Measured
     tree: Tree
@@ -241,7 +241,7 @@ def _pair(keys: tuple[Key, Key], instances: Sequence[tuple[Part, Part]], first: 
 
 
 def _covariance(of: Figures, left: Part, right: Part) -> float:
-    """Of two parts of one node."""
+    """Return the covariance of two parts of a node."""
     parent = left[0] if left[1] else of.tree.parent[left[0]]
     children = of.tree.children[parent]
     places = [0 if body else 1 + children.index(node) for node, body in (left, right)]

@@ -1,4 +1,4 @@
-"""What the analysis of a profile finds. Times in ns; shares are of Var(T), T a transaction's duration, 1.0 = all of it.
+"""Findings of a profile's analysis. Times in ns; shares are of Var(T), T a transaction's duration, 1.0 = all of it.
 
 A *path* is a function as called from another path; call sites of one path are put together, and kept beside it.
 *Own* time is the paper's body (Fig. 1): what is left of a path without the children that were recorded.
@@ -22,7 +22,7 @@ class Estimate:
 
 @dataclass(frozen=True, slots=True)
 class Site:
-    """One place from which a path is called (the paper's os_event_wait A and B)."""
+    """Place from which a path is called (the paper's os_event_wait A and B)."""
 
     address: int  # return address in its object; 0: not known
     caller: str  # "heap_update+0x1f4" where a symbol covers it, else ""
@@ -116,7 +116,7 @@ class Kind:
 
 
 class Counter(StrEnum):
-    """What the kernel counts of a server, in place of its transactions, while no probe is on."""
+    """Counter of the kernel for a server, in place of its transactions, while no probe is on."""
 
     WAITS = "waits"  # voluntary context switches
     USER_TIME = "user time"
@@ -151,7 +151,7 @@ class Loss:
 
 @dataclass(frozen=True, slots=True)
 class Overhead:
-    """What profiling itself caused: windows with all probes against windows with the markers only, taking turns."""
+    """Effect of profiling itself: windows with all probes against windows with the markers only, taking turns."""
 
     windows: int  # pairs
     latency: Estimate | None  # ratio of mean durations less 1

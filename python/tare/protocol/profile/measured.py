@@ -1,4 +1,4 @@
-"""What a profile's analysis reads: valid transactions in order of begin, the time of each call path in each, and the
+"""Data of a profile's analysis: valid transactions in order of begin, the time of each call path in each, and the
 names behind the numbers. Whole ns throughout.
 
 The columns are those of `tare_profile::profile` (transactions, paths, cells); here are only the transactions that
@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 Ints = NDArray[np.int64]
 Small = NDArray[np.integer[Any]]
-"""Of 32 bits where there may be many."""
+"""Integers of 32 bits where there may be many."""
 
 Floats = NDArray[np.float64]
 
@@ -137,7 +137,7 @@ class Measured:
         return self.waiting_name if path == WAITING else self.function(path).name
 
     def function(self, path: int) -> Function:
-        """That a path calls. One that nothing is known of is named by its number."""
+        """Return the function that a path calls. An unknown one is named by its number."""
         number = self.paths[path].function
         assert number is not None, path
         return self.functions.get(number) or Function(number, f"function {number}")
@@ -200,7 +200,7 @@ def from_tables(
     call_graph_height: int = 0,
     waiting_name: str = FOR_THE_CLIENT,
 ) -> Measured:
-    """Of all transactions, those that began in one of `windows` and are valid."""
+    """Return the data of the transactions that began in one of `windows` and are valid."""
     within = np.isin(_ints(transactions, "window"), [one.number for one in windows])
     why = transactions["why"].combine_chunks().cast(pa.string())
     valid = np.asarray(pc.equal(why, VALID).to_numpy(zero_copy_only=False), dtype=bool)

@@ -79,7 +79,7 @@ class Excess:
 
 
 def turns(transactions: pa.Table, windows: Iterable[Window]) -> list[Turn]:
-    """Of the windows that have either purpose, in order of begin."""
+    """Return the turns of the windows that have either purpose, in order of begin."""
     number = np.asarray(transactions["window"].to_numpy())
     duration = np.asarray(transactions["duration_ns"].to_numpy())
     why = np.asarray(

@@ -1,4 +1,4 @@
-"""Which functions the next round watches (§3.1): those beneath the own times that vary most, as far as the budget goes.
+"""Functions that the next round watches (§3.1): those beneath the own times that vary most, as far as the budget goes.
 
 What a function's own time shares in Var(T) is either in its body or in callees that are not watched; to watch these
 tells which. So a callee's worth is the own share of its watched callers × its specificity (equation 2), and callees are
@@ -19,7 +19,7 @@ from tare.protocol.profile.factors import specificity_of
 from tare.protocol.profile.shares import NEGLIGIBLE, WAITING, WORTH_DIVIDING
 
 Callees = Mapping[int, Collection[int]]
-"""Of the static call graph and what was seen; of TRANSACTION, those at the top."""
+"""Callees by the static call graph and by what was seen; of TRANSACTION, the functions at the top."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +62,7 @@ class Candidate:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """Of the next round. `ends`: there is nothing to watch that was not watched; `why` says why."""
+    """Plan of the next round. `ends`: there is nothing to watch that was not watched; `why` says why."""
 
     watch: tuple[int, ...]
     added: tuple[int, ...] = ()  # the most telling first

@@ -52,11 +52,11 @@ class Resampled:
     tail_excess: Floats | None  # of each node's own time: see `found.Tail`
 
     def interval(self, value: float, replicates: Floats) -> Estimate:
-        """Of a figure that came out so in the replicates."""
+        """Return the interval of a figure, given its replicates."""
         return self.intervals(np.array([value]), replicates[:, None])[0]
 
     def share(self, value: float, total: float, replicates: Floats) -> Estimate:
-        """Of Var(T): `value` of `total` in ns², in the replicates likewise."""
+        """Return the share in Var(T): `value` of `total` in ns², and likewise in the replicates."""
         with np.errstate(divide="ignore", invalid="ignore"):
             return self.interval(float(value / total), replicates / self.total)
 
@@ -70,8 +70,8 @@ class Resampled:
         return percentiles(values, replicates, self.blocks)
 
     def quantile(self, values: Ints, share: float) -> Floats:
-        """Of a figure of each transaction, by replicate: the smallest that at least `share` of what was drawn reach
-        or stay below. For shares near 1: few of the largest values are looked at."""
+        """Return the quantile of a figure of each transaction, by replicate: the smallest that at least `share` of the
+        draws reach or stay below. For shares near 1: few of the largest values are looked at."""
         n = len(values)
         most = min(n, 1 + math.ceil(4 * (1 - share) * n) + self.length)
         largest = np.argsort(-values, kind="stable")[:most]
@@ -157,7 +157,7 @@ def resample(
 
 @dataclass(frozen=True, eq=False)
 class Means:
-    """What is taken out before anything is squared."""
+    """Means that are subtracted before anything is squared."""
 
     own: Floats  # of all transactions, by node
     types_own: Floats  # by type and node: of all transactions where there are no types

@@ -31,7 +31,7 @@ FEWEST = 200
 
 LEADERS = 5
 MOST_OF_LEADERS = 0.25
-"""Of Var(T), due to the LEADERS transactions farthest from the mean."""
+"""Share of Var(T) due to the LEADERS transactions farthest from the mean."""
 
 _WORDS = {
     "lost": "records of theirs were lost",

@@ -1,4 +1,4 @@
-"""What functions share in Var(T) by their own time, as refinement reads it."""
+"""Shares of functions in Var(T) by their own time, as refinement reads them."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ def own_shares(findings: Findings) -> dict[int, float]:
 
 
 def coarsened(nodes: Sequence[Node], watched: Collection[int]) -> dict[int, float]:
-    """What own shares would have been seen with fewer functions watched: a node's own time is then that of the nearest
-    one above it that is."""
+    """Return the own shares with fewer functions watched: the own time of a node that is not watched belongs to the
+    nearest one above it that is."""
     seen: dict[int, int] = {}
     for node in nodes:  # parents come first
         key = _key(node)

@@ -28,7 +28,7 @@ class Callers:
         self.program = max(self._by_object, key=lambda one: len(self._by_object[one]), default="")
 
     def at(self, site: int, object_: str) -> str:
-        """As "heap_update+0x1f4"; empty where no function covers it."""
+        """Return a place like "heap_update+0x1f4"; empty where no function covers it."""
         known = self._by_object.get(object_, [])
         place = bisect_right(known, site, key=lambda one: one[0])
         if not place:

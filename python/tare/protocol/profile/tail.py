@@ -1,4 +1,4 @@
-"""What is different in the longest transactions: their functions' own times beside those of the others."""
+"""Differences of the longest transactions: their functions' own times against those of the others."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ FEWEST = 5
 
 
 def tail_of(measured: Measured) -> Chosen | None:
-    """Those above the 99th percentile of T."""
+    """Return the transactions above the 99th percentile of T."""
     inside = np.asarray(measured.duration_ns > np.quantile(measured.duration_ns, QUANTILE))
     return inside if inside.sum() >= FEWEST else None
 

@@ -43,11 +43,11 @@ class Times:
 
     @property
     def most_rows(self) -> int:
-        """Of a chunk."""
+        """Largest number of rows of a chunk."""
         return max(1, min(MOST_ROWS, _MOST_VALUES // len(self.tree)))
 
     def chunks(self, rows: Ints, at_once: int | None = None) -> Iterator[Chunk]:
-        """Of these transactions, in this order; `at_once`: in a chunk, at most `most_rows`."""
+        """Yield chunks of these transactions, in this order; `at_once`: in a chunk, at most `most_rows`."""
         size = at_once or self.most_rows
         for begin in range(0, len(rows), size):
             yield self._chunk(rows[begin : begin + size])

@@ -95,7 +95,7 @@ def cycles(callees: Mapping[int, Collection[int]]) -> Iterator[set[int]]:
 
 
 def tree_of(measured: Measured) -> Tree:
-    """Of the paths that some transaction went, and those above them."""
+    """Return the tree of the paths that some transaction took, and of those above them."""
     parents = _parents(measured)
     gone = set(np.unique(measured.cell_path).tolist()) | {ROOT}
     for path in tuple(gone):
@@ -145,7 +145,7 @@ def tree_of(measured: Measured) -> Tree:
 
 
 def _parents(measured: Measured) -> list[int]:
-    """Of each path; -1: of the root. A path without one hangs from the root."""
+    """Return the parent of each path; -1: the root. A path without one hangs from the root."""
     return [
         -1 if path == ROOT else ROOT if one.parent is None else one.parent
         for path, one in enumerate(measured.paths)

@@ -19,7 +19,7 @@ NO_LABEL = "(no label)"
 
 @dataclass(frozen=True, eq=False)
 class Types:
-    """Of each transaction its type, by place in `names`."""
+    """Type of each transaction, by place in `names`."""
 
     of: Ints
     names: tuple[str, ...]
@@ -92,7 +92,7 @@ def kinds(measured: Measured, types: Types) -> tuple[Kind, ...]:
 
 
 def _cpu(cpu_ns: Ints, durations: Ints) -> tuple[float | None, float | None]:
-    """Of those of which it was read."""
+    """Return the CPU time of the transactions of which it was read, and its share."""
     read = cpu_ns != UNREAD
     if not read.any():
         return None, None

@@ -57,7 +57,7 @@ def variances(times: Times, groups: Sequence[Ints]) -> Variances:
     freedom = sum(one.count for one in summed) - len(groups)
 
     def over(parts: Iterable[Whole]) -> Floats:
-        """One rounding a group: Python divides ints exactly."""
+        """Return sums with one rounding a group: Python divides ints exactly."""
         each = [np.asarray(part / one.count, np.float64) for part, one in zip(parts, summed, strict=True)]
         return np.asarray(np.sum(each, axis=0) / freedom)
 

@@ -1,4 +1,4 @@
-"""What TTPv1's Step 2 needs to know of the Q@C and of the DBMS while it looks at a QE."""
+"""Facts about the Q@C and the DBMS that TTPv1's Step 2 needs for a QE."""
 
 from __future__ import annotations
 

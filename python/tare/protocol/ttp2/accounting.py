@@ -14,7 +14,7 @@ from enum import StrEnum
 
 
 class Mode(StrEnum):
-    """What one process does in one tick."""
+    """Activity of a process in a tick."""
 
     USER = "user"
     LOW_PRIORITY = "low priority"  # user mode, niced; a process's own counters call it user
@@ -29,7 +29,7 @@ RUNNING = (Mode.USER, Mode.LOW_PRIORITY, Mode.SYSTEM, Mode.SOFTIRQ)
 
 @dataclass(frozen=True, slots=True)
 class Moment:
-    """One process in one tick."""
+    """A process in a tick."""
 
     mode: Mode
     disk: bool = False  # the disk is working for this process
@@ -37,7 +37,7 @@ class Moment:
 
 @dataclass(frozen=True, slots=True)
 class ProcessCount:
-    """What the kernel tells of a process, ticks; and `disk`, which it does not tell."""
+    """Counts of the kernel for a process, ticks; and `disk`, which it does not report."""
 
     user: int
     system: int

@@ -1,4 +1,4 @@
-"""One QE as TTPv2 looks at it: its processes by type."""
+"""A QE as TTPv2 reads it: its processes by type."""
 
 from __future__ import annotations
 

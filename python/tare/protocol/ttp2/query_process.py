@@ -1,4 +1,4 @@
-"""Which process ran the query (TTPv2 §7.2).
+"""Process that ran the query (TTPv2 §7.2).
 
 Two ways. *told*: the server names the backend and the adapter gave it, with its parallel workers,
 the role QUERY. *paper*: among the DBMS's processes that are in every QE of the Q@C, the one with

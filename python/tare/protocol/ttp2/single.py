@@ -17,7 +17,7 @@ from tare.protocol.ttp2.case import Case
 
 
 def measures_of(case: Case) -> dict[str, Any]:
-    """What checks may ask of one QE."""
+    """Return the measures of a QE that checks may use."""
     qe, tick_ns = case.qe, case.tick_ns
     elapsed, overall = qe.elapsed, case.overall
     values: dict[str, Any] = {
@@ -88,7 +88,7 @@ def _sum(values: Iterable[int | None]) -> int | None:
 
 
 def measures_of_qatc(qes: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """What checks may ask of a Q@C: of its QEs that ran to their end, given in run order."""
+    """Return the measures of a Q@C that checks may use: of its QEs that ran to their end, given in run order."""
     ended = [qe for qe in qes if qe["outcome"] == Outcome.OK.value]
     used = [qe["query_cpu_ticks"] for qe in ended if qe["query_cpu_ticks"] is not None]
     cpu_ms = [qe["query_run_ns"] / NS_PER_MS for qe in ended if qe["query_run_ns"] is not None]

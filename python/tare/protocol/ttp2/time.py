@@ -24,7 +24,7 @@ MIN_QES = 6
 
 @dataclass(frozen=True, slots=True)
 class Deviation:
-    """Where this run departs from the stated protocol."""
+    """Deviation of this run from the stated protocol."""
 
     name: str
     text: str

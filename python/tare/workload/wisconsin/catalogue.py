@@ -16,7 +16,7 @@ def catalogue(generation: Generation) -> tuple[WisconsinQuery, ...]:
 
 
 def names(generation: Generation) -> list[str]:
-    """What a specification may ask for: classes first, then queries."""
+    """Return the names that a specification may request: classes first, then queries."""
     return [*Class, *(query.name for query in catalogue(generation))]
 
 
@@ -26,7 +26,7 @@ def find(generation: Generation, name: str) -> WisconsinQuery:
 
 
 def chosen(spec: WisconsinSpec) -> tuple[WisconsinQuery, ...]:
-    """What a specification asks for; none where no query that it names has an organisation that it names."""
+    """Return the queries that a specification requests; none where none of them has an organisation that it names."""
     return tuple(
         query
         for query in catalogue(spec.generation)

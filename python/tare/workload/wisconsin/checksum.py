@@ -21,7 +21,7 @@ FIRST_WEIGHT, STEP = 2_654_435_761, 1_000_000_007  # beyond 32 bits: SQL then mu
 
 
 def checksum(relation: Relation, rows: int) -> tuple[int, int, int]:
-    """What `checksum_sql` must answer, as integers, where the large relations have `rows` tuples."""
+    """Return the answer that `checksum_sql` must give, as integers, where the large relations have `rows` tuples."""
     count = relation.tuples(rows)
     if relation.generation is Generation.Y1993:
         total = wisconsin_digest(tuples_1993.size(relation, rows), count)

@@ -1,4 +1,4 @@
-"""What the benchmark's aggregates and projections must give, from the definition of the tuples alone."""
+"""Answers of the benchmark's aggregates and projections, from the definition of the tuples alone."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ _SAMPLE = 1_000  # tuples
 
 
 _SHARE = {Format.CSV: 1.0, Format.PARQUET: 0.2}
-"""Of what the CSV takes, at most."""
+"""Size over that of the CSV, at most."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +40,7 @@ def write_files(
     replace: bool = False,
     told: Callable[[Path], None] = lambda path: None,
 ) -> list[Written]:
-    """One file for each relation; they get their names together, once the last one is whole.
+    """Write a file for each relation. They get their names together, once the last one is whole.
 
     `told` hears of each before it is written.
     Raises UsageError for files that are there, unless they may be replaced; NotEnoughDisk before anything is

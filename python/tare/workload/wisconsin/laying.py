@@ -1,4 +1,4 @@
-"""One relation in one DBMS: dropped, loaded, indexed, verified; or found to be as it should."""
+"""A relation in a DBMS: dropped, loaded, indexed, verified; or found to be as it should."""
 
 from __future__ import annotations
 
@@ -132,7 +132,7 @@ class Laying:
         return self._layout.indexes(laid.relation, laid.own_setting)
 
     def _digest(self, laid: Laid) -> str:
-        """Of all that decides on tuples and pages."""
+        """Return the digest of all that decides on tuples and pages."""
         relation, setting = laid.relation, laid.own_setting
         parts = [
             _FORMAT,

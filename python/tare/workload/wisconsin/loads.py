@@ -1,4 +1,4 @@
-"""What each load took, kept in the database beside the ledger: a run that finds the tables there can still say it."""
+"""Times of loads, kept in the database next to the ledger: a run that finds the tables there can report them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What cannot be in `[wisconsin]`, beyond each key's own type."""
+"""Mistakes in `[wisconsin]`, beyond each key's own type."""
 
 from __future__ import annotations
 

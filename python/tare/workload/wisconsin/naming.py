@@ -1,4 +1,4 @@
-"""Which relations the queries go to, in either generation."""
+"""Relations that the queries read, in either generation."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from tare.workload.wisconsin.kinds import Generation
 
 VARIANTS = 10
-"""Of each query, one after the other on either of two relations that are alike (1983, section 3.4)."""
+"""Variants of each query, one after the other on either of two relations that are alike (1983, section 3.4)."""
 
 
 @dataclass(frozen=True, slots=True)

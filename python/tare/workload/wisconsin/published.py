@@ -1,4 +1,4 @@
-"""What the paper measured in 1983: its Tables 1 to 11, digit by digit, as elapsed seconds of four systems.
+"""Measurements of the paper of 1983: its Tables 1 to 11, digit by digit, as elapsed seconds of four systems.
 
 D. Bitton, D. J. DeWitt and C. Turbyfill, “Benchmarking Database Systems: A Systematic Approach”,
 University of Wisconsin–Madison, 1983 (VLDB 1983). Each is a mean over ten queries that differ in their
@@ -34,7 +34,7 @@ class Elapsed:
 
     @property
     def seconds(self) -> float:
-        """Where it was given up: how long it took at least."""
+        """Elapsed time; a lower bound where it was given up."""
         return _GIVEN_UP_S if self.given_up else float(self.printed)
 
     @property

@@ -1,4 +1,4 @@
-"""What a query of the benchmark is: what it asks, in which organisation, and where the papers speak of it."""
+"""A query of the benchmark: its question, its organisation, and its place in the papers."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Class(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Variant:
-    """One of the ten forms of a query: other constants, and the other of two relations that are alike."""
+    """A form of a query, one of ten: other constants, and the other of two relations that are alike."""
 
     sql: str  # standard SQL that all four DBMSes take
     rows: int  # that it gives, or changes, by its definition

@@ -1,4 +1,4 @@
-"""What a relation of the benchmark is: its name, its attributes, and how many tuples it has at each size."""
+"""A relation of the benchmark: its name, its attributes, and how many tuples it has at each size."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Attribute:
 
 @dataclass(frozen=True, slots=True)
 class Relation:
-    """One source relation. Its tuples are loaded in the order of unique2: 0, 1, 2, …"""
+    """A source relation. Its tuples are loaded in the order of unique2: 0, 1, 2, …"""
 
     name: str
     generation: Generation
@@ -37,5 +37,5 @@ class Relation:
     first_of: str | None = None  # it holds the first tuples of this relation
 
     def tuples(self, rows: int) -> int:
-        """Where the large relations have `rows`."""
+        """Return the number of tuples where the large relations have `rows`."""
         return self.fixed if self.fixed is not None else rows // self.share

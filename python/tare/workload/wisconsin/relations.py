@@ -26,7 +26,7 @@ _STRINGS = ("stringu1", "stringu2", "string4")
 
 
 def attributes(generation: Generation) -> tuple[Attribute, ...]:
-    """Of every source relation, in their order."""
+    """Return the attributes of every source relation, in their order."""
     integers = (Attribute(name, Kind.INTEGER) for name in _INTEGERS[generation].split())
     return (*integers, *(Attribute(name, Kind.STRING) for name in _STRINGS))
 

@@ -14,7 +14,7 @@ SMALL_TABLE = 8 << 20
 """Bytes of a table, however few its tuples: extents and blocks are not shared."""
 
 _WORKING_COPIES, _WORKING_TUPLE = 2, 250
-"""Of the largest relation, and a tuple's bytes there: result relations, and sorts by all attributes."""
+"""Copies of the largest relation, and bytes of a tuple there: result relations, and sorts by all attributes."""
 
 
 def needed(layout: Layout, tuples: Mapping[Relation, int]) -> int:

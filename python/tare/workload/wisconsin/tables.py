@@ -75,11 +75,11 @@ class WisconsinTables:
         self._facts = (*self._layout.stands_in(state), *written, self._account(state, cardinality))
 
     def facts(self) -> tuple[str, ...]:
-        """Of the last `settle`, for a reader: what stands in for what, and how long loading took."""
+        """Return facts about the last `settle` for a reader: substitutes for structures, and the time of loading."""
         return self._facts
 
     def loads(self) -> Mapping[str, Load]:
-        """What it took to make each relation that is there, by name."""
+        """Return the load of each relation that is there, by name."""
         found = ((one.name, self._loads.of(one.name)) for one in self._relations)
         return {name: load for name, load in found if load is not None}
 

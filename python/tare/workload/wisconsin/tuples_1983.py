@@ -19,7 +19,7 @@ from tare.workload.wisconsin.relation import STRING_LENGTH, Relation
 
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUV"
 PLACES = (0, 26, 51)
-"""Of the significant letters: the first varies fastest."""
+"""Places of the significant letters: the first varies fastest."""
 
 _DRAWN = {"hundred": 100, "thousand": 1_000, "twothous": 2_000, "fivethous": 5_000, "tenthous": 10_000}
 

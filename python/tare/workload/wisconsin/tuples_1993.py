@@ -26,7 +26,7 @@ LETTERS = 7
 
 
 def size(relation: Relation, rows: int) -> int:
-    """Of the relation whose first tuples it holds: its own, but for Bprime."""
+    """Return the size of the relation whose first tuples it holds: its own, except for Bprime."""
     return rows if relation.first_of else relation.tuples(rows)
 
 

@@ -21,7 +21,7 @@ from tare.workload.wisconsin.specification import WisconsinSpec
 from tare.workload.wisconsin.tables import WisconsinTables
 
 MOST_ROWS_COMPARED = 10_000
-"""Of a result relation; of a larger one a digest is."""
+"""Rows of a result relation that are compared; a larger one is compared by a digest."""
 
 
 class Wisconsin(Work):

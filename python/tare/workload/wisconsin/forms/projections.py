@@ -23,14 +23,14 @@ def few(naming: Naming, kept: Callable[[int], int]) -> Variants:
 
 
 def every(naming: Naming) -> Variants:
-    """Of a large relation: all attributes but the keys, of which unique3 and the strings stay unique."""
+    """Project a large relation on all attributes but the keys, of which unique3 and the strings stay unique."""
     return lambda rows: _distinct(
         naming, PROJECTION_100PCT, _but_keys(naming), (relation for _, relation, _ in naming.turns()), rows
     )
 
 
 def every_of_tenth(naming: Naming) -> Variants:
-    """Of the small relation, which has no twin: the paper ran ten copies of one query."""
+    """Project the small relation, which has no twin: the paper ran ten copies of one query."""
     return lambda rows: _distinct(
         naming, PROJECTION_100PCT, _but_keys(naming), (naming.tenth for _ in range(VARIANTS)), rows // 10
     )

@@ -1,4 +1,4 @@
-"""Where the ten variants of a query lie in its relation.
+"""Places of the ten variants of a query in its relation.
 
 They must be one query to every DBMS, with one plan. So a range at the relation's edge stays there in all: a
 DBMS that knows a column's least value drops the bound that excludes nothing, and has another plan for it than for a
@@ -20,7 +20,7 @@ def low(rows: int, width: int, first: int, turn: int) -> int:
 
 
 def key(rows: int, first: int, turn: int) -> int:
-    """One key: `first` in the first variant, a tenth of the relation further in each."""
+    """Return a key: `first` in the first variant, a tenth of the relation further in each."""
     return (scaled(rows, first) + turn * rows // VARIANTS) % rows
 
 

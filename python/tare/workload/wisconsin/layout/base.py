@@ -1,4 +1,4 @@
-"""What storing the benchmark's relations owes: DDL per setting, statistics, and a word on what was really built.
+"""Interface for storing the benchmark's relations: DDL per setting, statistics, and notes on what was built.
 
 Strings are compared byte by byte on every DBMS, whatever its server's character set and language: the benchmark's are
 ASCII, and a sort by a language's rules costs several times as much.
@@ -31,16 +31,16 @@ class Layout(ABC):
     """Behind CREATE TABLE (…)."""
 
     tuple_bytes: int
-    """What a tuple of a source relation occupies at most, its pages' free space included."""
+    """Most bytes of a tuple of a source relation, its pages' free space included."""
 
     index_bytes: int
-    """What the three indexes occupy at most for one tuple."""
+    """Most bytes of the three indexes for a tuple."""
 
     extra_copies: float = 0.0
     """How often the database is there once more while it is settled."""
 
     log_bytes: int = 0
-    """What its log may grow by in a load larger than this."""
+    """Most bytes by which its log grows in a load larger than this."""
 
     ordered: Sequence[str] = ()
     """Lets loads and scans keep the tuples' order, and `unordered` takes it back."""
@@ -112,7 +112,7 @@ class Layout(ABC):
     # For a reader --------------------------------------------------------------------
     @abstractmethod
     def stands_in(self, setting: Setting) -> tuple[str, ...]:
-        """What was built for each organisation of the setting: sentences without a full stop."""
+        """Return notes on the structures of each organisation of the setting: sentences without a full stop."""
 
     def lacking(self, organisation: Organisation) -> str | None:
         """Why the DBMS has no such organisation; None: it has."""

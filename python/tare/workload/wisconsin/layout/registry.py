@@ -1,4 +1,4 @@
-"""Which layout stores the relations in a DBMS."""
+"""Layouts that store the relations, by DBMS."""
 
 from __future__ import annotations
 
