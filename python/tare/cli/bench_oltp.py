@@ -24,7 +24,9 @@ class Level(StrEnum):
     SERIALIZABLE = "serializable"
 
 
-Named = Annotated[str, typer.Argument(metavar="WORKLOAD", help="Workload by its name in `tare bench oltp list`.")]
+Named = Annotated[
+    str, typer.Argument(metavar="WORKLOAD", help="Workload by its name in `tare bench oltp list`.")
+]
 Db = Annotated[
     str,
     typer.Option(
@@ -56,9 +58,14 @@ def load(
     db: Db,
     scale: Scale = 1.0,
     seed: Annotated[
-        int, typer.Option(min=0, max=2**63 - 1, metavar="N", help="Seed of the data: the same seed gives the same rows.")
+        int,
+        typer.Option(
+            min=0, max=2**63 - 1, metavar="N", help="Seed of the data: the same seed gives the same rows."
+        ),
     ] = 1,
-    connections: Annotated[int, typer.Option(min=1, max=256, help="Number of connections that load at the same time.")] = 4,
+    connections: Annotated[
+        int, typer.Option(min=1, max=256, help="Number of connections that load at the same time.")
+    ] = 4,
     replace: Annotated[
         bool, typer.Option("--replace", help="Drop tables of the workload's names that are there already.")
     ] = False,

@@ -40,7 +40,9 @@ def wisconsin(
         Generation, typer.Option(help="1983: the paper's own; 1993: the scaled one.")
     ] = Generation.Y1993,
     rows: Rows = 10_000,
-    kind: Annotated[Format, typer.Option("--format", help="Format of the files, one for each relation.")] = Format.CSV,
+    kind: Annotated[
+        Format, typer.Option("--format", help="Format of the files, one for each relation.")
+    ] = Format.CSV,
     relation: Annotated[
         list[str] | None,
         typer.Option("--relation", metavar="NAME", help="This relation alone. Repeatable. Default: all."),

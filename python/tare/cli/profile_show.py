@@ -154,7 +154,9 @@ def export(
     ] = None,
     folded_negative: Annotated[
         str | None,
-        typer.Option(metavar="FILE|-", help="Write the stacks whose share is negative: they even out what others vary."),
+        typer.Option(
+            metavar="FILE|-", help="Write the stacks whose share is negative: they even out what others vary."
+        ),
     ] = None,
     slowest: Annotated[int, typer.Option(min=0, help="Transactions in the trace: the slowest.")] = 10,
     median: Annotated[int, typer.Option(min=0, help="And so many that took as long as the median.")] = 3,

@@ -6,7 +6,7 @@ from enum import StrEnum
 
 
 class CacheState(StrEnum):
-    """Caches that are emptied before each QE (TTPv2 §3.1)."""
+    """What is emptied before each QE (TTPv2 §3.1)."""
 
     WARM = "warm"  # nothing
     LUKEWARM_OS = "lukewarm-os"  # the operating system's page cache only

@@ -181,7 +181,7 @@ def _socket(kind: str, sockets: Path) -> Path:
 
 
 def _scratch(server: ServerRecord) -> Path:
-    """Return the directory of its temporary tables. A server removes all that lie in it at its start, also another's."""
+    """Return the directory of its temporary tables. A server removes all in it at its start, also another's."""
     scratch = server.directory / "tmp"
     if not scratch.is_dir():
         scratch.mkdir()
