@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from tare.report.kit.names import Names
 from tare.report.numbers import MINUS
 from tare.report.profile import words
 from tare.report.profile.document import Node, Pair, ProfileReport
-from tare.report.profile.names import Names
+from tare.report.profile.names import report_names
 from tare.report.profile.tree import LEAST, Branch, cut
 
 _OPEN = 0.1  # of Var(T): paths with more are open at first
@@ -25,7 +26,7 @@ def branches(report: ProfileReport, most: int) -> dict[str, Any] | None:
     pairs: dict[int, list[Pair]] = {}
     for one in report.pairs:
         pairs.setdefault(one.parent, []).append(one)
-    return _branch(root, report.nodes, pairs, Names.of(report))
+    return _branch(root, report.nodes, pairs, report_names(report))
 
 
 def _branch(of: Branch, nodes: Sequence[Node], pairs: dict[int, list[Pair]], names: Names) -> dict[str, Any]:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from tare.report.kit.names import Names
 from tare.report.numbers import MINUS
 from tare.report.profile import words
 from tare.report.profile.comparison import Changed, Comparison, Side
 from tare.report.profile.document import Figure
-from tare.report.profile.names import Names
 from tare.report.profile.tree import LEAST
 from tare.report.words import joined
 

@@ -12,9 +12,10 @@ from tare.lab.profile_about import State
 from tare.protocol.profile.found import Doubt, Findings, Invalidity, Reservation
 from tare.protocol.profile.measured import Measure
 from tare.protocol.profile.validity import Verdict
+from tare.report.kit.names import Names
 from tare.report.profile import words
 from tare.report.profile.document import Factor, Figure, Loss, Overhead, ProfileReport
-from tare.report.profile.names import Names, worded
+from tare.report.profile.names import worded
 from tare.report.words import counted, joined
 
 _INTERRUPTED = "The recording was interrupted: this is what there was until then."

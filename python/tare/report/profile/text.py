@@ -13,9 +13,10 @@ from functools import partial
 from rich.console import Console
 from rich.text import Text
 
+from tare.report.kit.names import Names
 from tare.report.profile import flame, view, words
 from tare.report.profile.document import Node, ProfileReport
-from tare.report.profile.names import Names
+from tare.report.profile.names import report_names
 from tare.report.profile.tables import print_named, print_table
 from tare.report.profile.tree import Branch, Rest, cut
 from tare.report.safe import printable
@@ -142,7 +143,7 @@ def _tree_lines(report: ProfileReport, width: int) -> list[Text]:
     room = width - figures.width
     if room < _deepest(rows) + _LEAST_NAME:
         rows = [replace(row, lead=row.lead[::2]) for row in rows]
-    names = Names.of(report)
+    names = report_names(report)
     heading = Text(_TREE, style="dim")
     headings = figures.aligned(_FIGURES, style="dim")
     if room < _deepest(rows) + _LEAST_NAME:

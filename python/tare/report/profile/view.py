@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from tare.report.kit.names import Names
 from tare.report.numbers import fixed, significant
 from tare.report.profile import words
 from tare.report.profile.document import Figure, Overhead, Prices, ProfileReport
-from tare.report.profile.names import Names
+from tare.report.profile.names import factor_name, report_names
 from tare.report.profile.watching import watched_how
 
 TOP = 10
@@ -35,11 +36,11 @@ TAIL = "The tail: transactions above the 99th percentile; shares of what they ta
 
 def factor_rows(report: ProfileReport, most: int, name: int) -> Iterator[list[str]]:
     """In the order of FACTOR_HEADINGS."""
-    names = Names.of(report)
+    names = report_names(report)
     for one in report.factors[:most]:
         mark = " (inferred)" if one.inferred else ""
         yield [
-            names.factor(one, name - len(mark)) + mark,
+            factor_name(one, names, name - len(mark)) + mark,
             words.share(one.share),
             words.interval(one.share),
             words.share(one.own_covariance),

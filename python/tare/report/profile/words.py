@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from tare.report.kit.names import middle
 from tare.report.numbers import MINUS, fixed, significant, thousands
 from tare.report.profile.document import Figure
-from tare.report.safe import printable
 from tare.report.words import NOTHING
 
 __all__ = ["NOTHING", "calls", "interval", "middle", "ns", "percent", "plus_minus", "share", "thousands"]
@@ -77,12 +77,3 @@ def ns(value: float | None) -> str:
 def calls(value: float) -> str:
     """Per transaction."""
     return thousands(round(value)) if value >= 1000 else significant(value)
-
-
-def middle(text: object, most: int) -> str:
-    """Cut in the middle, since a long C++ name tells its class at one end and its method at the other."""
-    plain = " ".join(printable(text).split())
-    if len(plain) <= most:
-        return plain
-    right = (most - 1) // 2
-    return f"{plain[: most - 1 - right]}…{plain[len(plain) - right :]}"

@@ -20,7 +20,7 @@ from tare.report.profile import headline, html, markdown, text, view, words
 from tare.report.profile import json as as_json
 from tare.report.profile.build import Built, build
 from tare.report.profile.document import Node, ProfileReport
-from tare.report.profile.names import Names
+from tare.report.profile.names import report_names
 from tare.report.profile.next import Unwatched, next_step
 from tare.report.profile.schema import main, schema_text
 from tare.report.profile.watching import Way, watched_how
@@ -266,7 +266,7 @@ def test_two_names_that_differ_in_the_middle_are_cut_so_that_it_shows() -> None:
     for room in range(8, 70):
         rows = [row[0] for row in view.factor_rows(report, 99, room)]
         assert len(set(rows)) == len(rows)
-        names = Names.of(report)
+        names = report_names(report)
         assert all(len(names.cut(one.name, room)) <= room for one in report.nodes)
 
 

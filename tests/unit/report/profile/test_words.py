@@ -1,10 +1,8 @@
-"""Shares, times and names as a reader sees them."""
+"""Shares and times as a reader sees them."""
 
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from tare.report.profile import words
 from tare.report.profile.document import Figure
@@ -46,13 +44,3 @@ def test_an_overhead_is_said_with_its_half_width_where_its_interval_is_even() ->
 )
 def test_a_time_is_in_the_unit_that_fits(ns: float, said: str) -> None:
     assert words.ns(ns) == said
-
-
-@given(st.text(max_size=200), st.integers(5, 60))
-def test_a_cut_name_is_never_longer_and_keeps_its_ends(name: str, most: int) -> None:
-    found = words.middle(name, most)
-    assert len(found) <= most
-    whole = words.middle(name, 10_000)
-    if len(whole) > most:
-        assert whole.startswith(found.split("…")[0])
-        assert found[-1] == whole[-1]
