@@ -71,6 +71,34 @@ class Table:
 
 
 @dataclass(frozen=True, slots=True)
+class Branch:
+    """A node of a tree, with the nodes below it.
+
+    `cells`: its values, one for each column after that of the names. `mark`: a remark behind the name. `blocks`: more
+    about the node, which a page shows where the branch is open; no charts. `opened`: open from the start."""
+
+    name: str
+    cells: Sequence[Cell | str]
+    branches: Sequence[Branch] = ()
+    mark: str = ""
+    tone: Tone = Tone.PLAIN
+    blocks: Sequence[Block] = ()
+    opened: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Tree:
+    """Nodes below each other, each with its numbers.
+
+    The first column is that of the names; one or more follow. `cut`: returns the root of a tree with about as many
+    branches as given, since each medium has room for another number of them."""
+
+    kind: ClassVar[str] = "tree"
+    columns: Sequence[Column]
+    cut: Callable[[int], Branch]
+
+
+@dataclass(frozen=True, slots=True)
 class Paragraph:
     kind: ClassVar[str] = "paragraph"
     text: str
@@ -191,6 +219,7 @@ class Section:
 
 Block = (
     Table
+    | Tree
     | Paragraph
     | Heading
     | Verdict

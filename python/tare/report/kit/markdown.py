@@ -19,6 +19,7 @@ from tare.report.kit.blocks import (
     Story,
     Table,
     Tone,
+    Tree,
     Verdict,
     WarningBlock,
     cell,
@@ -26,6 +27,7 @@ from tare.report.kit.blocks import (
 from tare.report.safe import printable
 
 _FIRST_LEVEL = 2
+_WIDTH = 100  # columns of a tree
 MOST_ROWS = 2000  # of a table that grows with the run
 
 
@@ -77,8 +79,17 @@ def _block(block: Block, level: int) -> Iterator[str]:
             yield fenced(block.text, block.language)
         case Table():
             yield from _table(block)
+        case Tree():
+            yield _drawn(block)
         case Charts():
             pass
+
+
+def _drawn(tree: Tree) -> str:
+    """The tree as a terminal draws it."""
+    from tare.report.kit.terminal import lines
+
+    return fenced("\n".join(line.plain.rstrip() for line in lines([tree], _WIDTH)))
 
 
 def _table(block: Table) -> Iterator[str]:

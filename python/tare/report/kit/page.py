@@ -6,8 +6,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
-from tare.report.kit.blocks import Block, Charts, Detail, Section, Story, cell
+from tare.report.kit.blocks import Block, Branch, Charts, Column, Detail, Section, Story, Tree, cell
 from tare.report.kit.figure import joined_units
+from tare.report.kit.names import Names
 from tare.report.page.render import MOST_BYTES, rendered
 
 
@@ -19,9 +20,31 @@ class Limits:
     items: int
     characters: int  # of code
     charts: int  # small ones, side by side
+    branches: int  # of a tree
 
 
-_LIMITS = (Limits(250, 200, 60_000, 40), Limits(60, 40, 15_000, 8), Limits(10, 10, 3_000, 0))
+_LIMITS = (Limits(250, 200, 60_000, 40, 400), Limits(60, 40, 15_000, 8, 150), Limits(10, 10, 3_000, 0, 40))
+_MOST_NAME = 90  # characters of a branch's name
+
+
+class CutTree:
+    """A tree with as many branches as the page has room for, and with their names shortened."""
+
+    def __init__(self, tree: Tree, most: int) -> None:
+        self.root = tree.cut(most)
+        self._names = Names(branch.name for branch in _branches(self.root))
+
+    def name(self, branch: Branch) -> str:
+        return self._names.cut(branch.name, _MOST_NAME)
+
+    def sizes(self, columns: Sequence[Column]) -> str:
+        """Widths of the columns, as CSS writes them."""
+        rows = [branch.cells for branch in _branches(self.root)]
+        widest = [
+            max(len(column.heading), *(len(cell(row[place]).text) for row in rows))
+            for place, column in enumerate(columns[1:])
+        ]
+        return " ".join(("minmax(0, 1fr)", *(f"{0.62 * size + 0.5:.1f}em" for size in widest)))
 
 
 def render(story: Story) -> str:
@@ -42,6 +65,7 @@ def render(story: Story) -> str:
                 "charts_of": lambda block, drawn=drawn: drawn[id(block)],
                 "left_charts": lambda block, drawn=drawn: len(all_charts[id(block)]) - len(drawn[id(block)]),
                 "contents": [(one.key, one.title) for one in story.blocks if isinstance(one, Section)],
+                "cut_tree": lambda block, most=limits.branches: CutTree(block, most),
                 "limits": limits,
             },
             {
@@ -63,3 +87,9 @@ def _charts(blocks: Sequence[Block]) -> Iterator[Charts]:
             yield block
         elif isinstance(block, Section | Detail):
             yield from _charts(block.blocks)
+
+
+def _branches(branch: Branch) -> Iterator[Branch]:
+    yield branch
+    for below in branch.branches:
+        yield from _branches(below)

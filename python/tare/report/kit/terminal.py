@@ -1,7 +1,8 @@
 """Blocks as lines of a terminal, at any width from 40 columns on.
 
 No line is wider than the terminal, no text is cut without an ellipsis, no number loses its unit. A table that
-does not fit wraps its words, then folds into a stack: a row becomes its name and lines of "heading value".
+does not fit wraps its words, then folds into a stack: a row becomes its name and lines of "heading value". The numbers
+of a tree stand beside its names, or below them where there is no room.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from rich.text import Text
 
 from tare.report.kit.blocks import (
     Block,
+    Branch,
     Cell,
     Charts,
     Code,
@@ -32,11 +34,13 @@ from tare.report.kit.blocks import (
     Story,
     Table,
     Tone,
+    Tree,
     Verdict,
     WarningBlock,
     cell,
 )
 from tare.report.kit.figure import JOINED, joined_units
+from tare.report.kit.names import Names
 from tare.report.safe import printable
 
 _STYLES = {
@@ -51,6 +55,8 @@ _SIGNS = {Tone.GOOD: "✓", Tone.CAUTION: "!", Tone.BAD: "✗"}
 _GAPS = (2, 1)  # columns between those of a table; the second before it folds
 _LEAST = 14  # columns that words of a table keep at least, before it folds
 _BAR = 10  # columns of a bar
+_LEAST_NAME = 16  # columns of a tree's name beside its numbers
+MOST_BRANCHES = 40  # of a tree
 
 
 def print_story(story: Story, console: Console) -> None:
@@ -117,6 +123,8 @@ def _lines(block: Block, width: int) -> Iterator[Text]:
                     yield from (Text(part) for part in chop_cells(line, width) or [""])
         case Table():
             yield from _table(block, width)
+        case Tree():
+            yield from _tree(block, width)
         case Charts(lines=drawn) if drawn is not None:
             yield from map(Text, drawn(width))
         case Charts() | Detail() | Section():
@@ -450,22 +458,106 @@ def _stacked(columns: Sequence[Column], rows: Sequence[str | Sequence[Cell]], wi
             if one.text
         )
         yield from _hanging("", name, width, tone=row[0].tone, indent=2)
-        line = ""
-        for column, one in zip(columns[names:], row[names:], strict=True):
-            if not one.text:
-                continue
-            joint = " " if column.kind is Kind.NUMBER else ": "
-            pair = f"{column.heading}{joint}{one.text}" if column.heading else one.text
-            joint = f"{line}   {pair}" if line else pair
-            if cell_len(joint) <= width - 2:
-                line = joint
-                continue
-            if line:
-                yield Text(f"  {line}")
-            *whole, line = wrap(pair, width - 4)
-            yield from (Text(("  " if at == 0 else "    ") + part) for at, part in enumerate(whole))
-            if whole:
-                yield Text(f"    {line}")
-                line = ""
+        yield from _pairs(columns[names:], row[names:], width)
+
+
+def _pairs(columns: Sequence[Column], row: Sequence[Cell], width: int) -> Iterator[Text]:
+    """Cells as "heading value", as many on a line as have room."""
+    line = ""
+    for column, value in zip(columns, row, strict=True):
+        if not value.text:
+            continue
+        joint = " " if column.kind is Kind.NUMBER else ": "
+        pair = f"{column.heading}{joint}{value.text}" if column.heading else value.text
+        joint = f"{line}   {pair}" if line else pair
+        if cell_len(joint) <= width - 2:
+            line = joint
+            continue
         if line:
             yield Text(f"  {line}")
+        *above, line = wrap(pair, width - 4)
+        yield from (Text(("  " if place == 0 else "    ") + part) for place, part in enumerate(above))
+        if above:
+            yield Text(f"    {line}")
+            line = ""
+    if line:
+        yield Text(f"  {line}")
+
+
+# Trees -----------------------------------------------------------------------------------
+@dataclass(frozen=True, slots=True)
+class _Node:
+    """A branch with the guides that lead to it."""
+
+    guides: str
+    branch: Branch
+    cells: list[Cell]
+
+    def name(self, names: Names, room: int) -> Text:
+        guides = self._guides(room)
+        mark = f" ({_plain(self.branch.mark).text})" if self.branch.mark else ""
+        most = max(_LEAST_NAME // 2, room - cell_len(guides) - cell_len(mark))
+        name = names.cut(self.branch.name, most)
+        text = Text.assemble((guides, "dim"), (name, _STYLES[self.branch.tone]), (mark, "dim"))
+        text.truncate(room, overflow="ellipsis")
+        return text
+
+    def below_name(self, room: int) -> Text:
+        """Guides before the numbers that stand below the name; none where they have no room."""
+        guides = self._guides(room).translate(str.maketrans("├└╴", "│  "))
+        return Text(guides if cell_len(guides) <= room else "", "dim")
+
+    def _guides(self, room: int) -> str:
+        """Guides of the last levels if there is no room for all."""
+        most = max(2, room // 2)
+        return self.guides if len(self.guides) <= most else "…" + self.guides[1 - most :]
+
+
+def _tree(tree: Tree, width: int) -> Iterator[Text]:
+    nodes = list(_nodes(tree.cut(MOST_BRANCHES), "", ""))
+    names = Names(node.branch.name for node in nodes)
+    heading, *columns = tree.columns
+    parts = [_parts([node.cells[place] for node in nodes], column) for place, column in enumerate(columns)]
+    sizes = [max(part.all, cell_len(column.heading)) for column, part in zip(columns, parts, strict=True)]
+    gap = next((gap for gap in _GAPS if sum(sizes) + gap * len(sizes) <= width), 0)
+    room = width - sum(sizes) - gap * len(sizes)
+    deepest = max(len(node.guides) for node in nodes)
+    if room < deepest + _LEAST_NAME:
+        nodes = [replace(node, guides=node.guides[::2]) for node in nodes]
+        deepest //= 2
+    beside = gap > 0 and room >= deepest + _LEAST_NAME
+    if beside:  # no farther from the names than these need
+        longest = max(node.name(names, width).cell_len for node in nodes)
+        room = min(room, max(longest, cell_len(heading.heading)))
+    title = Text(_cut(heading.heading, room if beside else width), "dim")
+    headings = list(_headings(columns, parts, sizes, gap)) if gap else []
+    if not beside:
+        headings = [_padded(Text(), room + gap) + line for line in headings]
+        yield from ([title] if title else []) + headings
+    elif headings or title:
+        first, *rest = headings or [Text()]
+        yield _padded(title, room + gap) + first
+        yield from (_padded(Text(), room + gap) + line for line in rest)
+    for node in nodes:
+        has_numbers = any(value.text for value in node.cells)
+        name = node.name(names, room if beside else width)
+        if not (gap and has_numbers):
+            yield name
+            yield from _pairs(columns, node.cells, width)
+            continue
+        if not beside:
+            yield name
+        before = name if beside else node.below_name(room)
+        yield _padded(before, room + gap) + next(_row(columns, parts, sizes, node.cells, gap, bars=False))
+
+
+def _nodes(branch: Branch, guides: str, below: str) -> Iterator[_Node]:
+    """The branch and those below it, in the order of their lines."""
+    yield _Node(guides, branch, [_plain(value) for value in branch.cells])
+    for place, child in enumerate(branch.branches, 1):
+        here, under = ("└╴", "  ") if place == len(branch.branches) else ("├╴", "│ ")
+        yield from _nodes(child, below + here, below + under)
+
+
+def _padded(text: Text, width: int) -> Text:
+    return text + Text(" " * max(0, width - text.cell_len))

@@ -14,6 +14,7 @@ from rich.cells import cell_len
 from tare.report.kit import markdown, page, terminal
 from tare.report.kit.blocks import (
     Block,
+    Branch,
     Cell,
     Column,
     Digest,
@@ -25,6 +26,7 @@ from tare.report.kit.blocks import (
     Section,
     Table,
     Tone,
+    Tree,
     Verdict,
     WarningBlock,
 )
@@ -63,8 +65,23 @@ def tables(draw: st.DrawFn) -> Table:
     return Table(draw(sentences), heads, draw(st.lists(rows | words, max_size=6)), draw(st.booleans()))
 
 
+@st.composite
+def trees(draw: st.DrawFn) -> Tree:
+    heads = draw(st.lists(st.builds(Column, words), min_size=2, max_size=6))
+    values = st.lists(figures, min_size=len(heads) - 1, max_size=len(heads) - 1)
+    root = draw(
+        st.recursive(
+            st.builds(Branch, words, values, mark=words),
+            lambda below: st.builds(Branch, words, values, st.lists(below, max_size=3), mark=words),
+            max_leaves=12,
+        )
+    )
+    return Tree(heads, lambda most: root)
+
+
 blocks: st.SearchStrategy[Block] = (
     tables()
+    | trees()
     | st.builds(Paragraph, sentences, st.sampled_from(list(Tone)))
     | st.builds(Verdict, words, sentences, st.sampled_from(list(Tone)), st.lists(sentences, max_size=3))
     | st.builds(Facts, words, st.lists(st.tuples(words, cells), max_size=4))
@@ -105,6 +122,20 @@ def test_every_cell_of_a_table_is_printed_whole(table: Table, width: int) -> Non
                 assert word in shown or _broken(word, letters), (word, shown)
         assert isinstance(row[0], Cell)
         before = row[0].text
+
+
+@settings(deadline=None, max_examples=100)
+@given(trees(), widths)
+def test_every_number_of_a_tree_is_printed_whole(tree: Tree, width: int) -> None:
+    shown = "\n".join(printed(tree, width))
+    letters = "".join(shown.split())
+
+    def numbers(branch: Branch) -> list[str]:
+        values = [value.value for value in branch.cells if isinstance(value, Cell)]
+        return [*values, *(number for below in branch.branches for number in numbers(below))]
+
+    for number in numbers(tree.cut(99)):
+        assert number in shown or _broken(number, letters)
 
 
 def _broken(word: str, letters: str) -> bool:
