@@ -109,17 +109,17 @@ def diff(
 
     Exit code: 0 done, 1 a profile or a file failed, 2 the request was at fault.
     """
-    from rich.console import Console
-
     from tare.cli import destinations
     from tare.cli.profile_report import compared
     from tare.lab.profiles import open_run
-    from tare.report.profile.write import deliver_comparison
+    from tare.report.kit.deliver import deliver
+    from tare.report.profile.comparison_story import answer, story
 
     given = {"html": html, "markdown": markdown, "json": json}
     destinations.check(given)
     before, after = (open_run(one, Path(out)) for one in (run_a, run_b))
-    deliver_comparison(compared(before, after, server_time=server_time, title=title), given, Console())
+    comparison = compared(before, after, server_time=server_time, title=title)
+    deliver(story(comparison), comparison, given, answer=answer(comparison))
 
 
 def list_(out: Out = "profiles", json: options.AsJson = False) -> None:

@@ -32,6 +32,7 @@ class Cell:
     note: str = ""
     tone: Tone = Tone.PLAIN
     share: float | None = None  # drawn as a bar where there is room
+    span: tuple[float, float] | None = None  # 95% interval of the share, which a page draws over the bar
 
     @property
     def text(self) -> str:
@@ -60,7 +61,8 @@ class Table:
     """Rows of cells. A row that is a string is a heading within the table.
 
     `grouped`: rows with the same first cell belong together, and the cell is written once.
-    `grows`: the number of rows grows with the run; a page that becomes too large shows the first of them."""
+    `grows`: the number of rows grows with the run; a page that becomes too large shows the first of them.
+    `brief`: rows that a terminal shows at most."""
 
     kind: ClassVar[str] = "table"
     caption: str
@@ -68,6 +70,7 @@ class Table:
     rows: Sequence[Row | str]
     grouped: bool = False
     grows: bool = False
+    brief: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,6 +13,7 @@ from tare.errors import ExportFailed
 from tare.files import write
 from tare.report import json
 from tare.report.kit.blocks import Story
+from tare.report.safe import printable
 
 
 def _html(story: Story, document: BaseModel) -> str:
@@ -43,9 +44,11 @@ def deliver(
     more: Mapping[str, Callable[[], str]] | None = None,
     always: bool = False,
     printed: Story | None = None,
+    answer: Story | None = None,
 ) -> None:
     """Writes each form that was requested. Without one, or `always` where standard output has no other use, prints
-    `printed`, by default the story itself.
+    `printed`, by default the story itself. Where forms go to files alone, prints `answer`, if there is one, and where
+    the files are.
 
     `given`: a path, "-" for standard output, or None, by the name of the form. `more`: forms of this subject alone.
     Files come first, since standard output may be a pipe whose reader has gone; one that fails does not keep the
@@ -55,11 +58,12 @@ def deliver(
     def form(name: str) -> str:
         return more[name]() if more and name in more else FORMS[name](story, document)
 
-    failures = []
+    failures, written = [], []
     for name, target in requested.items():
         if target != "-":
             try:
                 write(Path(target), form(name))
+                written.append(name)
             except ExportFailed as error:
                 failures.append(error)
     shown = [name for name, target in requested.items() if target == "-"]
@@ -67,6 +71,10 @@ def deliver(
         _send(form(name))
     if not requested or (always and not shown):
         show(printed or story)
+    elif answer and not shown:
+        show(answer)
+        for name in written:
+            print(printable(f"{name}: {requested[name]}"))  # whole, since it is copied
     for failure in failures[:-1]:
         print(f"tare: {failure}", file=sys.stderr)
     if failures:

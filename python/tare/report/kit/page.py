@@ -6,7 +6,19 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
-from tare.report.kit.blocks import Block, Branch, Charts, Column, Detail, Section, Story, Tree, cell
+from tare.report.kit.blocks import (
+    Block,
+    Branch,
+    Cell,
+    Charts,
+    Column,
+    Detail,
+    Section,
+    Story,
+    Table,
+    Tree,
+    cell,
+)
 from tare.report.kit.figure import joined_units
 from tare.report.kit.names import Names
 from tare.report.page.render import MOST_BYTES, rendered
@@ -47,6 +59,18 @@ class CutTree:
         return " ".join(("minmax(0, 1fr)", *(f"{0.62 * size + 0.5:.1f}em" for size in widest)))
 
 
+@dataclass(frozen=True, slots=True)
+class Track:
+    """A share as a bar from zero, and its interval as a line: places in per cent of the width."""
+
+    zero: float
+    left: float
+    width: float
+    low: float
+    high: float
+    negative: bool
+
+
 def render(story: Story) -> str:
     """The whole file, below MOST_BYTES: what grows with a run is cut, and says so."""
     all_charts = {id(one): list(one.draw()) for one in _charts(story.blocks)}
@@ -71,6 +95,8 @@ def render(story: Story) -> str:
             {
                 "cell": cell,
                 "joined": joined_units,
+                "scales": _scales,
+                "track": _track,
                 "by_group": lambda columns: [
                     list(group) for _, group in groupby(columns, lambda column: column.group)
                 ],
@@ -93,3 +119,29 @@ def _branches(branch: Branch) -> Iterator[Branch]:
     yield branch
     for below in branch.branches:
         yield from _branches(below)
+
+
+def _scales(table: Table) -> list[tuple[float, float] | None]:
+    """By column: bounds that hold zero, each share and each interval; None where no share has an interval."""
+    scales: list[tuple[float, float] | None] = []
+    for place in range(len(table.columns)):
+        cells = [cell(row[place]) for row in table.rows if not isinstance(row, str)]
+        spans = [
+            (value.share, *value.span)
+            for value in cells
+            if value.share is not None and value.span is not None
+        ]
+        scales.append((min(0.0, *map(min, spans)), max(0.0, *map(max, spans))) if spans else None)
+    return scales
+
+
+def _track(value: Cell, scale: tuple[float, float]) -> Track | None:
+    if value.share is None or value.span is None:
+        return None
+    low, high = scale
+
+    def at(bound: float) -> float:
+        return round(100 * (bound - low) / (high - low or 1.0), 2)
+
+    left, right = at(min(0.0, value.share)), at(max(0.0, value.share))
+    return Track(at(0.0), left, round(right - left, 2), at(value.span[0]), at(value.span[1]), value.share < 0)

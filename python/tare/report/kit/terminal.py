@@ -41,6 +41,7 @@ from tare.report.kit.blocks import (
 )
 from tare.report.kit.figure import JOINED, joined_units
 from tare.report.kit.names import Names
+from tare.report.numbers import thousands
 from tare.report.safe import printable
 
 _STYLES = {
@@ -271,7 +272,9 @@ class _Widths:
 def _table(table: Table, width: int) -> Iterator[Text]:
     if table.caption:
         yield from _styled(table.caption, width, Tone.QUIET)
-    rows = [row if isinstance(row, str) else [_plain(one) for one in row] for row in table.rows]
+    rows = [
+        row if isinstance(row, str) else [_plain(one) for one in row] for row in table.rows[: table.brief]
+    ]
     columns = [
         Column(f"{one.group}: {one.heading}" if one.group else one.heading, one.kind) for one in table.columns
     ]
@@ -283,7 +286,24 @@ def _table(table: Table, width: int) -> Iterator[Text]:
             break
     if sizes is None:
         yield from _stacked(columns, rows, width)
-        return
+    else:
+        yield from _rows(table, columns, parts, sizes, rows, gap, width)
+    if len(rows) < len(table.rows):
+        cut = f"the first {len(rows)} of {thousands(len(table.rows))}; all are in the JSON report"
+        yield from _styled(cut, width, Tone.QUIET)
+
+
+def _rows(
+    table: Table,
+    columns: Sequence[Column],
+    parts: Sequence[_Widths],
+    sizes: Sequence[int],
+    rows: Sequence[str | list[Cell]],
+    gap: int,
+    width: int,
+) -> Iterator[Text]:
+    """The headings and the rows of a table that has room."""
+    cells = [row for row in rows if not isinstance(row, str)]
     yield from _headings(columns, parts, sizes, gap)
     bars = any(one.share is not None for row in cells for one in row)
     bars = bars and sum(sizes) + gap * len(sizes) + _BAR <= width

@@ -124,3 +124,9 @@ def _changed(of: Change, variance: float) -> Changed:
         change=change,
         established=of.established,
     )
+
+
+def shares(function: Changed, comparison: Comparison) -> tuple[float, float]:
+    """Own shares of the function before and after, of the variance before."""
+    whole = comparison.before.variance_ns2 or 1.0
+    return function.own_covariance[0] / whole, function.own_covariance[1] / whole

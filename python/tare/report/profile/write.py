@@ -8,9 +8,8 @@ from rich.console import Console
 from rich.text import Text
 
 from tare.report.page import write
-from tare.report.profile import comparison_text, folded, json, markdown, text, view
+from tare.report.profile import folded, json, markdown, text, view
 from tare.report.profile.build import Built
-from tare.report.profile.comparison import Comparison
 from tare.report.safe import printable
 
 FORMS = ("html", "markdown", "json", "folded", "folded-negative")
@@ -56,30 +55,3 @@ def _html(built: Built) -> str:
     from tare.report.profile.html import render  # brings the template engine and the charts' library
 
     return render(built)
-
-
-COMPARISON_FORMS = ("html", "markdown", "json")
-"""Names of the options that `deliver_comparison` knows."""
-
-
-def deliver_comparison(found: Comparison, given: Mapping[str, str | None], console: Console) -> None:
-    """`given`: by COMPARISON_FORMS. With nothing asked for, it is printed; with files alone, the verdict and where the
-    files are. Raises ExportFailed."""
-    exporters = {
-        "html": lambda: _comparison_html(found),
-        "markdown": lambda: comparison_text.render_markdown(found),
-        "json": lambda: comparison_text.render_json(found),
-    }
-    write.deliver(given, exporters, lambda: _compared(found, console))
-    _files(given, console, lambda: comparison_text.print_verdict(found, console))
-
-
-def _compared(found: Comparison, console: Console) -> str:
-    comparison_text.print_comparison(found, console)
-    return ""
-
-
-def _comparison_html(found: Comparison) -> str:
-    from tare.report.profile.comparison_html import render
-
-    return render(found)

@@ -1,61 +1,27 @@
-"""A comparison of two profiles as one HTML file: paired bars, and the table that they are of."""
+"""Shares of functions in the variance, before and after: paired bars."""
 
 from __future__ import annotations
 
 from tare.report.charts.axes import down
 from tare.report.charts.chart import Chart, NoChart
 from tare.report.charts.theme import BLUE, GREY, spec
-from tare.report.page.filters import FILTERS
-from tare.report.page.render import rendered
-from tare.report.profile import comparison_view as view
 from tare.report.profile import words
-from tare.report.profile.bars import bars
-from tare.report.profile.comparison import Changed, Comparison
+from tare.report.profile.comparison import Changed, Comparison, shares
 
 TITLE = "What each function has of the variance"
 
-CONTENTS = (("findings", "Findings"), ("functions", "Functions"), ("method", "How it was computed"))
-
-_MOST = 300  # rows of the table
 _DRAWN = 16  # functions
 _ALWAYS = 3
 _LEAST = 0.005  # of the variance before
 _SIDES = ("before", "after")
 
 
-def render(found: Comparison) -> str:
-    drawn = chart(found)
-    kept = found.functions[:_MOST]
-    rows = view.rows(found, _MOST, 90)
-    return rendered(
-        "tare.report.profile",
-        "comparison.html",
-        [drawn],
-        {
-            "report": found,
-            "contents": CONTENTS,
-            "chart_of": drawn,
-            "verdict": view.verdict(found),
-            "sides": [
-                (name, view.side(one)) for name, one in zip(_SIDES, (found.before, found.after), strict=True)
-            ],
-            "summary_headings": view.SUMMARY,
-            "summary": view.summary_rows(found),
-            "headings": view.HEADINGS,
-            "rows": list(zip(rows, bars([one.change for one in kept]), strict=True)),
-            "left": max(0, len(found.functions) - _MOST),
-            "note": view.NOTE,
-        },
-        FILTERS,
-    )
-
-
 def _drawn(found: Comparison) -> list[Changed]:
-    """That can be seen; the first ones in any case."""
+    """Functions whose bars can be seen, and the first ones in any case."""
     seen = [
         one
         for place, one in enumerate(found.functions)
-        if place < _ALWAYS or max(map(abs, view.shares(one, found))) >= _LEAST
+        if place < _ALWAYS or max(map(abs, shares(one, found))) >= _LEAST
     ]
     return seen[:_DRAWN]
 
@@ -70,10 +36,10 @@ def chart(found: Comparison) -> Chart | NoChart:
             "mean": words.ns(mean),
         }
         for place, one in enumerate(_drawn(found), 1)
-        for side, value, mean in zip(_SIDES, view.shares(one, found), one.own_mean_ns, strict=True)
+        for side, value, mean in zip(_SIDES, shares(one, found), one.own_mean_ns, strict=True)
     ]
     if not rows:
-        return NoChart(TITLE, "no function was watched", "findings")
+        return NoChart(TITLE, "no function was watched", "summary")
     places = list(dict.fromkeys(str(row["place"]) for row in rows))
     return Chart(
         name="paired",
@@ -112,5 +78,5 @@ def chart(found: Comparison) -> Chart | NoChart:
         data={"paired": rows},
         marks=len(rows),
         alt=f"Paired bars of {len(places)} functions before and after; they stand in the table.",
-        section="findings",
+        section="summary",
     )
