@@ -105,7 +105,7 @@ def diff(
     json: options.Numbers = None,
     title: options.Title = None,
 ) -> None:
-    """Hold two profiles against each other: what the variance was and is, and which functions made the difference.
+    """Compare two profiles: how the variance of durations changed, and which functions changed it.
 
     Exit code: 0 done, 1 a profile or a file failed, 2 the request was at fault.
     """
