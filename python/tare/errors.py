@@ -65,6 +65,10 @@ class MissingDriver(UsageError):
     """The adapter's driver is not installed."""
 
 
+class MissingProgram(UsageError):
+    """A program that the request needs is not installed."""
+
+
 class ConnectionFailed(TareError):
     """The server cannot be reached or refuses us."""
 

@@ -28,6 +28,7 @@ EXACT = (
     "tests/unit/house",
     "tests/unit/protocol",
     "tests/unit/report",
+    "tests/unit/workload/tpch",
 )
 
 PAIRED = (

@@ -1,0 +1,1 @@
+"""TPC-H: its tables, its data and its 22 queries."""
