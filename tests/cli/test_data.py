@@ -1,4 +1,4 @@
-"""`tare data wisconsin` as a user meets it."""
+"""`tare data wisconsin` and `tare data tpch` as a user runs them."""
 
 from __future__ import annotations
 
@@ -6,6 +6,10 @@ import signal
 import time
 from pathlib import Path
 
+import pytest
+
+from tare.errors import MissingProgram
+from tare.workload.tpch.data import generator
 from tests.cli.running import start, tare
 
 
@@ -75,3 +79,40 @@ def test_ctrl_c_leaves_nothing_behind(tmp_path: Path) -> None:
     _, err = running.communicate(timeout=20)
     assert running.returncode == 130, err
     assert list(tmp_path.iterdir()) == []
+
+
+def test_the_tables_of_tpch_are_written_whole_and_replaced_only_on_request(tmp_path: Path) -> None:
+    try:
+        generator()
+    except MissingProgram as error:
+        pytest.skip(str(error))
+    words = ("data", "tpch", "--scale", "0.001", "--to", str(tmp_path / "rows"))
+    said = tare(*words, "--json")
+    assert said.code == 0, said.err
+    files = {file["table"]: Path(file["path"]) for file in said.result["files"]}
+    assert len(files) == 8
+    assert files["orders"].read_text().count("\n") == 1 + 1_500
+    refused = tare(*words)
+    assert refused.code == 2
+    assert "--replace" in refused.err
+    assert sorted((tmp_path / "rows").iterdir()) == sorted(files.values())
+    files["orders"].write_text("")
+    assert tare(*words, "--replace").code == 0
+    assert files["orders"].read_text().count("\n") == 1 + 1_500
+
+
+def test_a_scale_of_tpch_out_of_bounds_is_refused(tmp_path: Path) -> None:
+    said = tare("data", "tpch", "--scale", "0", "--to", str(tmp_path))
+    assert said.code == 2
+    assert "0.001" in said.err
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_missing_generator_is_named_with_what_installs_it(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr("sys.prefix", str(tmp_path))
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(MissingProgram) as missing:
+        generator()
+    assert missing.value.next_step == "pip install 'tare-db[tpch]'"

@@ -1,4 +1,4 @@
-"""`tare data`: the rows of standard workloads, as files for other programs."""
+"""`tare data`: the rows of standard workloads as files for other programs."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import typer
 from tare.cli import options
 from tare.cli.command import Commands
 from tare.meant import meant
+from tare.workload.tpch import data as tpch_data
 from tare.workload.wisconsin.kinds import Format, Generation
 
 if TYPE_CHECKING:
@@ -72,6 +73,36 @@ def wisconsin(
         for one in done
     ]
     typer.echo(json.dumps({"generation": generation, "rows": rows, "format": kind, "files": files}))
+
+
+@app.command()
+def tpch(
+    to: Annotated[Path, typer.Option("--to", metavar="DIR", help="A folder for the files, made if missing.")],
+    scale: Annotated[
+        float, typer.Option(min=0.001, max=10_000, metavar="N", help="Scale factor; 1 is about 1 GB.")
+    ] = 1.0,
+    kind: Annotated[
+        tpch_data.Format,
+        typer.Option(
+            "--format", help="One file for each table. CSV files begin with the names of the columns."
+        ),
+    ] = tpch_data.Format.CSV,
+    replace: Annotated[bool, typer.Option("--replace", help="Replace files that exist.")] = False,
+    as_json: options.AsJson = False,
+) -> None:
+    """Write the eight tables of TPC-H to files, all of them or none.
+
+    Exit code: 0 done, 1 a file could not be written, 2 the request was at fault.
+    """
+    paths = tpch_data.write_files(to, scale, kind, replace=replace)
+    if not as_json:
+        for path in paths:
+            typer.echo(f"{path}: {path.stat().st_size:,} bytes")
+        return
+    import json
+
+    files = [{"table": path.stem, "path": str(path), "bytes": path.stat().st_size} for path in paths]
+    typer.echo(json.dumps({"scale": scale, "format": kind, "files": files}))
 
 
 def _told(path: Path) -> None:
