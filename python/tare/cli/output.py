@@ -11,6 +11,7 @@ from tare.cli import destinations
 from tare.cli.weighing import Weighed
 from tare.errors import TareError
 from tare.interruption import exit_code_of
+from tare.report.result import QueryResult
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,5 +76,10 @@ def deliver(weighed: Weighed, outputs: Outputs) -> None:
             stopped_by = stopped_by.without_cause("the run ended early, as reported above")
         print(f"tare: {stopped_by}", file=sys.stderr)
         raise typer.Exit(stopped_by.exit_code)
-    if failure is not None or any(query.outcome == "failed" for query in weighed.result.results):
+    if failure is not None or any(map(_is_bad, result.results)):
         raise typer.Exit(1)
+
+
+def _is_bad(query: QueryResult) -> bool:
+    is_wrong = query.answer.reference_difference is not None
+    return query.outcome == "failed" or query.error is not None or is_wrong

@@ -102,6 +102,7 @@ def weigh(
         weigher.qes,
         queries,
         [weigher.plans.get(query) for query in range(len(queries))],
+        failures={query: error.what for query, error in weigher.failures.items()},
         servers=servers,
         settings=[arm.values for arm in arms],
         machine=machine_facts(),

@@ -46,6 +46,9 @@ MAX_WARMUP = 10
 RENEWED_WARMUP_S = 0.5
 """Longest warm-up of a query in a later session, unless one QE takes longer: the server's caches are warm by then."""
 
+FAILURES_OF_A_QUERY = (AnswerChanged, BadStatement, PlanChanged, StatementFailed)
+"""Errors that leave the server able to run the next query."""
+
 MAX_SEARCHES = 3
 """Untimed executions that look for the files of a query, where some opens were by processes gone too soon."""
 
@@ -77,6 +80,7 @@ class Conditions:
     seed: int = 0
     clocked: Clocked = Clocked.EXECUTION
     answer: AnswerRule = AnswerRule.CLOSE
+    keeps_going: bool = False  # whether the next query runs after one that failed
 
 
 class Weigher:
@@ -93,6 +97,8 @@ class Weigher:
         """`arms`: where each query runs, by `Query.arm`."""
         self.qes: list[QE] = []
         self.plans: dict[int, Plan] = {}  # of each query, as its timed QEs ran
+        self.failures: dict[int, TareError] = {}
+        """Errors that ended a query's runs early, where the run continues (`Conditions.keeps_going`)."""
         self.block_starts: list[int] = []
         """Index of the first QE of each block of an interleaved run."""
         self._arms = arms
@@ -120,15 +126,24 @@ class Weigher:
         """Each query's QEs in quick order, as the protocols want them."""
         with self._cleaning_up():
             for query in range(len(self._queries)):
-                self._open(query)
-                timeouts = 0
-                while len(self.retained(query)) + timeouts < self._conditions.runs:
-                    qe = self._one(query)
-                    if qe.outcome is Outcome.TIMEOUT:
-                        timeouts += 1
-                        if timeouts == MAX_TIMEOUTS and not self.retained(query):
-                            break
-                self._close(query)
+                try:
+                    self._run_all(query)
+                except FAILURES_OF_A_QUERY as error:
+                    if not self._conditions.keeps_going:
+                        raise
+                    self.failures[query] = error
+                if query in self._set_up:
+                    self._close(query)
+
+    def _run_all(self, query: int) -> None:
+        self._open(query)
+        timeouts = 0
+        while len(self.retained(query)) + timeouts < self._conditions.runs:
+            qe = self._one(query)
+            if qe.outcome is Outcome.TIMEOUT:
+                timeouts += 1
+                if timeouts == MAX_TIMEOUTS and not self.retained(query):
+                    break
 
     def interleaved(
         self,
@@ -163,11 +178,12 @@ class Weigher:
     def check(self) -> None:
         """Prepares every query before any is timed: a mistake in the last one is found first.
 
-        Where a set-up phase makes what the queries need, each is checked after it instead.
+        Where a set-up phase makes what the queries need, each is checked after it instead; so it is where the run
+        continues after a query that failed.
         Raises BadStatement, and UsageError for a cache that cannot be emptied."""
         for arm in self._arms:
             check_state(arm.rig.session, self._conditions.cache)
-        if not self._conditions.phases.setup:
+        if not self._conditions.phases.setup and not self._conditions.keeps_going:
             with self._quoting_log():
                 for query in range(len(self._queries)):
                     self._check(query)

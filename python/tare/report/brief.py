@@ -90,4 +90,6 @@ def _of_other_measures(caution: Caution) -> str | None:
             return f"the scheduler trace was rejected in {caution.violated} of {caution.judged} runs"
         case warnings.AnswerUnread():
             return f"the answers of the runs were not compared: {caution.why}"
+        case warnings.AnswersUnverified():
+            return f"not compared with a reference's answers: {caution.reason}"
     return None

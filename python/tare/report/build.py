@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import statistics
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from tare.dbms.base import Plan, Server
 from tare.measure.environment import MachineFacts
@@ -35,11 +35,13 @@ def build_result(
     interrupted: bool = False,
     error: str | None = None,
     gate: SessionGate | None = None,
+    failures: Mapping[int, str] | None = None,
 ) -> document.RunResult:
     """Sums up a run, whole or cut short. `qes` in run order; `plans` as `queries`, None where not known; `servers` and
     `settings` by arm.
 
-    `error` is what ended the run before its time. Nothing here measures: the same records give the
+    `error` is what ended the run before its time; `failures`, by the query's place, what ended the runs of a query
+    while the run continued. Nothing here measures: the same records give the
     same document.
     """
     of_query = [[qe for qe in qes if qe.query == i] for i in range(len(queries))]
@@ -55,9 +57,11 @@ def build_result(
     is_set = len(queries) > arms_with(gate)
     cautions: list[Caution] = list(watch.of_run(asked, means, cost, comparisons))
     ended_by = _ended_by(qes, queries) if error is not None else None
+    failures = failures or {}
+    named = {ended_by, *(queries[place].name for place in failures)}
     for query, own, qatc in zip(queries, of_query, summed, strict=True):
         found = watch.of_query(query.name, own, qatc, asked, means, servers[query.arm])
-        cautions += (caution for caution in found if not _is_the_end(caution, ended_by))
+        cautions += (caution for caution in found if not _is_named(caution, named))
     return document.RunResult(
         command=command,
         started_at=started_at,
@@ -67,8 +71,10 @@ def build_result(
         clocked=asked.clocked.value,
         environment=_environment(machine, servers[0], means, cost),
         results=[
-            query_result(query, plan, own, qatc, asked)
-            for query, plan, own, qatc in zip(queries, plans, of_query, summed, strict=True)
+            query_result(query, plan, own, qatc, asked, failures.get(place))
+            for place, (query, plan, own, qatc) in enumerate(
+                zip(queries, plans, of_query, summed, strict=True)
+            )
         ],
         comparison=None if is_set or not comparisons else comparisons[0],
         comparisons=comparisons if is_set else [],
@@ -78,17 +84,19 @@ def build_result(
         ]
         if len(servers) > 1
         else [],
-        warnings=[
-            document.WarningResult(
-                type=type_name(type(caution)),
-                query=caution.query,
-                cause=caution.cause,
-                evidence=caution.evidence,
-                next_step=caution.next_step(asked),
-                brief=brief(caution),
-            )
-            for caution in cautions
-        ],
+        warnings=[warning_result(caution, asked) for caution in cautions],
+    )
+
+
+def warning_result(caution: Caution, asked: Asked) -> document.WarningResult:
+    """Return the warning as the document has it, worded by what the user requested."""
+    return document.WarningResult(
+        type=type_name(type(caution)),
+        query=caution.query,
+        cause=caution.cause,
+        evidence=caution.evidence,
+        next_step=caution.next_step(asked),
+        brief=brief(caution),
     )
 
 
@@ -97,9 +105,10 @@ def _ended_by(qes: Sequence[QE], queries: Sequence[Query]) -> str | None:
     return queries[qes[-1].query].name if qes and qes[-1].outcome is Outcome.FAILED else None
 
 
-def _is_the_end(caution: Caution, ended_by: str | None) -> bool:
-    """Whether the only failure among the runs is the one that ended them: the report names that already."""
-    if not isinstance(caution, RunsMissing) or caution.query != ended_by:
+def _is_named(caution: Caution, named: Collection[str | None]) -> bool:
+    """Whether the only failure among a query's runs is the one that ended them. The report names it already for the
+    queries in `named`."""
+    if not isinstance(caution, RunsMissing) or caution.query not in named:
         return False
     return caution.timeouts == 0 and caution.failures == 1
 

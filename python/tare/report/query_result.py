@@ -26,9 +26,15 @@ PLANNING_CLOCKED_WHY = (
 
 
 def query_result(
-    query: Query, plan: Plan | None, qes: Sequence[QE], summed: QatC, asked: Asked
+    query: Query,
+    plan: Plan | None,
+    qes: Sequence[QE],
+    summed: QatC,
+    asked: Asked,
+    error: str | None = None,
 ) -> document.QueryResult:
-    """Every QE of the query in `qes`, summed up in `summed`; `plan` is None where it is not known."""
+    """Every QE of the query in `qes`, summed up in `summed`; `plan` is None where it is not known. `error` ended the
+    query's runs early, and the run continued."""
     elapsed = {m.name: m for m in (*measures.ELAPSED, measures.INSTRUCTIONS)}
     resources = {m.name: m for m in measures.RESOURCES}
     phases = {m.name: m for m in measures.PHASES}
@@ -38,6 +44,7 @@ def query_result(
         sql=query.sql,
         parameters=dict(query.parameters),
         outcome=_outcome(qes, summed, asked),
+        error=error,
         measures=document.Measures(**_measures(elapsed, summed.elapsed, summed.timed), ttp2_ms=ttp2),
         resources=document.ResourceMeasures(**_measures(resources, summed.resources, summed.timed)),
         phases=document.PhaseMeasures(**_measures(phases, summed.phases, summed.timed))

@@ -135,6 +135,13 @@ class AnswerResult(Document):
     not_compared: str | None = Field(
         default=None, description="Why answers were not compared; null if they were."
     )
+    reference: str | None = Field(
+        default=None,
+        description="DBMS whose answer on the same rows this one was compared with; null for none.",
+    )
+    reference_difference: str | None = Field(
+        default=None, description="First difference from the reference's answer; null where they agree."
+    )
 
 
 class QueryFile(Document):
@@ -297,6 +304,10 @@ class QueryResult(Document):
     parameters: dict[str, str]
     outcome: QueryOutcome = Field(
         description="ok: every run asked for; partial: fewer, or some failed; failed: no timed QE."
+    )
+    error: str | None = Field(
+        default=None,
+        description="Error that ended the query's runs early, while the run continued with the next query.",
     )
     measures: Measures
     resources: ResourceMeasures

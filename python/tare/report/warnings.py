@@ -441,6 +441,23 @@ class AnswerUnread(Caution):
 
 
 @dataclass(frozen=True, slots=True)
+class AnswersUnverified(Caution):
+    reason: str
+    remedy: str
+
+    @property
+    def cause(self) -> str:
+        return "no answer was compared with a reference's"
+
+    @property
+    def evidence(self) -> str:
+        return self.reason
+
+    def next_step(self, asked: Asked) -> str:
+        return self.remedy
+
+
+@dataclass(frozen=True, slots=True)
 class PossibleResultCache(Caution):
     seen: str
 
@@ -561,6 +578,7 @@ _OTHER_MEASURES: tuple[type[Caution], ...] = (
     IoWorkersRead,
     TooShortForTicks,
     AnswerUnread,
+    AnswersUnverified,
 )
 
 SPARE_THE_TIMES = frozenset(map(type_name, _OTHER_MEASURES))

@@ -182,6 +182,38 @@ def test_an_error_that_no_query_has_is_stated_beside_a_query_that_failed() -> No
     assert "the run ended early: interrupted" in flat(sample.result(failed, interrupted=True))
 
 
+def test_a_query_that_failed_is_named_beside_those_that_were_measured() -> None:
+    result = sample.result(
+        [qe(i, query=1) for i in range(6)],
+        [Query("Q1", "SELECT a"), Query("Q2", "SELECT 1")],
+        Asked(6),
+        failures={0: "Q1: there is no column a"},
+    )
+    lines = shown(result)
+    assert lines[1].startswith("✗ Q1 ")
+    assert lines[2].startswith("✓ Q2 ")
+    assert "✗ Q1: there is no column a; no run was timed to its end" in lines
+
+
+def test_runs_that_an_error_ended_are_named_with_their_times() -> None:
+    failed = qe(6, outcome=Outcome.FAILED, error="no memory", elapsed=None)
+    result = sample.result([*(qe(i) for i in range(6)), failed], failures={0: "count: no memory"})
+    assert shown(result)[0].startswith("✗ count takes")
+    assert flat(result).count("its runs ended early: count: no memory") == 1
+    assert "runs-missing" not in {warning.type for warning in result.warnings}
+
+
+@pytest.mark.parametrize("difference", [None, "2 rows instead of 3"])
+def test_an_answer_is_stated_to_be_the_references_or_how_it_differs(difference: str | None) -> None:
+    (query,) = sample.warm().results
+    answer = query.answer.model_copy(update={"reference": "DuckDB", "reference_difference": difference})
+    result = sample.warm().model_copy(update={"results": [query.model_copy(update={"answer": answer})]})
+    assert ("the same in every run, and in DuckDB" in flat(result)) is (difference is None)
+    is_named = "✗ its answer differs from DuckDB's: 2 rows instead of 3" in shown(result)
+    assert is_named is (difference is not None)
+    assert shown(result)[0].startswith("✓ count takes" if difference is None else "✗ count takes")
+
+
 def test_different_answers_are_the_first_thing_of_a_comparison() -> None:
     found = sample.compared()
     assert found.comparison is not None
@@ -231,6 +263,7 @@ CAUTIONS: dict[type[Caution], Caution] = {
         warnings.PlanNotOne("q", ("a", "b")),
         warnings.AnswersDiffer("q", ""),
         warnings.AnswerUnread("q", ""),
+        warnings.AnswersUnverified(None, "", ""),
         warnings.PossibleResultCache("q", ""),
         warnings.OwnCostHigh("q", 12.3, 0.123),
         warnings.LargeResidue("q", 100, 100, ""),

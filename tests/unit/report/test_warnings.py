@@ -17,6 +17,7 @@ from tare.measure.records import QE, Outcome, OwnCost, Relation
 from tare.protocol.stop import Stop
 from tare.report import warnings
 from tare.report.asked import Asked, Attempt, Means, Places
+from tare.report.build import warning_result
 from tare.report.result import RunResult
 from tests.unit.protocol.qe_records import MS, TICK_NS, elapsed, machine, process, qe, resources, run_of
 from tests.unit.report import sample
@@ -61,6 +62,7 @@ DUE: dict[str, Callable[[], RunResult]] = {
             for i in range(10)
         ]
     ),
+    "answers-unverified": lambda: unverified(),
     "possible-result-cache": lambda: sample.result(caching([500.0, *[5.0, 5.2] * 5]), means=KEEPS_RESULTS),
     "own-cost-high": lambda: sample.result([qe(i, own=OwnCost(9 * MS, 1, 1)) for i in range(10)]),
     "large-residue": lambda: sample.result([qe(i, elapsed=elapsed(residue_ns=9 * MS)) for i in range(10)]),
@@ -106,6 +108,13 @@ DUE: dict[str, Callable[[], RunResult]] = {
     "grows-from-run-to-run": lambda: sample.result(growing([50.0 + i for i in range(10)])),
     "not-resolved": lambda: sample.compared(until=Stop(0.001)),
 }
+
+
+def unverified() -> RunResult:
+    """A result that got a warning after its runs."""
+    result = sample.result([qe(i) for i in range(10)])
+    caution = warnings.AnswersUnverified(None, "the scale is 2", "run at scale 1")
+    return result.model_copy(update={"warnings": [warning_result(caution, Asked(10))]})
 
 
 def caching(cpu_ms: Sequence[float]) -> list[QE]:

@@ -56,7 +56,28 @@ def answer(query: QueryResult) -> str:
     known = f"{rows}, hash {found.hash}" if found.hash else rows
     if not found.consistent:
         return f"{known} in the first timed run; others differ{largest_difference(found)}"
-    return f"{known}, the same in every run{largest_difference(found)}"
+    return f"{known}, the same in every run{largest_difference(found)}{confirmed(found)}"
+
+
+def confirmed(found: AnswerResult) -> str:
+    """Name the reference that gives the same answer; nothing where there is none."""
+    is_confirmed = found.reference is not None and found.reference_difference is None
+    return f", and in {found.reference}" if is_confirmed else ""
+
+
+def defects(query: QueryResult) -> Iterator[tuple[str, str]]:
+    """Yield the defects of a query that has times, each with its name: an answer that differs from the reference's,
+    and the error that ended its runs early."""
+    found = query.answer
+    if found.reference_difference is not None:
+        yield "wrong answer", f"its answer differs from {found.reference}'s: {found.reference_difference}"
+    if query.error is not None and query.outcome != "failed":
+        yield "ended early", f"its runs ended early: {query.error}"
+
+
+def is_answer_good(found: AnswerResult) -> bool:
+    """Whether neither the other runs nor a reference gave another answer, as far as they were compared."""
+    return (found.consistent or found.not_compared is not None) and found.reference_difference is None
 
 
 def _row_counts(query: QueryResult) -> str:

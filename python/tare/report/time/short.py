@@ -97,6 +97,7 @@ def _query(query: QueryResult, result: RunResult) -> Iterator[Item]:
     answer = full.answer(query, result, middle_cut(query.name, MOST_NAME))
     yield entry(answer.text, _SIGNS[answer.tone], answer.tone, most=3 if is_cut else 4)
     yield from _cut_short(result, 2, query)
+    yield from _defects(query)
     if query.outcome == "failed":
         return
     yield entry(f"wall = {equation(query)}", most=3)
@@ -145,7 +146,8 @@ def _answer(answer: AnswerResult) -> str:
     if answer.not_compared is not None:
         return f"{rows}, not compared"
     same = "the same in every run" if answer.consistent else "in the first timed run; others differ"
-    return f"{rows}{',' if answer.consistent else ''} {same}{lines.largest_difference(answer)}"
+    comma = "," if answer.consistent else ""
+    return f"{rows}{comma} {same}{lines.largest_difference(answer)}{lines.confirmed(answer)}"
 
 
 # A comparison ------------------------------------------------------------------------------
@@ -222,11 +224,18 @@ def _share(part: MeasureResult | None, whole: MeasureResult) -> str:
 
 
 def _failures(result: RunResult) -> Iterator[Item]:
+    """Queries without a time, and those whose answer is wrong or whose runs ended early."""
     for query in result.results:
         if query.outcome == "failed":
             name = middle_cut(query.name, MOST_NAME)
             text = full.answer(query, result, name).text
             yield entry(text, "✗", Tone.BAD, most=2, name=f"{name} failed")
+        yield from _defects(query, f"{middle_cut(query.name, MOST_NAME)}: ")
+
+
+def _defects(query: QueryResult, about: str = "") -> Iterator[Item]:
+    for name, text in lines.defects(query):
+        yield entry(f"{about}{text}", "✗", Tone.BAD, most=2, name=f"{about}{name}")
 
 
 # Warnings --------------------------------------------------------------------------------

@@ -99,15 +99,18 @@ def _tone(warnings: Sequence[WarningResult], result: RunResult) -> Tone:
 def answer(query: QueryResult, result: RunResult, name: str) -> Verdict:
     """Return the cost of a query in a sentence that begins with `name`."""
     if query.outcome == "failed":
+        if query.error is not None:  # it begins with the query's name
+            return Verdict("", f"{query.error}; no run was timed to its end", Tone.BAD)
         errors = [qe.error for qe in query.qes if qe.error]
         why = f": {errors[-1]}" if errors else ""
         return Verdict("", f"{name}: no run was timed to its end{why}", Tone.BAD, early_end(result, query))
     mine = _touching(query, result)
+    defects = [text for _, text in lines.defects(query)]
     return Verdict(
         "",
         f"{name} takes {cost.text(query, result.clocked)}; medians of {lines.runs(query)}.",
-        _tone(mine, result),
-        [*early_end(result, query), *(one.cause for one in mine)],
+        Tone.BAD if defects else _tone(mine, result),
+        [*defects, *early_end(result, query), *(one.cause for one in mine)],
     )
 
 
@@ -302,7 +305,7 @@ def _share(part: MeasureResult, wall: MeasureResult, *, bar: bool = False) -> Ce
 
 def _facts(query: QueryResult) -> Iterator[tuple[str, Cell]]:
     for name, text, is_good in (
-        ("answer", lines.answer(query), query.answer.consistent or query.answer.not_compared is not None),
+        ("answer", lines.answer(query), lines.is_answer_good(query.answer)),
         ("plan", lines.plan(query.plan), query.plan.consistent),
         ("cache", lines.cache(query.cache), query.cache.reached is not False),
     ):
