@@ -15,7 +15,7 @@ from tare.workload.tpch.loading import load
 from tare.workload.tpch.queries import NUMBERS, query
 from tare.workload.tpch.reference import difference, reference
 from tare.workload.tpch.tables import refuse_other_scale, row_counts
-from tests.servers import own_server
+from tests.dbms.databases import empty_sqlite, fresh
 
 SCALE = 0.01
 
@@ -45,18 +45,13 @@ def connect(url: str) -> Session:
     scope="module", params=["sqlite", "postgresql", pytest.param("mariadb", marks=pytest.mark.mariadb)]
 )
 def session(request: pytest.FixtureRequest, rows: Path) -> Iterator[Session]:
-    if request.param == "sqlite":
-        (rows / "tpch.sqlite").touch()
-        opened = connect(f"sqlite:///{rows / 'tpch.sqlite'}")
-        load(opened, rows)
-        yield opened
-        opened.close()
-        return
-    with own_server(request.param) as server:
-        opened = connect(server.url)
-        load(opened, rows)
-        yield opened
-        opened.close()
+    with fresh(request.param, request, rows) as url:
+        opened = connect(url)
+        try:
+            load(opened, rows)
+            yield opened
+        finally:
+            opened.close()
 
 
 @pytest.mark.parametrize("number", NUMBERS)
@@ -79,8 +74,7 @@ def test_a_load_that_fails_drops_what_it_made(rows: Path, tmp_path: Path) -> Non
         (tmp_path / file.name).write_bytes(file.read_bytes())
     with (tmp_path / "orders.csv").open("a") as orders:
         orders.write("not,a,row\n")
-    (tmp_path / "t.sqlite").touch()
-    session = connect(f"sqlite:///{tmp_path / 't.sqlite'}")
+    session = connect(empty_sqlite(tmp_path))
     with pytest.raises(StatementFailed):
         load(session, tmp_path)
     assert row_counts(session) == {}

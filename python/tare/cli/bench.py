@@ -1,4 +1,4 @@
-"""`tare bench`: whole benchmarks, run as experiments of the lab."""
+"""`tare bench`: whole benchmarks."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ from typing import Annotated
 
 import typer
 
-from tare.cli import bench_oltp, bench_oltp_curve, options
+from tare.cli import bench_oltp, bench_oltp_curve, bench_tpch, options
 from tare.cli.bench_report import report
 from tare.cli.command import Commands
 from tare.cli.experiment_run import AsJson, Dir, Events
 from tare.workload.wisconsin.kinds import Generation
 
-app = Commands(help="Whole benchmarks, weighed as experiments.", no_args_is_help=True)
+app = Commands(help="Run whole benchmarks.", no_args_is_help=True)
 
 Dbs = Annotated[
     list[str],
@@ -103,6 +103,7 @@ def wisconsin(
     raise typer.Exit(code)
 
 
+app.command()(bench_tpch.tpch)
 app.command()(report)
 bench_oltp.app.command()(bench_oltp_curve.curve)
 app.add_typer(bench_oltp.app, name="oltp")

@@ -145,7 +145,8 @@ def make_file(file: Path, kind: str) -> None:
             file.touch()
     except (OSError, ImportError) as error:
         raise UsageError(
-            f"the database {file} cannot be made: {error}", "choose another place with --dir"
+            f"the database {file} cannot be made: {error}",
+            "choose a folder that you may write to: --dir, or the path in --db",
         ) from error
 
 

@@ -35,6 +35,7 @@ _GRAVEST = (
     "cpu-elsewhere",
     "cache-not-reached",
     "cache-unproved",
+    "answers-unverified",
     "plan-not-one",
     "possible-result-cache",
     "cpu-unattributed",
@@ -71,7 +72,13 @@ def _blocks(result: RunResult) -> Iterator[Block]:
         yield Digest([*_query(query, result), *_warnings(result, named=False), _last(result)], "also: ")
     else:
         yield _table(result)
-        items = [*_cut_short(result, 2), *_failures(result), *_warnings(result, named=True), _last(result)]
+        items = [
+            *_cut_short(result, 2),
+            *_confirmed(result),
+            *_failures(result),
+            *_warnings(result, named=True),
+            _last(result),
+        ]
         yield Digest(items, "also: ", LINES_OF_WARNINGS)
 
 
@@ -221,6 +228,15 @@ def _share(part: MeasureResult | None, whole: MeasureResult) -> str:
         if part is None or part.median is None or not whole.median
         else percent(part.median / whole.median)
     )
+
+
+def _confirmed(result: RunResult) -> Iterator[Item]:
+    """How many answers a reference gives too; nothing where none was compared."""
+    compared = [query.answer for query in result.results if query.answer.reference is not None]
+    if compared:
+        agreeing = sum(answer.reference_difference is None for answer in compared)
+        text = f"{agreeing} of {len(compared)} answers agree with {compared[0].reference}'s"
+        yield entry(text, name="answers compared")
 
 
 def _failures(result: RunResult) -> Iterator[Item]:
