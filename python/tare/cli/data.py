@@ -84,7 +84,8 @@ def tpch(
     kind: Annotated[
         tpch_data.Format,
         typer.Option(
-            "--format", help="One file for each table. CSV files begin with the names of the columns."
+            "--format",
+            help="Format of the files, one for each table. CSV files begin with the names of the columns.",
         ),
     ] = tpch_data.Format.CSV,
     replace: Annotated[bool, typer.Option("--replace", help="Replace files that exist.")] = False,
