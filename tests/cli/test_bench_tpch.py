@@ -10,9 +10,11 @@ from typing import Any
 import jsonschema
 import pytest
 
+from tare.cli import bench_tpch
 from tare.cli.bench_tpch import chosen
+from tare.cli.weighing import Target
 from tare.dbms.registry import find
-from tare.errors import MissingProgram, UsageError
+from tare.errors import MissingProgram, StillWaiting, UsageError
 from tare.workload.tpch.data import generator
 from tests.cli.running import Said, tare
 from tests.dbms.databases import fresh
@@ -99,6 +101,38 @@ def test_duckdb_is_measured_and_the_report_states_that_nothing_was_compared(tmp_
     assert said.code == 0, said.err
     assert "not compared with a reference's answers" in said.out
     assert "Q14" in said.out
+
+
+def test_a_query_whose_plan_takes_longer_than_the_timeout_is_named_and_the_others_are_measured(
+    loaded: str,
+) -> None:
+    run(
+        loaded,
+        "ALTER TABLE part RENAME COLUMN p_type TO kind",
+        "CREATE FUNCTION slow() RETURNS text LANGUAGE plpgsql IMMUTABLE AS $$ BEGIN PERFORM pg_sleep(600); "
+        "RETURN ''; END $$",
+        "ALTER TABLE part RENAME TO stored_part",
+        "CREATE VIEW part AS SELECT *, slow() || kind AS p_type FROM stored_part",
+    )
+    said = bench(loaded, "--queries", "14,6", "--timeout", "5", "--json", "-")
+    assert said.code == 1
+    queries = by_name(said)
+    assert queries["Q14"]["error"].startswith(
+        "Q14: a statement was given up after the time-out of 5 s, before any clock"
+    )
+    assert [query["outcome"] for query in queries.values()] == ["failed", "ok"]
+
+
+def test_a_locked_table_ends_the_command(loaded: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(bench_tpch, "LEAST_WAIT_S", 0.5)
+    holder = find(loaded).connect(loaded, allow_writes=True)
+    try:
+        holder.run("BEGIN")
+        holder.run("LOCK TABLE part IN ACCESS EXCLUSIVE MODE")
+        with pytest.raises(StillWaiting, match="waits for a lock"):
+            bench_tpch.prepare(Target(loaded, 10.0, False, False, None, False), 0.01, 0.001)
+    finally:
+        holder.close()
 
 
 @needs_rows

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from tare.cli.weighing import Target
 
 EMBEDDED = ("sqlite", "duckdb")
+LEAST_WAIT_S = 30.0  # for a lock, before the tables are counted
 
 
 def tpch(
@@ -72,7 +73,7 @@ def tpch(
         phases=Phases(),
     )
     target = Target(db, connect_timeout, False, allow_restart, tier, machine_settings)
-    dbms = prepare(target, scale)
+    dbms = prepare(target, scale, timeout)
     asked = Asked(runs=runs, cache=how.cache, warmup=how.warmup, tier=tier, clocked=how.clocked)
     weighed = weigh(
         [target],
@@ -105,10 +106,11 @@ def chosen(text: str) -> list[int]:
     return list(dict.fromkeys(numbers))
 
 
-def prepare(target: Target, scale: float) -> str:
+def prepare(target: Target, scale: float, timeout_s: float | None) -> str:
     """Load the tables unless the database has them, and return the name of the DBMS.
 
-    Raises UsageError for tables of another scale, and what connecting and loading raise."""
+    `timeout_s`: of a query; a statement here may wait for a lock as long. Raises UsageError for tables of another
+    scale, StillWaiting, and what connecting and loading raise."""
     from tare.dbms.url import file_path, scheme_of
     from tare.experiment.target import make_file
     from tare.workload.tpch.tables import ensure_loaded
@@ -117,6 +119,9 @@ def prepare(target: Target, scale: float) -> str:
     if scheme in EMBEDDED and not (file := file_path(target.url)).exists():
         make_file(file, scheme)
     session = dataclasses.replace(target, allow_writes=True).connect()
+    if session.patience is not None:
+        session.patience.timeout_s = max(timeout_s or 0.0, LEAST_WAIT_S)
+        session.patience.report = report
     try:
         ensure_loaded(session, scale, report)
         return session.server.dbms

@@ -21,6 +21,7 @@ from tare.errors import (
     QueryTimeout,
     ServerLost,
     StatementFailed,
+    StillWaiting,
     TareError,
 )
 from tare.measure.answers import Answers
@@ -132,6 +133,12 @@ class Weigher:
                     if not self._conditions.keeps_going:
                         raise
                     self.failures[query] = error
+                except StillWaiting as error:
+                    failure = StillWaiting(f"{self._queries[query].name}: {error.what}", error.next_step)
+                    if not self._conditions.keeps_going:
+                        raise failure from error
+                    self.failures[query] = failure
+                    self._rig(query).reconnect()  # an engine that did not heed the interrupt was ended
                 if query in self._set_up:
                     self._close(query)
 
