@@ -1,8 +1,9 @@
 """Does `tare profile attach` harm a server? Everything that clients do to servers goes on while each is watched.
 
-PostgreSQL 18 and 15 and MariaDB under TPC-C, programs with DuckDB and SQLite in their process, and a Java virtual
-machine. A second client's statements fail, are cancelled and run out of memory, its connections are ended and its
-process is killed; some of the load's own statements and connections are ended too. `tare profile attach` watches for
+PostgreSQL 18 and 15, MariaDB and MySQL 5.6 under TPC-C, programs with DuckDB and SQLite in their process, a Java
+virtual machine, Redis and nginx. A second client's statements fail, are cancelled and run out of memory, its
+connections are ended and its process is killed; some of the load's own statements and connections are ended too. `tare
+profile attach` watches for
 60 s with automatic refinement. Then the server has to be the same process, its log without a crash, its code without
 a probe, and its data without a contradiction. `--moments 1` attaches at bad moments: while the server starts, twice at
 once, and with an end of Tare or of the server in mid-run.
@@ -115,7 +116,7 @@ def measure(subject: Subject, seconds: int, around_s: int, budget: str) -> Outco
             alive=alive,
             same_process=same,
             exit_code=code,
-            headline=str(document.get("headline", "")),
+            headline=" ".join(document.get("headline", ())),
             transactions=int(document.get("transactions", 0)),
             rounds=len(document.get("rounds", ())),
             functions=len({name for one in document.get("rounds", ()) for name in one["added"]}),
@@ -294,8 +295,8 @@ def main() -> None:
 
 
 def merged(before: Sequence[Outcome], now: Sequence[Outcome]) -> list[Outcome]:
-    """Outcomes of several calls; a server's last counts."""
-    return list({one.name: one for one in (*before, *now)}.values())
+    """Outcomes of several calls; a server's last with a budget counts."""
+    return list({(one.name, one.allowed): one for one in (*before, *now)}.values())
 
 
 def outcome_of(kept: dict[str, Any]) -> Outcome:

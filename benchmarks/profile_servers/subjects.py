@@ -19,8 +19,14 @@ import numpy as np
 import numpy.typing as npt
 
 from benchmarks.oltp_common import closed, conditions, load, request
-from benchmarks.profile_servers.trouble import MariaDBTrouble, PostgreSQLTrouble, Trouble, limited_memory
-from tare.dbms.servers import RunningServer, start_mariadb, start_postgresql
+from benchmarks.profile_servers.trouble import (
+    MariaDBTrouble,
+    MySQLTrouble,
+    PostgreSQLTrouble,
+    Trouble,
+    limited_memory,
+)
+from tare.dbms.servers import RunningServer, start_mariadb, start_mysql, start_postgresql
 from tare.errors import TareError
 from tare.workload.oltp.child import Driver
 from tare.workload.oltp.samples import ENDS, RECORD
@@ -215,7 +221,7 @@ class Program(Subject):
         until = time.monotonic() + STARTS_WITHIN_S
         while not self._ends.exists() or not self._ends.stat().st_size:
             if self._process.poll() is not None or time.monotonic() > until:
-                raise SystemExit(f"{self.name} did not start: {self.log.read_text()[-2000:]}")
+                raise SystemExit(f"{self.name} did not start: {self._err_text[-2000:]}")
             time.sleep(0.05)
 
     def begin(self) -> None:
@@ -233,7 +239,7 @@ class Program(Subject):
             return ["it does not end on SIGTERM"]
         lines = (self.folder / "out").read_text().splitlines()
         if not lines or not lines[-1].startswith("{"):
-            return [f"it wrote no result, exit code {code}: {self.log.read_text()[-500:]}"]
+            return [f"it wrote no result, exit code {code}: {self._err_text[-500:]}"]
         result = json.loads(lines[-1])
         self.surprises += result["surprises"]
         self.counts = {name: count for name, count in result["counts"].items() if name != "committed"}
@@ -256,6 +262,10 @@ class Program(Subject):
     @property
     def log(self) -> Path:
         return self.folder / "err"
+
+    @property
+    def _err_text(self) -> str:
+        return (self.folder / "err").read_text()
 
     @property
     def is_alive(self) -> bool:
@@ -295,6 +305,112 @@ class Jvm(Program):
         return [*crashed, *super().wrong()]
 
 
+class Daemon(Program):
+    """A server that is no DBMS of Tare's, and a program of clients."""
+
+    SERVER: str
+    PACKAGE: str
+
+    @abstractmethod
+    def server_command(self, server: str) -> Sequence[str]: ...
+
+    @property
+    def socket(self) -> Path:
+        return self.folder / "socket"
+
+    def start(self) -> None:
+        server = shutil.which(self.SERVER, path="/usr/bin:/usr/sbin")
+        if server is None:
+            raise Missing(f"{self.SERVER} is not installed: apt install {self.PACKAGE}")
+        shutil.chown(self.folder, USER)
+        with self.log.open("wb") as log:
+            self._server = subprocess.Popen(
+                self.server_command(server), stdout=log, stderr=log, cwd=self.folder, user=USER
+            )
+        until = time.monotonic() + STARTS_WITHIN_S
+        while not self.socket.exists():
+            if self._server.poll() is not None or time.monotonic() > until:
+                raise SystemExit(f"{self.name} did not start: {self.log.read_text()[-2000:]}")
+            time.sleep(0.05)
+        super().start()
+
+    def stop(self) -> None:
+        super().stop()
+        self._server.terminate()
+        try:
+            self._server.wait(STOPS_WITHIN_S)
+        except subprocess.TimeoutExpired:
+            self._server.kill()
+            self._server.wait()
+
+    @property
+    def pid(self) -> int:
+        return self._server.pid
+
+    @property
+    def log(self) -> Path:
+        return self.folder / "log"
+
+    @property
+    def is_alive(self) -> bool:
+        return self._server.poll() is None
+
+
+class Redis(Daemon):
+    """A transaction is the execution of a command."""
+
+    SERVER = PACKAGE = "redis-server"
+
+    def __init__(self, folder: Path) -> None:
+        super().__init__("Redis", "function:call", folder)
+
+    def server_command(self, server: str) -> Sequence[str]:
+        address = ("--port", "0", "--unixsocket", str(self.socket))
+        return (server, *address, "--dir", str(self.folder), "--save", "", "--appendonly", "yes")
+
+    def command(self) -> Sequence[str]:
+        module = "benchmarks.profile_servers.programs.redis_load"
+        return (sys.executable, "-m", module, str(self._ends), str(self.socket))
+
+
+class Nginx(Daemon):
+    """A transaction is a request of a small file."""
+
+    SERVER, PACKAGE = "nginx", "nginx-light"
+    CONFIGURATION = """
+worker_processes 2;
+pid {folder}/nginx.pid;
+error_log {folder}/log;
+events {{ worker_connections 64; }}
+http {{
+    access_log off;
+    keepalive_requests 100000;
+    client_body_temp_path {folder}/body;
+    proxy_temp_path {folder}/proxy;
+    fastcgi_temp_path {folder}/fastcgi;
+    uwsgi_temp_path {folder}/uwsgi;
+    scgi_temp_path {folder}/scgi;
+    server {{ listen unix:{folder}/socket; root {folder}/files; }}
+}}
+"""
+
+    def __init__(self, folder: Path) -> None:
+        super().__init__("nginx", "function:ngx_http_process_request", folder)
+        self._files = folder / "files"
+
+    def server_command(self, server: str) -> Sequence[str]:
+        self._files.mkdir()
+        shutil.chown(self._files, USER)
+        configuration = self.folder / "nginx.conf"
+        configuration.write_text(self.CONFIGURATION.format(folder=self.folder))
+        return (server, "-c", str(configuration), "-e", str(self.log), "-g", "daemon off;")
+
+    def command(self) -> Sequence[str]:
+        module = "benchmarks.profile_servers.programs.nginx_load"
+        words = (str(self._ends), str(self.socket), str(self._files), str(self.pid))
+        return (sys.executable, "-m", module, *words)
+
+
 def postgresql(version: str, folder: Path) -> Subject:
     def start(directory: Path) -> RunningServer:
         return start_postgresql(directory, version=version)
@@ -306,9 +422,12 @@ SUBJECTS: Mapping[str, Callable[[Path], Subject]] = {
     "postgresql-18": lambda folder: postgresql("18", folder),
     "postgresql-15": lambda folder: postgresql("15", folder),
     "mariadb": lambda folder: Served("MariaDB", start_mariadb, MariaDBTrouble, folder),
+    "mysql": lambda folder: Served("MySQL 5.6.24", start_mysql, MySQLTrouble, folder),
     "duckdb": lambda folder: Program("DuckDB", "statement", folder),
     "sqlite": lambda folder: Program("SQLite", "statement", folder),
     "jvm": Jvm,
+    "redis": Redis,
+    "nginx": Nginx,
 }
 
 

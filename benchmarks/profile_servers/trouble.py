@@ -386,3 +386,44 @@ class MariaDBTrouble(Trouble):
             cursor.execute("SET SESSION max_session_mem_used = 4000000")
             cursor.execute("SELECT count(DISTINCT md5(seq)) FROM seq_1_to_200000")
             cursor.fetchall()
+
+
+class MySQLTrouble(MariaDBTrouble):
+    """Of MySQL 5.6: no sequences, no time-outs of statements, no compound statements outside a procedure."""
+
+    LONG = "SELECT benchmark(2000000000, sha1('x'))"
+    LARGE = "SELECT repeat('x', 1000) FROM stock"
+    EXPECTED = (
+        *(one for one in MariaDBTrouble.EXPECTED if one[0] not in ("statement timeout", "out of memory")),
+        ("null in a key", (1048,)),
+        ("table full", (1114,)),
+    )
+
+    def __enter__(self) -> Trouble:
+        with self._connection() as connection, closing(connection.cursor()) as cursor:
+            cursor.execute("DROP PROCEDURE IF EXISTS caught")
+            cursor.execute("""CREATE PROCEDURE caught() BEGIN
+                DECLARE turns integer DEFAULT 0;
+                DECLARE CONTINUE HANDLER FOR 1062 SET turns = turns;
+                WHILE turns < 20 DO INSERT INTO ledger VALUES (0); SET turns = turns + 1; END WHILE;
+                SIGNAL SQLSTATE '45000' SET MESSAGE_TEXT = 'last'; END""")
+        return super().__enter__()
+
+    def failures(self) -> Sequence[tuple[str, Callable[[], object]]]:
+        return (
+            ("duplicate key", lambda: self.failing("INSERT INTO ledger VALUES (0)")),
+            ("syntax error", lambda: self.failing("SELEC 1")),
+            ("null in a key", lambda: self.failing("INSERT INTO ledger SELECT 1 / (id - id) FROM ledger")),
+            ("cancelled", self.cancelled),
+            ("ended", self.ended),
+            ("ended idle", self.ended_idle),
+            ("client killed", self.disconnected),
+            ("table full", self._table_full),
+            ("caught within", lambda: self.failing("CALL caught()")),
+        )
+
+    def _table_full(self) -> None:
+        with self._connection() as connection, closing(connection.cursor()) as cursor:
+            self._begin(cursor)
+            cursor.execute("SET SESSION max_heap_table_size = 16384")
+            cursor.execute("CREATE TEMPORARY TABLE full ENGINE = MEMORY AS SELECT * FROM stock")

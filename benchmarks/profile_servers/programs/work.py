@@ -1,7 +1,8 @@
 """Threads of a program that works until SIGTERM, notes when each transaction ended, and checks its data at the end.
 
-`python -m … ENDS`: instants of CLOCK_MONOTONIC in ns go to the file ENDS as eight bytes each; the last line of standard
-output is a JSON object with what was counted, what failed otherwise than it was meant to, and what the data contradict.
+`python -m … ENDS …`: instants of CLOCK_MONOTONIC in ns go to the file ENDS as eight bytes each; the last line of
+standard output is a JSON object with what was counted, what failed otherwise than it was meant to, and what the data
+contradict.
 """
 
 from __future__ import annotations
@@ -62,6 +63,15 @@ class Work:
             self._surprised(f"{error}: {other!r}")
         else:
             self._surprised(f"{error}: nothing failed")
+
+    def expect_or(self, error: type[BaseException], act: Callable[[], object]) -> None:
+        """It succeeds, or fails so."""
+        try:
+            act()
+        except error as expected:
+            self.count(type(expected).__name__)
+        else:
+            self.count("succeeded")
 
     def _surprised(self, what: str) -> None:
         with self._guard:
