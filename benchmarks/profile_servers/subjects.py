@@ -323,6 +323,8 @@ class Daemon(Program):
         if server is None:
             raise Missing(f"{self.SERVER} is not installed: apt install {self.PACKAGE}")
         shutil.chown(self.folder, USER)
+        self.log.touch()
+        shutil.chown(self.log, USER)
         with self.log.open("wb") as log:
             self._server = subprocess.Popen(
                 self.server_command(server), stdout=log, stderr=log, cwd=self.folder, user=USER
