@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 
@@ -211,6 +212,11 @@ def _golden(name: str, text: str) -> None:
 
 def test_a_page_without_charts_carries_no_library_and_stays_small() -> None:
     assert len(page.render(sample.story()).encode()) < 40_000
+
+
+def test_a_page_shows_a_long_paragraph_whole() -> None:
+    story = replace(sample.story(), blocks=[Paragraph("word " * 1500 + "end")])
+    assert "word end</p>" in page.render(story)
 
 
 def test_markup_in_a_title_is_text() -> None:
