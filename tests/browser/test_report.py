@@ -12,8 +12,9 @@ from tare.lab.frames import open_frames
 from tare.protocol.model.holding import hold
 from tare.report.charts.chart import MOST_MARKS, Chart
 from tare.report.conditions.facts import facts_of
-from tare.report.experiment import html
 from tare.report.experiment.build import Built, build
+from tare.report.experiment.story import story
+from tare.report.kit import page as report_page
 from tests.browser.opened import Seen
 from tests.unit.report.experiment import sample_outcome
 from tests.unit.report.experiment.sample_lab import make_lab
@@ -45,7 +46,7 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Built:
 @pytest.fixture(scope="module")
 def file(built: Built, tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("page") / "report.html"
-    path.write_text(html.render(built), encoding="utf-8")
+    path.write_text(report_page.render(story(built)), encoding="utf-8")
     return path
 
 
@@ -176,7 +177,7 @@ def test_without_scripts_the_paragraphs_and_tables_are_all_there(browser: Browse
     context = browser.new_context(java_script_enabled=False, offline=True)
     page = context.new_page()
     page.goto(file.as_uri())
-    assert page.locator("p.statement").count() >= 2
+    assert page.locator("#statement p.finding").count() >= 2
     assert "The charts need JavaScript" in page.locator("main").inner_text()
     assert page.locator("#times tbody tr").count() == 44
     context.close()

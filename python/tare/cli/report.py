@@ -27,14 +27,16 @@ def report(
 ) -> None:
     """Report runs: the paper's two paragraphs, drop tables, times with intervals, charts, models.
 
-    LAB may also be the folder of an export. Without --html, --markdown or --json the two paragraphs are printed.
+    LAB may also be the folder of an export. Without --html, --markdown or --json, prints the number of Q@Cs that
+    have a time, and the two paragraphs.
 
     Exit codes: 0 done; 1 the lab or a file failed; 2 the request was at fault.
     """
     from tare.cli import destinations
     from tare.errors import UsageError
     from tare.report.experiment.make import PROTOCOLS, make
-    from tare.report.experiment.write import deliver
+    from tare.report.experiment.story import story
+    from tare.report.kit.deliver import deliver
 
     if protocol is not None and protocol not in PROTOCOLS:
         raise UsageError(f"{protocol}: not a protocol", f"give one of {', '.join(PROTOCOLS)}")
@@ -48,4 +50,4 @@ def report(
                 "  next: mend the runs, or take the violation as a deviation: --accept CHECK",
                 err=True,
             )
-    deliver(built, given)
+    deliver(story(built), built.report, given)

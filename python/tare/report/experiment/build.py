@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import cached_property
 from importlib.metadata import version
+from typing import TYPE_CHECKING
 
 from tare.lab.answers import rows
 from tare.lab.frames import Frames
 from tare.protocol.model.result import ModelResult, Verdict
 from tare.protocol.outcome import Outcome
-from tare.report.charts.chart import Chart, NoChart
 from tare.report.conditions import gathered
 from tare.report.conditions.facts import Facts
-from tare.report.experiment.charts.draw import charts
 from tare.report.experiment.commands import commands
 from tare.report.experiment.document import (
     Check,
@@ -34,15 +34,22 @@ from tare.report.experiment.sources import parts_of
 from tare.report.experiment.statement import statement
 from tare.report.experiment.times import times
 
+if TYPE_CHECKING:
+    from tare.report.charts.chart import Chart, NoChart
+
 MOST_EXAMPLE = 300  # characters of evidence
 
 
 @dataclass(frozen=True)
 class Built:
-    """`report` is all that is said in numbers; the charts are drawn beside it, in HTML only."""
+    """`report` holds every number of the report; `draw` draws its charts, which only a page shows."""
 
     report: Report
-    charts: Sequence[Chart | NoChart] = field(default=())
+    draw: Callable[[], Sequence[Chart | NoChart]]
+
+    @cached_property
+    def charts(self) -> Sequence[Chart | NoChart]:
+        return self.draw()
 
 
 def build(
@@ -63,7 +70,13 @@ def build(
     chosen = next(one for one in outcomes if one.protocol == first)
     of_time = times(outcomes, first, frames)
     document = _document(frames, facts, outcomes, models, first, why, lab, title, of_time)
-    return Built(document, charts(frames, outcomes, chosen, models, of_time, document.runs))
+
+    def draw() -> Sequence[Chart | NoChart]:
+        from tare.report.experiment.charts.draw import charts
+
+        return charts(frames, outcomes, chosen, models, of_time, document.runs)
+
+    return Built(document, draw)
 
 
 def _document(

@@ -16,10 +16,13 @@ from tare.report import json as report_json
 from tare.report.charts.chart import MOST_MARKS, Chart, NoChart, columns
 from tare.report.charts.theme import PALETTE
 from tare.report.conditions.facts import Facts, facts_of
-from tare.report.experiment import html, markdown, schema
+from tare.report.experiment import schema
 from tare.report.experiment.build import Built, build
 from tare.report.experiment.document import QatC, Report
-from tare.report.kit.markdown import fenced
+from tare.report.experiment.story import story
+from tare.report.kit import markdown, page
+from tare.report.kit.markdown import fenced, plain
+from tare.report.page.render import MOST_BYTES
 from tare.report.safe import short
 from tests.unit.report.experiment import sample_outcome
 from tests.unit.report.experiment.sample_lab import make_lab
@@ -29,6 +32,14 @@ PUBLISHED = Path(__file__).parents[4] / "schemas" / "report-v1.json"
 
 def chart(built: Built, name: str) -> Chart:
     return next(one for one in built.charts if isinstance(one, Chart) and one.name == name)
+
+
+def html(built: Built) -> str:
+    return page.render(story(built))
+
+
+def as_markdown(built: Built) -> str:
+    return markdown.render(story(built))
 
 
 # The document ------------------------------------------------------------------------
@@ -87,7 +98,7 @@ def test_a_stopped_protocol_leaves_the_others_reported(frames: Frames, facts: li
     ]
     built = build(frames, facts, outcomes, [], lab="lab.db")
     assert built.report.primary == "exact"
-    assert "10 missing queries" in html.render(built)
+    assert "10 missing queries" in html(built)
 
 
 def test_where_every_protocol_was_stopped_the_report_says_so_and_draws_nothing_of_times(
@@ -100,10 +111,10 @@ def test_where_every_protocol_was_stopped_the_report_says_so_and_draws_nothing_o
     assert built.report.primary == "ttp2"
     assert built.report.times == []
     assert all(isinstance(one, NoChart) and one.why for one in built.charts)
-    page = html.render(built)
-    assert "so no time is reported" in page
-    assert "is not drawn" in page
-    assert "so no time is reported" in markdown.render(built.report)
+    shown = html(built)
+    assert "so no time is reported" in shown
+    assert "is not drawn" in shown
+    assert "so no time is reported" in as_markdown(built)
 
 
 # Charts ------------------------------------------------------------------------------
@@ -161,7 +172,7 @@ def test_a_large_lab_is_aggregated_and_the_caption_says_so(tmp_path: Path) -> No
     assert "median of about 10 retained QEs" in order.caption
     assert order.marks <= MOST_MARKS
     assert sum(row["qes"] for row in order.data["qes-in-order"]) == 80 * 44
-    assert len(html.render(large).encode()) < html.MOST_BYTES
+    assert len(html(large).encode()) < MOST_BYTES
 
 
 @pytest.mark.parametrize("page", ["#ffffff", "#14171b"])
@@ -183,8 +194,8 @@ def test_columns_hold_every_value_of_the_rows() -> None:
 
 # The page ------------------------------------------------------------------------------
 def test_the_page_is_one_file_of_moderate_size_with_every_section(built: Built) -> None:
-    page = html.render(built)
-    assert len(page.encode()) < html.MOST_BYTES
+    shown = html(built)
+    assert len(shown.encode()) < MOST_BYTES
     for key in (
         "statement",
         "protocols",
@@ -196,21 +207,21 @@ def test_the_page_is_one_file_of_moderate_size_with_every_section(built: Built) 
         "conditions",
         "reproduce",
     ):
-        assert page.count(f'<section id="{key}"') == 1
-    words = re.sub(r"<script.*?</script>", "", page, flags=re.DOTALL)
-    assert len(words) < len(page) - 900_000, "the charts' library is within scripts"
+        assert shown.count(f'<section id="{key}"') == 1
+    words = re.sub(r"<script.*?</script>", "", shown, flags=re.DOTALL)
+    assert len(words) < len(shown) - 900_000, "the charts' library is within scripts"
     assert not re.findall(r'(?:src|href)="(?!#)', words)
 
 
 def test_the_papers_figures_stand_beside_ours(built: Built) -> None:
-    page = html.render(built)
-    row = re.search(r"retained Q@Cs</th>(.*?)</tr>", page)
+    shown = html(built)
+    row = re.search(r"retained Q@Cs</th>(.*?)</tr>", shown)
     assert row
     assert row.group(1).count("77%") == 3
-    assert '<td class="n aside">96%</td>' in row.group(1)
-    calculated = re.search(r"calculated time</th>(.*?)</tr>", page)
+    assert '<span class="quiet">96%</span>' in row.group(1)
+    calculated = re.search(r"calculated time</th>(.*?)</tr>", shown)
     assert calculated
-    assert '<td class="n aside">2.1%</td>' in calculated.group(1)
+    assert '<span class="quiet">2.1%</span>' in calculated.group(1)
 
 
 def test_fifty_thousand_q_at_cs_with_long_names_still_make_a_small_page(built: Built) -> None:
@@ -226,9 +237,10 @@ def test_fifty_thousand_q_at_cs_with_long_names_still_make_a_small_page(built: B
             ],
         }
     )
-    page = html.render(replace(built, report=report))
-    assert len(page.encode()) < html.MOST_BYTES
-    assert "of 52\u202f800 Q@Cs; all are in the JSON report" in page
+    shown = html(replace(built, report=report))
+    assert len(shown.encode()) < MOST_BYTES
+    assert "of 52800; all are in the JSON report" in shown
+    assert "Cut here; the JSON report has the whole." in shown
 
 
 def test_names_are_cut_and_lose_what_cannot_be_shown() -> None:
@@ -238,10 +250,10 @@ def test_names_are_cut_and_lose_what_cannot_be_shown() -> None:
 
 # Markdown ------------------------------------------------------------------------------
 def test_markdown_tells_the_same_figures(built: Built) -> None:
-    text = markdown.render(built.report)
+    text = as_markdown(built)
     ttp2 = built.report.protocol("ttp2")
     assert ttp2 is not None
-    assert all(markdown.plain(paragraph) in text for paragraph in ttp2.statement.paragraphs)
+    assert all(plain(paragraph) in text for paragraph in ttp2.statement.paragraphs)
     assert "| retained Q@Cs | 77% | 77% | 77% | 76% | 96% |" in text
     assert text.count("dropped: two ticks or less") == 10
 
@@ -251,7 +263,7 @@ def test_markdown_cannot_be_broken_out_of(built: Built) -> None:
     report = built.report.model_copy(
         update={"missing": [one.model_copy(update=changes) for one in built.report.missing]}
     )
-    text = markdown.render(report)
+    text = as_markdown(replace(built, report=report))
     assert "<script>" not in text.replace("\\<script\\>", "")
     assert "\n# z" not in text
     assert fenced("a\n```\nb", "").startswith("````")
