@@ -117,15 +117,15 @@ def _runs(runs: Sequence[Run]) -> Table:
     ]
     columns = [
         Column("run", Kind.NAME),
-        Column("experiment, scenario", Kind.PROSE),
-        Column("DBMS", Kind.PROSE),
+        Column("experiment, scenario", Kind.NAME),
+        Column("DBMS", Kind.NAME),
         Column("machine"),
         Column("CPUs"),
-        Column("caches", Kind.PROSE),
+        Column("caches", Kind.NAME),
         *map(Column, ("QEs a Q@C", "queries", "Q@Cs timed", "same plan", "failed", "QEs")),
-        Column("kernel read by", Kind.PROSE),
+        Column("kernel read by", Kind.NAME),
         Column("tick, ms"),
-        Column("begun", Kind.PROSE),
+        Column("begun", Kind.NAME),
         Column("state", Kind.PROSE),
     ]
     return Table("Runs", columns, rows)
