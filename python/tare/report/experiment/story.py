@@ -380,7 +380,8 @@ def _times(built: Built, primary: Protocol, others: Sequence[Protocol]) -> Itera
     if not times:
         yield Paragraph("No Q@C was timed.", Tone.QUIET)
         return
-    rows: list[Row] = [_time_row(one, primary, others) for one in times]
+    names = {name: short(name) for name in {one.query for one in times}}
+    rows: list[Row] = [_time_row(one, names[one.query], primary, others) for one in times]
     columns = [
         Column("query", Kind.NAME),
         Column("DBMS", Kind.NAME),
@@ -400,11 +401,11 @@ def _times(built: Built, primary: Protocol, others: Sequence[Protocol]) -> Itera
     yield Detail(f"Times of {thousands(len(times))} Q@Cs", [table], opened=len(times) <= _OPENED)
 
 
-def _time_row(qatc: QatC, primary: Protocol, others: Sequence[Protocol]) -> Row:
+def _time_row(qatc: QatC, name: str, primary: Protocol, others: Sequence[Protocol]) -> Row:
     timed = qatc.times.get(primary.protocol)
     sd = timed.sd_ms if timed and timed.time_ms is not None else None
     return [
-        short(qatc.query),
+        name,
         qatc.dbms,
         thousands(qatc.cardinality),
         _time(timed),
