@@ -220,7 +220,7 @@ def _count(number: int, what: str) -> str:
 
 def _printable(text: str) -> str:
     """Runs of others come with others' words: none of them may steer the terminal."""
-    return "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in text)
+    return "".join(c if c.isprintable() else "\ufffd" for c in text)
 
 
 def _print_json(document: object) -> None:

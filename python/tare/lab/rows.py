@@ -107,7 +107,7 @@ def clean(text: str | None) -> str | None:
     """Return text that every engine can store: PostgreSQL takes no NUL, and no engine half a surrogate pair."""
     if text is None:
         return None
-    return text.replace("\0", "\N{REPLACEMENT CHARACTER}").encode("utf-8", "replace").decode()
+    return text.replace("\0", "\ufffd").encode("utf-8", "replace").decode()
 
 
 def _process(use: ProcessUse, dbms: str) -> Row:
