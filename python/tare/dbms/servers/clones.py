@@ -13,6 +13,7 @@ import socket
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager, suppress
+from dataclasses import replace
 from pathlib import Path
 from urllib.parse import parse_qsl, quote, urlencode, urlsplit
 
@@ -71,7 +72,7 @@ class Template:
         directory = self._folder / _CLONE
         with place.new(directory, self._owner, self._server.kind) as where:
             port = _free_port() if self._server.port else None
-            clone: ServerRecord = kind.cloned(self._server, where, port)
+            clone = _cloned(self._server, where, port, kind.url(where.sockets, port))
             record.write(clone)  # whoever finds the directory can then stop the server
             self._copy(self._folder / _TEMPLATE, clone.data_directory)
             kind.override(self._server, clone, settings)
@@ -132,6 +133,21 @@ def url_at(clone: ServerRecord, url: str) -> str:
         parameters["socket"] = parse(clone.url).parameters["socket"]
     query = urlencode(parameters, quote_via=quote, safe="/")
     return f"{given.scheme}://{netloc}{given.path}" + (f"?{query}" if query else "")
+
+
+def _cloned(server: ServerRecord, where: place.Place, port: int | None, url: str) -> ServerRecord:
+    """Return the record of a clone that is to be made in `where`."""
+    return replace(
+        server,
+        url=url,
+        directory=where.directory,
+        data_directory=where.directory / "data",
+        socket_directory=where.sockets,
+        log=where.directory / "server.log",
+        port=port,
+        pid=0,
+        temporary=True,
+    )
 
 
 def _remove(clone: Path) -> None:

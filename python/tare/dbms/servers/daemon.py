@@ -58,21 +58,6 @@ def start(
     return running
 
 
-def cloned(server: ServerRecord, where: place.Place, port: int | None) -> ServerRecord:
-    """Return the record of a clone that is to be made in `where`."""
-    return replace(
-        server,
-        url=url(server.kind, where.sockets, port),
-        directory=where.directory,
-        data_directory=where.directory / "data",
-        socket_directory=where.sockets,
-        log=where.directory / "server.log",
-        port=port,
-        pid=0,
-        temporary=True,
-    )
-
-
 def override(server: ServerRecord, clone: ServerRecord, settings: Mapping[str, str]) -> None:
     """Write the settings of a clone before its start: those of `server`, then these."""
     configure(clone, {**stored(server), **settings})

@@ -8,6 +8,7 @@ neither dumped at shutdown nor loaded at start, so that a restart empties it.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 
 from tare.dbms.servers import binaries, copies, daemon, owner, place, program
@@ -33,7 +34,7 @@ def create(
         made = ServerRecord(
             kind=KIND,
             version=install.version,
-            url=daemon.url(KIND, where.sockets, port),
+            url=url(where.sockets, port),
             directory=where.directory,
             data_directory=where.directory / "data",
             binaries=copies.own_program(install.binaries / _SERVER, where.directory)
@@ -81,7 +82,7 @@ directory = daemon.directory
 pid_file = daemon.pid_file
 socket_file = daemon.socket_file
 argument = daemon.argument
-cloned = daemon.cloned
+url = partial(daemon.url, KIND)
 override = daemon.override
 kill = daemon.kill
 CONTROLLER = daemon.CONTROLLER

@@ -7,6 +7,7 @@ with the system tables and `root` of this machine, without a password; the accou
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 
 from tare.dbms.servers import copies, daemon, download, owner, place, program
@@ -40,7 +41,7 @@ def create(
         made = ServerRecord(
             kind=KIND,
             version=download.VERSION,
-            url=daemon.url(KIND, where.sockets, port),
+            url=url(where.sockets, port),
             directory=where.directory,
             data_directory=where.directory / "data",
             binaries=copies.own_folder(programs, where.directory) if own_programs else programs,
@@ -74,7 +75,7 @@ directory = daemon.directory
 pid_file = daemon.pid_file
 socket_file = daemon.socket_file
 argument = daemon.argument
-cloned = daemon.cloned
+url = partial(daemon.url, KIND)
 override = daemon.override
 kill = daemon.kill
 CONTROLLER = daemon.CONTROLLER

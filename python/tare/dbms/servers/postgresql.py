@@ -51,7 +51,7 @@ def create(
         made = ServerRecord(
             kind=KIND,
             version=install.version,
-            url=_url(where.sockets, port),
+            url=url(where.sockets, port),
             directory=where.directory,
             data_directory=where.directory / "data",
             binaries=folder,
@@ -91,21 +91,6 @@ def start(server: ServerRecord, settings: Mapping[str, str]) -> ServerRecord:
         _store(server, {**_ours(server), **_stored(server), **settings})
     _control(server, runs_as, "start", START_S, "-l", server.log)
     return _noted(server)
-
-
-def cloned(server: ServerRecord, where: place.Place, port: int | None) -> ServerRecord:
-    """Return the record of a clone that is to be made in `where`."""
-    return replace(
-        server,
-        url=_url(where.sockets, port),
-        directory=where.directory,
-        data_directory=where.directory / "data",
-        socket_directory=where.sockets,
-        log=where.directory / "server.log",
-        port=port,
-        pid=0,
-        temporary=True,
-    )
 
 
 def override(server: ServerRecord, clone: ServerRecord, settings: Mapping[str, str]) -> None:
@@ -241,8 +226,8 @@ def _extend(server: ServerRecord) -> None:
     import psycopg  # slow to load, and every command comes by this file
 
     for database in ("template1", "postgres"):
-        url = _url(server.socket_directory, server.port, database)
-        with psycopg.connect(url, autocommit=True) as connection:
+        address = url(server.socket_directory, server.port, database)
+        with psycopg.connect(address, autocommit=True) as connection:
             available = connection.execute(
                 "SELECT 1 FROM pg_available_extensions WHERE name = 'pg_buffercache'"
             ).fetchone()
@@ -250,7 +235,7 @@ def _extend(server: ServerRecord) -> None:
                 connection.execute("CREATE EXTENSION IF NOT EXISTS pg_buffercache")
 
 
-def _url(sockets: Path, port: int | None, database: str = "postgres") -> str:
+def url(sockets: Path, port: int | None, database: str = "postgres") -> str:
     if port:
         return f"postgresql://{USER}@127.0.0.1:{port}/{database}"
     return f"postgresql:///{database}?host={quote(str(sockets), safe='/')}&user={USER}"
