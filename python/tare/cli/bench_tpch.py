@@ -119,9 +119,7 @@ def prepare(target: Target, scale: float, timeout_s: float | None) -> str:
     if scheme in EMBEDDED and not (file := file_path(target.url)).exists():
         make_file(file, scheme)
     session = dataclasses.replace(target, allow_writes=True).connect()
-    if session.patience is not None:
-        session.patience.timeout_s = max(timeout_s or 0.0, LEAST_WAIT_S)
-        session.patience.report = report
+    session.limit_waits(max(timeout_s or 0.0, LEAST_WAIT_S), report)
     try:
         ensure_loaded(session, scale, report)
         return session.server.dbms

@@ -6,7 +6,7 @@ import hashlib
 import json
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
@@ -191,6 +191,12 @@ class Session(ABC):
     def worker_parents(self, leader: Leader) -> Sequence[int]:
         """Processes whose new children may work for the query (PostgreSQL's postmaster)."""
         return ()
+
+    def limit_waits(self, timeout_s: float | None, report: Callable[[str], None]) -> None:
+        """Limit statements that no clock times to `timeout_s`, and report what they wait for. None: no limit."""
+        if self.patience is not None:
+            self.patience.timeout_s = timeout_s
+            self.patience.report = report
 
     @abstractmethod
     def explain(self, sql: str) -> Plan: ...

@@ -318,9 +318,10 @@ class Weigher:
 
     def _be_patient(self, session: Session) -> None:
         """Report waits in the session, and limit them to the time that an execution may take."""
-        if session.patience is not None:
-            session.patience.timeout_s = self._conditions.timeout_s
-            session.patience.report = lambda what: self._observer.phase(self._queries[self._at], what)
+        session.limit_waits(
+            self._conditions.timeout_s,
+            lambda what: self._observer.phase(self._queries[self._at], what),
+        )
 
     def _renew(self, arm: Arm, session: Session) -> None:
         self._be_patient(session)
