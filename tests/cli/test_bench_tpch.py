@@ -135,15 +135,6 @@ def test_a_locked_table_ends_the_command(loaded: str, monkeypatch: pytest.Monkey
         holder.close()
 
 
-@needs_rows
-def test_queries_that_exceed_the_timeout_are_named(tmp_path: Path) -> None:
-    url = f"sqlite:///{tmp_path / 't.sqlite'}"
-    said = bench(url, "--queries", "1,18", "--timeout", "0.001")
-    assert said.code == 1
-    assert "Q1: " in said.out
-    assert "Q18: " in said.out
-
-
 def test_tables_with_other_row_counts_are_refused_and_left_alone(tmp_path: Path) -> None:
     url = f"sqlite:///{tmp_path / 't.sqlite'}"
     Path(tmp_path / "t.sqlite").touch()
