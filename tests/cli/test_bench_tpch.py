@@ -12,6 +12,7 @@ import pytest
 
 from tare.cli import bench_tpch
 from tare.cli.bench_tpch import chosen
+from tare.cli.option_groups import ServerOptions
 from tare.cli.weighing import Target
 from tare.dbms.registry import find
 from tare.errors import MissingProgram, StillWaiting, UsageError
@@ -130,7 +131,7 @@ def test_a_locked_table_ends_the_command(loaded: str, monkeypatch: pytest.Monkey
         holder.run("BEGIN")
         holder.run("LOCK TABLE part IN ACCESS EXCLUSIVE MODE")
         with pytest.raises(StillWaiting, match="waits for a lock"):
-            bench_tpch.prepare(Target(loaded, 10.0, False, False, None, False), 0.01, 0.001)
+            bench_tpch.prepare(Target(loaded, ServerOptions(machine_settings=False)), 0.01, 0.001)
     finally:
         holder.close()
 

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from tare.cli import options
+from tare.cli.option_groups import Outputs, RunOptions, ServerOptions, StatementOptions, with_groups
 from tare.errors import UsageError
-from tare.measure.choices import AnswerRule, CacheState
 
 if TYPE_CHECKING:
     from tare.cli.weighing import Target
@@ -19,7 +19,9 @@ EMBEDDED = ("sqlite", "duckdb")
 LEAST_WAIT_S = 30.0  # for a lock, before the tables are counted
 
 
+@with_groups
 def tpch(
+    *,
     db: options.Db,
     queries: Annotated[
         str, typer.Option(metavar="N[,N-N...]", help="Numbers of the queries, such as 1,5-7.")
@@ -28,20 +30,9 @@ def tpch(
         float, typer.Option(min=0.01, max=10_000, metavar="N", help="Scale factor; 1 is about 1 GB.")
     ] = 0.1,
     runs: Annotated[int, typer.Option(min=1, metavar="N", help="Timed runs of each query.")] = 10,
-    warmup: options.Warmup = "auto",
-    cache: options.Cache = CacheState.WARM,
-    cold: options.Cold = False,
-    execution_only: options.ExecutionOnly = False,
-    timeout: options.Timeout = None,
-    verbose: options.Verbose = False,
-    html: options.Html = None,
-    markdown: options.Words = None,
-    json: options.Json = None,
-    csv: options.Csv = None,
-    allow_restart: options.AllowRestart = False,
-    connect_timeout: options.ConnectTimeout = 10.0,
-    tier: options.TierFlag = None,
-    machine_settings: options.Settings = True,
+    run_options: RunOptions,
+    outputs: Outputs,
+    server_options: ServerOptions,
 ) -> None:
     """Measure the 22 queries of TPC-H on one server, as `tare time` does.
 
@@ -50,41 +41,32 @@ def tpch(
 
     Exit code: 0 done, 1 a query failed, an answer is wrong or the run was cut short, 2 the request was at fault.
     """
-    from tare.cli.output import Outputs, deliver
+    from tare.cli.output import deliver
     from tare.cli.request import conditions
     from tare.cli.tpch_answers import compare_answers
     from tare.cli.weighing import Target, weigh
-    from tare.measure.phases import Phases
     from tare.measure.query import Query
     from tare.report.asked import Asked
     from tare.workload.tpch.queries import query
 
-    outputs = Outputs(html, markdown, json, csv, verbose)
     outputs.check()
     numbers = chosen(queries)
-    how = conditions(
-        runs=runs,
-        warmup=warmup,
-        cache=cache,
-        cold=cold,
-        execution_only=execution_only,
-        answer=AnswerRule.CLOSE,
-        timeout=timeout,
-        phases=Phases(),
+    how = conditions(runs, run_options, StatementOptions(), keeps_going=True)
+    target = Target(db, server_options)
+    dbms = prepare(target, scale, run_options.timeout)
+    asked = Asked(
+        runs=runs, cache=how.cache, warmup=how.warmup, tier=server_options.tier, clocked=how.clocked
     )
-    target = Target(db, connect_timeout, False, allow_restart, tier, machine_settings)
-    dbms = prepare(target, scale, timeout)
-    asked = Asked(runs=runs, cache=how.cache, warmup=how.warmup, tier=tier, clocked=how.clocked)
     weighed = weigh(
         [target],
         [Query(f"Q{number}", query(number, dbms, scale)) for number in numbers],
-        dataclasses.replace(how, keeps_going=True),
+        how,
         asked,
         lambda weigher: weigher.one_after_another(),
         quiet=outputs.quiet,
         expected=runs * len(numbers),
     )
-    deliver(compare_answers(weighed, target, asked, numbers, scale, timeout, report), outputs)
+    deliver(compare_answers(weighed, target, asked, numbers, scale, run_options.timeout, report), outputs)
 
 
 def chosen(text: str) -> list[int]:

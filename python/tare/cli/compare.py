@@ -8,11 +8,14 @@ import typer
 
 from tare.cli import options
 from tare.cli.command import WORDS
-from tare.measure.choices import AnswerRule, Blocks, CacheState
+from tare.cli.option_groups import Outputs, RunOptions, ServerOptions, StatementOptions, with_groups
+from tare.measure.choices import Blocks, CacheState
 
 
+@with_groups
 def compare(
     context: typer.Context,
+    *,
     db: options.DbOfStatements = None,
     sql: options.SqlOrResults = None,
     file: options.Files = None,
@@ -88,26 +91,11 @@ def compare(
         ),
     ] = None,
     seed: Annotated[int, typer.Option(metavar="N", help="Seed of the order of runs.")] = 0,
-    warmup: options.Warmup = "auto",
-    cache: options.Cache = CacheState.WARM,
-    cold: options.Cold = False,
-    execution_only: options.ExecutionOnly = False,
-    answer: options.Answer = AnswerRule.CLOSE,
-    timeout: options.Timeout = None,
-    setup: options.Setup = None,
-    prepare: options.Prepare = None,
-    conclude: options.Conclude = None,
-    cleanup: options.Cleanup = None,
-    verbose: options.Verbose = False,
-    html: options.Html = None,
-    markdown: options.Words = None,
-    json: options.Json = None,
-    csv: options.Csv = None,
+    run_options: RunOptions,
+    statement_options: StatementOptions,
+    outputs: Outputs,
     allow_writes: options.AllowWrites = False,
-    allow_restart: options.AllowRestart = False,
-    connect_timeout: options.ConnectTimeout = 10.0,
-    tier: options.TierFlag = None,
-    machine_settings: options.Settings = True,
+    server_options: ServerOptions,
 ) -> None:
     """Compare two queries: runs interleaved in random order, and how sure the difference is. Or compare two results of
     `tare time --json`, query by query: tare compare OLD.json NEW.json
@@ -128,12 +116,11 @@ def compare(
     from tare.cli.gate import git_codes, run_gate
     from tare.cli.given import refuse_given
     from tare.cli.oltp_request import long_enough
-    from tare.cli.output import Outputs, deliver
+    from tare.cli.output import deliver
     from tare.cli.queries import gather
     from tare.cli.request import conditions
     from tare.cli.weighing import Target, weigh
     from tare.errors import UsageError
-    from tare.measure.phases import Phases
     from tare.protocol.measures import WALL
     from tare.protocol.rounds import enough
     from tare.protocol.stop import Stop
@@ -142,7 +129,6 @@ def compare(
     from tare.report.gate_conditions import parse
 
     with git_codes(bisect):
-        outputs = Outputs(html, markdown, json, csv, verbose)
         outputs.check()
         if measure is not None and measure not in COMPARED:
             raise UsageError(
@@ -156,7 +142,7 @@ def compare(
             refuse_given(
                 context, GATE_ALONE, "applies to a gate only", "add --fail-if slower=5%, or leave it out"
             )
-        target = Target("", connect_timeout, allow_writes, allow_restart, tier, machine_settings)
+        target = Target("", server_options, allow_writes)
         targets = targets_of(target, db, (a_db, b_db), (a_set, b_set))
         queries = gather(context.meta[WORDS], sql, file, targets[0].url, each=each)
         if len(targets) == 2:
@@ -168,17 +154,7 @@ def compare(
             )
         if until and len(queries) > 2:
             raise UsageError(f"--until compares one query, and {len(queries) // 2} are given", "give --runs")
-        how = conditions(
-            runs=runs,
-            warmup=warmup,
-            cache=cache,
-            cold=cold,
-            execution_only=execution_only,
-            answer=answer,
-            timeout=timeout,
-            phases=Phases.of(setup, prepare, conclude, cleanup),
-            seed=seed,
-        )
+        how = conditions(runs, run_options, statement_options, seed=seed)
         stop = Stop.parse(until, runs, max_runs) if until else None
         about = measure or (TOTAL_CPU if fail_if or how.cache is CacheState.WARM else WALL.name)
         asked = Asked(
@@ -187,7 +163,7 @@ def compare(
             warmup=how.warmup,
             until=stop,
             compare=about,
-            tier=tier,
+            tier=server_options.tier,
             clocked=how.clocked,
             answer=how.answer,
             blocks=blocks,

@@ -11,7 +11,7 @@ from typing import Any
 import typer
 
 from tare.cli.given import given
-from tare.cli.output import Outputs
+from tare.cli.option_groups import Outputs
 from tare.errors import UsageError
 
 _ALLOWED = {"sql", "measure", "verbose", "html", "markdown", "json"}

@@ -10,7 +10,8 @@ from functools import partial
 
 import typer
 
-from tare.cli.output import Outputs, deliver
+from tare.cli.option_groups import Outputs
+from tare.cli.output import deliver
 from tare.cli.weighing import Target, weigh
 from tare.errors import TareError, UsageError
 from tare.measure.query import Query

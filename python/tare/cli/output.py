@@ -3,39 +3,14 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import dataclass
 
 import typer
 
-from tare.cli import destinations
+from tare.cli.option_groups import Outputs
 from tare.cli.weighing import Weighed
 from tare.errors import TareError
 from tare.interruption import exit_code_of
 from tare.report.result import QueryResult
-
-
-@dataclass(frozen=True, slots=True)
-class Outputs:
-    """Destinations as they were given: a path, "-" for standard output, or None."""
-
-    html: str | None
-    markdown: str | None
-    json: str | None
-    csv: str | None
-    verbose: bool = False  # print the whole report, not its short form
-
-    def check(self) -> None:
-        """Raises UsageError for two results in one place, and for a place that cannot be written."""
-        destinations.check(self.given())
-
-    def given(self) -> dict[str, str | None]:
-        """Destinations by the name of their form."""
-        return {"html": self.html, "markdown": self.markdown, "json": self.json, "csv": self.csv}
-
-    @property
-    def quiet(self) -> bool:
-        """Standard output is spoken for."""
-        return "-" in self.given().values()
 
 
 def deliver(weighed: Weighed, outputs: Outputs) -> None:

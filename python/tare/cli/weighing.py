@@ -11,12 +11,12 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 
 from tare import _probe
+from tare.cli.option_groups import ServerOptions
 from tare.cli.progress import Live
 from tare.dbms.base import Session
 from tare.dbms.registry import find
 from tare.errors import TareError
 from tare.measure.arms import Arm
-from tare.measure.choices import Tier
 from tare.measure.environment import machine_facts
 from tare.measure.machine.cpus import online
 from tare.measure.machine.settings import MachineSettings, delay_accounting_on
@@ -36,19 +36,16 @@ class Target:
     """The DBMS to weigh on, and what Tare may do to it."""
 
     url: str
-    connect_timeout_s: float
-    allow_writes: bool
-    allow_restart: bool
-    tier: Tier | None
-    machine_settings: bool
+    options: ServerOptions
+    allow_writes: bool = False
     settings: Mapping[str, str] = field(default_factory=dict)  # of its sessions
 
     def connect(self) -> Session:
         return find(self.url).connect(
             self.url,
-            timeout_s=self.connect_timeout_s,
+            timeout_s=self.options.connect_timeout,
             allow_writes=self.allow_writes,
-            allow_restart=self.allow_restart,
+            allow_restart=self.options.allow_restart,
         )
 
 
@@ -80,11 +77,16 @@ def weigh(
     started_at = datetime.now(UTC).isoformat(timespec="seconds")
     stopped_by: BaseException | None = None
     with MachineSettings() as settings:
-        if targets[0].machine_settings:
+        if targets[0].options.machine_settings:
             _try_delay_accounting(settings)
         with ExitStack() as stack:
             arms = [
-                Arm(letter, stack.enter_context(Rig(one.connect, one.tier)), conditions.phases, one.settings)
+                Arm(
+                    letter,
+                    stack.enter_context(Rig(one.connect, one.options.tier)),
+                    conditions.phases,
+                    one.settings,
+                )
                 for letter, one in zip("AB", targets, strict=False)
             ]
             live = stack.enter_context(Live(expected, quiet))
