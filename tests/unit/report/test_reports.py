@@ -180,6 +180,20 @@ class TestAnswer:
         found = sample.compared().model_copy(update={"comparison": None})
         assert [line.split()[0] for line in text(found).splitlines()[:4]] == ["What", "query", "count", "sum"]
 
+    def test_a_statement_that_names_its_query_stands_once_in_its_section(self) -> None:
+        queries = [Query("SELECT 7", "SELECT 7"), Query("eight", "SELECT 8")]
+        found = sample.compared()
+        named = [
+            query.model_copy(update={"name": one.name, "sql": one.sql})
+            for query, one in zip(found.results, queries, strict=True)
+        ]
+        found = found.model_copy(update={"comparison": None, "results": named})
+        _, first, second = re.split(r"^(?=SELECT 7  12 runs|eight  12 runs)", text(found), flags=re.MULTILINE)
+        assert first.count("SELECT 7") == 1
+        assert "query 1 takes" in first
+        assert second.count("SELECT 8") == 1
+        assert as_markdown(found).count("```sql\nSELECT 7\n```") == 1
+
 
 class TestMarkdown:
     def test_every_table_is_rectangular(self, troubled: RunResult) -> None:

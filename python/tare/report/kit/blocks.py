@@ -180,7 +180,7 @@ class WarningBlock:
 
 @dataclass(frozen=True, slots=True)
 class Code:
-    """`line`: what stands for it in a terminal."""
+    """`line`: text that stands for it in a terminal, which shows nothing for an empty one."""
 
     kind: ClassVar[str] = "code"
     text: str

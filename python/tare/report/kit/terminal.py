@@ -116,6 +116,8 @@ def _lines(block: Block, width: int) -> Iterator[Text]:
             yield from _hanging("! ", block.cause, width, Tone.CAUTION, Tone.CAUTION)
             yield from _hanging("  ", block.evidence, width)
             yield from _hanging("  next: ", block.next_step, width, Tone.STRONG, indent=2)
+        case Code(line=""):
+            return
         case Code():
             if block.line is not None:
                 yield Text(_cut(block.line, width), _STYLES[Tone.QUIET])

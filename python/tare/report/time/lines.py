@@ -32,7 +32,7 @@ def statement(sql: str) -> str:
 
 def name_without_sql(query: QueryResult, number: int) -> str:
     """Return the query's name, or its number where the name is the statement or begins with "query N: " and its
-    beginning: the statement stands below."""
+    beginning: the statement stands elsewhere."""
     flat = " ".join(query.sql.split())
     *label, start = query.name.split(": ", 1)
     is_sql = query.name == flat or (label == [f"query {number}"] and flat.startswith(start.rstrip("…")))

@@ -72,11 +72,14 @@ def _blocks(result: RunResult) -> Iterator[Block]:
         yield _side_by_side(result)
     for number, query in enumerate(result.results, 1):
         is_listed = several and result.comparison is None  # in a table, by its name
-        name = query.name if is_listed else lines.name_without_sql(query, number)
-        verdict = [answer(query, result, name)]
+        short = lines.name_without_sql(query, number)
+        name = query.name if is_listed else short
+        verdict = [answer(query, result, short)]
         if not several:
             yield from verdict
-        blocks = [*(verdict if several else []), *_query(query, everywhere)]
+        is_statement = is_listed and query.name == lines.statement(query.sql)
+        blocks: list[Block] = [*(verdict if several else []), _statement(query, is_title=is_statement)]
+        blocks += _query(query, everywhere)
         aside = f"{lines.runs(query)}, {query.cache.asked}"
         yield Section(f"query-{number}", name, blocks, aside)
     warnings: list[Block] = [_warning(one, several) for one in result.warnings]
@@ -171,8 +174,12 @@ def _side_by_side(result: RunResult) -> Table:
 
 
 # One query -------------------------------------------------------------------------------
+def _statement(query: QueryResult, *, is_title: bool) -> Code:
+    """Return the statement. A terminal leaves it out where the title of the section is the statement."""
+    return Code(query.sql.strip(), "sql", line="" if is_title else lines.statement(query.sql))
+
+
 def _query(query: QueryResult, everywhere: Sequence[tuple[str, str]]) -> Iterator[Block]:
-    yield Code(query.sql.strip(), "sql", line=lines.statement(query.sql))
     if query.outcome == "failed":
         return
     yield _table(query)
