@@ -71,11 +71,16 @@ def _stacks(wanted: Wanted) -> bool:
 
 
 def _trace(run: Run, wanted: Wanted, target: str) -> None:
-    """Writes calls as they are read: a long transaction has millions."""
+    """Writes calls as they are read: a long transaction has millions.
+
+    Raises NoSuchProfile for a round without windows."""
     from tare import _probe
 
     tables = run.tables()
-    able = choose.able(tables.transactions, windows_of(tables.windows, PROBED, wanted.round))
+    windows = windows_of(tables.windows, PROBED, wanted.round)
+    if not windows:
+        raise run.no_windows(tables.windows, PROBED, wanted.round)
+    able = choose.able(tables.transactions, windows)
     duration = np.asarray(tables.transactions["duration_ns"].to_numpy()).astype(np.int64)
     chosen = _chosen(duration, able, wanted)
     spans = choose.spans(tables.transactions, chosen, tables.texts)

@@ -55,14 +55,7 @@ class Run:
         found = tables or self.tables()
         chosen = self._windows(found.windows, purpose, round_)
         if not chosen:
-            rounds = sorted({one.round for one in found.windows if one.purpose == purpose})
-            raise NoSuchProfile(
-                f"the profile {self.name} has no window “{purpose}”"
-                + (f" of round {round_}" if round_ is not None else ""),
-                f"its rounds are {', '.join(map(str, rounds))}"
-                if rounds
-                else "it ended before a function was timed: record longer",
-            )
+            raise self.no_windows(found.windows, purpose, round_)
         return from_tables(
             found.transactions,
             found.paths,
@@ -82,6 +75,20 @@ class Run:
         """Windows of a round, whatever their purpose; None: of the last probed round and those alike."""
         rounds = {one.round for one in self._windows(tables.windows, PROBED, round_)}
         return [window for window in tables.windows if window.round in rounds]
+
+    def no_windows(self, windows: Sequence[Window], purpose: str, round_: int | None) -> NoSuchProfile:
+        """Return the error for a round without windows of this purpose. `windows`: all that the profile has."""
+        rounds = sorted({one.round for one in windows if one.purpose == purpose})
+        if not rounds:
+            return NoSuchProfile(
+                f"the profile {self.name} has no round: it ended before a function was timed",
+                "record it again with a longer --duration",
+            )
+        numbers = ", ".join(map(str, rounds))
+        return NoSuchProfile(
+            f"the profile {self.name} has no round {round_}; its rounds are {numbers}",
+            f"give --round {rounds[-1]}, or leave --round out for the last one",
+        )
 
     def _windows(self, windows: Sequence[Window], purpose: str, round_: int | None) -> list[Window]:
         last = windows_of(windows, purpose, round_)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -245,7 +245,17 @@ def test_the_last_probed_round_is_analysed_unless_another_is_asked_for(run: Run)
     assert run.measured(purpose="markers", tables=found).duration_ns.tolist() == [5]
     with pytest.raises(NoSuchProfile) as refusal:
         run.measured(round_=9, tables=found)
-    assert refusal.value.next_step == "its rounds are 1, 2"
+    assert refusal.value.what == f"the profile {run.name} has no round 9; its rounds are 1, 2"
+    assert refusal.value.next_step == "give --round 2, or leave --round out for the last one"
+
+
+@pytest.mark.parametrize("round_", [None, 1])
+def test_a_profile_that_ended_before_its_first_round_says_so(run: Run, round_: int | None) -> None:
+    found = replace(run.tables(Assembler()), windows=())
+    with pytest.raises(NoSuchProfile) as refusal:
+        run.measured(round_=round_, tables=found)
+    assert "has no round: it ended before a function was timed" in refusal.value.what
+    assert "--duration" in refusal.value.next_step
 
 
 def test_names_and_heights_come_from_the_folder(run: Run) -> None:

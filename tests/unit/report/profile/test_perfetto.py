@@ -8,7 +8,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from tare.cli.profile_export import Wanted, exported
+from tare.errors import NoSuchProfile
 from tare.lab.profile_about import About, Named
 from tare.lab.profiles import create
 from tare.report.profile import perfetto
@@ -131,3 +134,8 @@ def test_every_call_of_the_profile_is_a_slice_though_its_function_was_only_count
     assert {one["tid"] for one in slices} == {20, 21}
     assert all(one["dur"] > 0 for one in slices)
     assert [one["args"]["depth"] for one in slices] == [0, 1, 2] * measured.transactions
+
+    absent = tmp_path / "absent.json"
+    with pytest.raises(NoSuchProfile, match="has no round 9; its rounds are 2"):
+        exported("r", tmp_path, Wanted(str(absent), None, None, 10, 0, (), 9, None, None))
+    assert not absent.exists()
