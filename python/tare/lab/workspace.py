@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import os
-import shutil
-import tempfile
 import weakref
 
 import ibis
 from ibis.backends.duckdb import Backend
+
+from tare.scratch import Scratch
 
 MEMORY_LIMIT = "1500MB"
 """Limit of DuckDB's own buffers. The process stays under 2 GB with what Python, Arrow and the drivers take."""
@@ -16,14 +16,14 @@ MEMORY_LIMIT = "1500MB"
 
 def workspace() -> Backend:
     """Empty. Threads: as many as CPUs this process may run on."""
-    folder = tempfile.mkdtemp(prefix="tare-analysis-")
+    folder = Scratch("tare-analysis-")
     backend = ibis.duckdb.connect(
         threads=cpus(),
         memory_limit=MEMORY_LIMIT,
-        temp_directory=folder,
+        temp_directory=str(folder.path),
         preserve_insertion_order=False,  # no order is promised by a table; keeping one costs memory
     )
-    weakref.finalize(backend, shutil.rmtree, folder, ignore_errors=True)
+    weakref.finalize(backend, folder.remove)
     return backend
 
 

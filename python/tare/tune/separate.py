@@ -6,15 +6,14 @@ started for it. An arm that overloads the server leaves nothing to the next one:
 
 from __future__ import annotations
 
-import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
-from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
+from tare.scratch import Scratch
 from tare.tune.arms import Arm
 from tare.tune.journal import Changes
 from tare.tune.settings.setting import ChangeFailed
@@ -125,8 +124,8 @@ class SeparateConductor:
         """Measure a window; True if the user ended its run, which then has none."""
         watched = self._watch if self._is_watching and block == 0 else None
         length_s = self._plan.window_s + (watched.length_s if watched else 0.0)
-        with tempfile.TemporaryDirectory(prefix="tare-tune-") as folder:
-            samples = Path(folder) / "samples"
+        with Scratch("tare-tune-") as folder:
+            samples = folder / "samples"
             request = as_run(self._request, self._plan.rate, length_s, samples)
             action = request.action.model_copy(update={"warmup_s": self._warmup_s(block)})
             assert isinstance(action, Run)

@@ -6,7 +6,6 @@ so that all arms pay alike for a switch.
 
 from __future__ import annotations
 
-import tempfile
 import threading
 import time
 from collections.abc import Callable, Sequence
@@ -18,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tare.errors import TareError
+from tare.scratch import Scratch
 from tare.tune.arms import Arm, turns
 from tare.tune.journal import Changes
 from tare.tune.settings.setting import ChangeFailed
@@ -196,8 +196,8 @@ class StageConductor:
     def run(self) -> Stage:
         """Ctrl-C ends the stage early; its whole blocks remain. Raises ChangeFailed if the server refuses an arm while
         it runs, and what `Conductor.run` raises."""
-        with tempfile.TemporaryDirectory(prefix="tare-tune-") as folder:
-            samples = Path(folder) / "samples"
+        with Scratch("tare-tune-") as folder:
+            samples = folder / "samples"
             conductor = Conductor(self._as_run(samples), self._listen, checks=self._checks)
             self._conductor = conductor
             self._switch: _Switch | None = None

@@ -23,6 +23,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
         "tare.journals",
         "tare.meant",
         "tare.published",
+        "tare.scratch",
         "tare.words",
     ),
     ("tare.dbms",),
