@@ -13,7 +13,7 @@ import pytest
 from tare.dbms.base import Session
 from tare.dbms.postgresql.session import PostgreSQLSession
 from tare.dbms.registry import find
-from tare.errors import BadStatement, QueryTimeout, StatementFailed, TareError
+from tare.errors import BadStatement, QueryTimeout, StatementFailed, TareError, WriteRefused
 from tests.dbms.test_statements import SLOW
 
 READS, WRITES = False, True
@@ -73,7 +73,10 @@ SQLITE = (
 
 DUCKDB = (
     Planted("ParserException", "place", "SELEC 1"),
+    Planted("ParserException", "place", "SELECT * FROM query('SELECT 1 1')"),
     Planted("CatalogException", "SHOW TABLES", "SELECT * FROM nowhere"),
+    Planted("CatalogException", "SHOW TABLES", 'SELECT * FROM "read-only"'),
+    Planted("InvalidInputException", "--allow-writes", "SELECT strptime(txt, '%d') FROM numbers"),
     Planted("BinderException", "DESCRIBE", "SELECT nothing FROM numbers"),
     Planted("ConversionException", "TRY_CAST", "SELECT CAST(txt AS integer) FROM numbers"),
     Planted("ConstraintException", "--conclude", INSERT, writes=WRITES),
@@ -114,6 +117,27 @@ def test_a_failure_has_its_code_and_names_the_remedy(
         session.close()
     assert error.code == planted.code
     assert planted.remedy in error.next_step, error.next_step
+
+
+@pytest.mark.parametrize(
+    ("sql", "error"),
+    [
+        ("CREATE TABLE made (i int)", WriteRefused),
+        ("SET threads = 1; ALTER TABLE numbers ADD COLUMN made int", WriteRefused),
+        ('CREATE TEMP TABLE made AS SELECT * FROM "read-only"', StatementFailed),
+        ("SELECT strptime(txt, '%d') FROM numbers", StatementFailed),
+    ],
+)
+def test_duckdb_refuses_a_change_by_kind_of_statement_and_exception_not_by_words(
+    sql: str, error: type[TareError], duckdb_url: str
+) -> None:
+    session = find(duckdb_url).connect(duckdb_url)
+    try:
+        with pytest.raises(TareError) as failed:
+            session.run(sql)
+    finally:
+        session.close()
+    assert type(failed.value) is error
 
 
 @pytest.mark.parametrize("before", ["", "-- one line\n\n/* and\nanother */ ", "\t"])

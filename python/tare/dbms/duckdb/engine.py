@@ -27,7 +27,7 @@ from tare.dbms.extent import Extent, TableRows
 from tare.dbms.planned import Planned, planned_here
 from tare.dbms.statement import may_be_measured
 from tare.dbms.url import MEMORY
-from tare.errors import BadStatement, ConnectionFailed, several_statements
+from tare.errors import BadStatement, ConnectionFailed, TareError, several_statements
 
 _SETTINGS = (
     "threads", "external_threads", "memory_limit", "temp_directory", "max_temp_directory_size",
@@ -50,6 +50,8 @@ _SQLITE = b"SQLite format 3\0"
 _READS = frozenset({"SELECT", "EXPLAIN", "CALL", "PRAGMA", "RELATION"})
 _EXPLAINED = frozenset({"SELECT", "INSERT", "UPDATE", "DELETE", "MERGE_INTO", "COPY"})
 _COUNTS = frozenset({"INSERT", "UPDATE", "DELETE", "COPY", "MERGE_INTO"})  # their result is one number
+_CHANGES = _COUNTS | {"CREATE", "DROP", "ALTER"}  # of a database; of temporary objects too
+_PREPARED = frozenset({"SELECT", "INSERT", "UPDATE", "DELETE", "COPY"})  # by every version
 
 
 def engine() -> Engine:
@@ -70,14 +72,16 @@ class DuckDBEngine(Engine):
         self._connection: duckdb.DuckDBPyConnection | None = None
         self._statements: dict[int, _Statement] = {}
         self._allow_writes = False
+        self._is_read_only = False
 
     def open(self, path: str, allow_writes: bool, timeout_s: float) -> Facts:
         in_memory = path == MEMORY
         if not in_memory:
             _refuse_sqlite(path)
         try:
-            self._connection = duckdb.connect(path, read_only=not (allow_writes or in_memory))
             self._allow_writes = allow_writes
+            self._is_read_only = not (allow_writes or in_memory)
+            self._connection = duckdb.connect(path, read_only=self._is_read_only)
             names = ", ".join(f"'{name}'" for name in _SETTINGS)
             found = self._rows(
                 f"SELECT name, value FROM duckdb_settings() WHERE name IN ({names}) ORDER BY name"
@@ -114,7 +118,7 @@ class DuckDBEngine(Engine):
             raise BadStatement(
                 f"the statement ({kind}) may change data", "give --allow-writes if it is meant to"
             )
-        prepared = self._prepared(number, statement.query, sql)
+        prepared = self._prepared(number, kind, statement.query, sql)
         stays = prepared is not None and self._stays(kind, statement.query)
         self._statements[number] = _Statement(sql, statement.query, prepared, kind in _COUNTS, stays)
         return "" if prepared else f"DuckDB prepares no statement of this kind ({kind})"
@@ -144,14 +148,15 @@ class DuckDBEngine(Engine):
         return Explained(tree=tree(plans), text="\n".join(str(row[1]) for row in text))
 
     def run(self, sql: str) -> None:
-        self._rows(sql, sql)
+        for statement in self._parsed(sql):
+            self._rows(statement.query, sql, changes=statement.type.name in _CHANGES)
 
     def repeat(self, sql: str) -> None:
         parsed = self._parsed(sql)
         has_transaction = any(statement.type.name == "TRANSACTION" for statement in parsed)
         for statement in parsed:
             if not self._allow_writes or has_transaction:
-                self._rows(statement.query)
+                self._rows(statement.query, changes=statement.type.name in _CHANGES)
             else:
                 self._repeat(statement.query)
 
@@ -164,7 +169,7 @@ class DuckDBEngine(Engine):
             self._rows("ROLLBACK")
         except duckdb.Error as error:
             self._rows("ROLLBACK")
-            raise failure(error) from None
+            raise self._failure(error) from None
         else:
             self._rows("COMMIT")
 
@@ -214,7 +219,7 @@ class DuckDBEngine(Engine):
             cursor = self._open.execute(sql)
             rows = cursor.fetchall()
         except duckdb.Error as error:
-            raise failure(error, statement.text) from None
+            raise self._failure(error, statement.text) from None
         if statement.counts and len(rows) == 1 and len(rows[0]) == 1 and isinstance(rows[0][0], int):
             return Result(rows[0][0], [], planned)
         return Result(
@@ -226,7 +231,7 @@ class DuckDBEngine(Engine):
         try:
             relation = self._open.sql(sql)
         except duckdb.Error as error:
-            raise failure(error) from None
+            raise self._failure(error) from None
         assert relation is not None
         late = partial(self._late, relation)
         return Result(len(relation), [], planned, single_precision(relation.types), late)
@@ -235,7 +240,7 @@ class DuckDBEngine(Engine):
         try:
             return rows_of(relation)
         except duckdb.Error as error:
-            raise failure(error) from None
+            raise self._failure(error) from None
 
     def _stays(self, kind: str, query: str) -> bool:
         """Whether a statement returns what Python cannot hold. DuckDB describes queries without running them, and
@@ -249,12 +254,15 @@ class DuckDBEngine(Engine):
         assert self._connection is not None
         return self._connection
 
-    def _rows(self, sql: str, about: str = "") -> list[Any]:
-        """`about`: the user's text that an error is about, if it is."""
+    def _rows(self, sql: str, about: str = "", *, changes: bool = False) -> list[Any]:
+        """`about`: the user's text that an error is about, if it is. `changes`: the statement may change data."""
         try:
             return self._open.execute(sql).fetchall()
         except duckdb.Error as error:
-            raise failure(error, about) from None
+            raise self._failure(error, about, changes=changes) from None
+
+    def _failure(self, error: duckdb.Error, about: str = "", *, changes: bool = False) -> TareError:
+        return failure(error, about, is_read_only=self._is_read_only, changes=changes)
 
     def _only(self, sql: str) -> Any:
         """The one statement in the text."""
@@ -270,18 +278,19 @@ class DuckDBEngine(Engine):
         try:
             return self._open.extract_statements(sql)
         except duckdb.Error as error:
-            raise failure(error, sql) from None
+            raise self._failure(error, sql) from None
 
-    def _prepared(self, number: int, sql: str, about: str) -> str | None:
-        """The statement to execute; None for all but queries and DML, which DuckDB does not prepare."""
+    def _prepared(self, number: int, kind: str, sql: str, about: str) -> str | None:
+        """The statement to execute; None for all but queries and DML, which DuckDB does not prepare: it refuses a
+        statement that it has parsed."""
         try:
             self._open.execute(f"PREPARE tare_{number} AS {sql}")
         except duckdb.ParserException as error:
-            if "not a preparable statement" in str(error):
+            if kind not in _PREPARED:
                 return None
-            raise failure(error, about) from None
+            raise self._failure(error, about) from None
         except duckdb.Error as error:
-            raise failure(error, about) from None
+            raise self._failure(error, about) from None
         return f"EXECUTE tare_{number}"
 
 

@@ -45,16 +45,23 @@ _SHOWN_PLACE = re.compile(r"\n*^LINE \d+: (?P<line>.*)\n(?P<blanks> *)\^.*\Z", r
 _CUT = "..."  # what DuckDB puts for the parts of a long line that it leaves out
 
 
-def failure(error: duckdb.Error, sql: str = "") -> TareError:
-    """Return the error for a statement; `sql` is the user's, or empty."""
+def failure(
+    error: duckdb.Error, sql: str = "", *, is_read_only: bool = False, changes: bool = False
+) -> TareError:
+    """Return the error for a statement; `sql` is the user's, or empty.
+
+    `is_read_only`: the database was opened so, and DuckDB refuses a change like any other invalid input. `changes`: the
+    statement may change data."""
     text = str(error).strip()
     message = " ".join(_SHOWN_PLACE.sub("", text).split()) if sql else text
     code = type(error).__name__
-    if "read-only" in message:
-        return WriteRefused(
-            f"the statement would change data: {message}", "give --allow-writes if it is meant to", code=code
-        )
     step = next((_STEPS[kind] for kind in type(error).__mro__ if kind in _STEPS), _ELSE)
+    if is_read_only and isinstance(error, duckdb.InvalidInputException):
+        step = "give --allow-writes if the statement is meant to change data, or correct it"
+        if changes:
+            return WriteRefused(
+                f"DuckDB refused the statement in a database that is read-only: {message}", step, code=code
+            )
     return StatementFailed(
         f"DuckDB refused the statement: {message}",
         step,
