@@ -16,29 +16,34 @@ from tare.report.kit.blocks import Story
 from tare.report.safe import printable
 
 
-def _html(story: Story, document: BaseModel) -> str:
+def _html(story: Story, document: BaseModel | None) -> str:
     from tare.report.kit import page  # brings the template engine and, where charts are drawn, their library
 
     return page.render(story)
 
 
-def _markdown(story: Story, document: BaseModel) -> str:
+def _markdown(story: Story, document: BaseModel | None) -> str:
     from tare.report.kit import markdown
 
     return markdown.render(story)
 
 
-def _json(story: Story, document: BaseModel) -> str:
+def _json(story: Story, document: BaseModel | None) -> str:
+    assert document is not None, "a story without a document has its JSON in `more`"
     return json.render(document)
 
 
-FORMS: Mapping[str, Callable[[Story, BaseModel], str]] = {"html": _html, "markdown": _markdown, "json": _json}
+FORMS: Mapping[str, Callable[[Story, BaseModel | None], str]] = {
+    "html": _html,
+    "markdown": _markdown,
+    "json": _json,
+}
 """By the name of the option that requests it. A new form is a renderer and a line here."""
 
 
 def deliver(
     story: Story,
-    document: BaseModel,
+    document: BaseModel | None,
     given: Mapping[str, str | None],
     *,
     more: Mapping[str, Callable[[], str]] | None = None,
@@ -50,7 +55,8 @@ def deliver(
     `printed`, by default the story itself. Where forms go to files alone, prints `answer`, if there is one, and where
     the files are.
 
-    `given`: a path, "-" for standard output, or None, by the name of the form. `more`: forms of this subject alone.
+    `document`: the JSON form; None where the subject writes none, or its own in `more`. `given`: a path, "-" for
+    standard output, or None, by the name of the form. `more`: forms of this subject alone.
     Files come first, since standard output may be a pipe whose reader has gone; one that fails does not keep the
     others from being written. Raises ExportFailed."""
     requested = {name: target for name, target in given.items() if target}
