@@ -44,6 +44,20 @@ def test_all_protocols_stand_side_by_side(lab: str, tmp_path: Path) -> None:
     assert len(excluded) > 0
 
 
+def test_files_have_what_the_terminal_shows(lab: str, tmp_path: Path) -> None:
+    page, words = tmp_path / "protocol.html", tmp_path / "protocol.md"
+    said = tare("protocol", "1", "--lab", lab, *ACCEPTED, "--html", str(page), "--markdown", str(words))
+    assert (said.code, said.out) == (0, ""), said.err
+    for file in (page, words):
+        for expected in (
+            "Tucson Timing Protocol, version 2",
+            "ephemeral process",
+            "time, ms",
+            "run 1 of lab.db",
+        ):
+            assert expected in file.read_text(encoding="utf-8")
+
+
 def test_json_is_all_that_is_printed(lab: str) -> None:
     said = tare("protocol", "1", "--lab", lab, *ACCEPTED, "--protocol", "exact", "--json")
     assert said.code == 0, said.err

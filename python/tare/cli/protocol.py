@@ -46,6 +46,8 @@ def protocol(
             help="Write why each QE and Q@C was dropped: .csv or .parquet.",
         ),
     ] = None,
+    html: options.Html = None,
+    markdown: options.Words = None,
     json: options.AsJson = False,
 ) -> None:
     """Judge runs by timing protocols: sanity checks, what each step drops, and the times that are left.
@@ -57,22 +59,22 @@ def protocol(
     """
     import sys
 
-    from rich.console import Console
-
     from tare.cli import destinations
     from tare.lab.frames import open_frames
     from tare.protocol.fewer import fewer as with_fewer
     from tare.protocol.run import METHODS, method_of, run_protocol
+    from tare.report.kit.deliver import deliver
+    from tare.report.origin import origin
     from tare.report.protocol_json import render
     from tare.report.protocol_rows import check_form, write_exclusions, write_times
-    from tare.report.protocol_text import print_outcomes
+    from tare.report.protocol_story import NEXT_STEP, story
 
     asked = protocol or ["ttp2"]
     names = list(METHODS) if "all" in asked else list(dict.fromkeys(method_of(name).name for name in asked))
-    files = {"times": times, "exclusions": excluded}
-    for file in filter(None, files.values()):
+    for file in filter(None, (times, excluded)):
         check_form(file)
-    destinations.check(files)
+    given = {"html": html, "markdown": markdown, "json": "-" if json else None}
+    destinations.check({"times": times, "exclusions": excluded, **given})
     frames = open_frames(lab, runs)
     outcomes = [
         run_protocol(frames, name, min_qes=min_qes, accept=accept or (), by_paper=by_paper) for name in names
@@ -86,16 +88,14 @@ def protocol(
         write_times(outcomes, times)
     if excluded:
         write_exclusions(outcomes, excluded)
-    if json:
-        print(render(outcomes, tables), end="")
-    else:
-        print_outcomes(outcomes, tables, Console())
+    deliver(
+        story(outcomes, tables, origin(runs, lab)),
+        None,
+        given,
+        more={"json": lambda: render(outcomes, tables)},
+    )
     stopped = [one for one in outcomes if one.stopped]
     for one in stopped:
-        print(
-            f"tare: {one.protocol}: {one.stopped}\n"
-            "  next: find out why; or take it as a deviation, which every report then lists: --accept CHECK",
-            file=sys.stderr,
-        )
+        print(f"tare: {one.protocol}: {one.stopped}\n  next: {NEXT_STEP}", file=sys.stderr)
     if stopped:
         raise typer.Exit(1)

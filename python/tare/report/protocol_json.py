@@ -1,4 +1,4 @@
-"""What protocols leave, as JSON: checks, drop tables, post checks, precision and every Q@C's time."""
+"""Outcomes of protocols as JSON: checks, drop tables, post checks, precision and every Q@C's time."""
 
 from __future__ import annotations
 

@@ -1,0 +1,31 @@
+"""Origin of a report that is computed from runs of a lab when it is written."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from importlib.metadata import version
+
+from tare.report.safe import lab_name
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """Runs and lab as the user named them, when the report was written (ISO 8601, UTC), and by which Tare."""
+
+    runs: Sequence[str]
+    lab: str
+    written_at: str
+    written_by: str
+
+    @property
+    def line(self) -> str:
+        """The line below a report's title."""
+        runs = f"run{'' if len(self.runs) == 1 else 's'} {', '.join(self.runs)} of {lab_name(self.lab)}"
+        return f"{runs} · written {self.written_at[:10]} by Tare {self.written_by}"
+
+
+def origin(runs: Sequence[str], lab: str) -> Origin:
+    """Return the origin of a report that is written now."""
+    return Origin(runs, lab, datetime.now(UTC).isoformat(timespec="seconds"), version("tare-db"))
