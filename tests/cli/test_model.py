@@ -24,6 +24,15 @@ def test_the_table_is_shown_pooled_and_for_each_dbms(lab: str) -> None:
     assert max(map(len, said.out.splitlines())) <= 80
 
 
+def test_files_have_what_the_terminal_shows(lab: str, tmp_path: Path) -> None:
+    page, words = tmp_path / "model.html", tmp_path / "model.md"
+    said = tare("model", "1", "2", "--lab", lab, "--html", str(page), "--markdown", str(words))
+    assert (said.code, said.out) == (0, ""), said.err
+    for file in (page, words):
+        for expected in ("pooled over mariadb, postgresql", "runs 1, 2 of lab.db", "XIV"):
+            assert expected in file.read_text(encoding="utf-8")
+
+
 def test_json_is_all_that_is_printed(lab: str) -> None:
     said = tare("model", "1", "2", "--lab", lab, "--model", "ttp1", "--json")
     assert said.code == 0, said.err

@@ -31,6 +31,8 @@ def model(
             help="With --retained: take a violation of this experiment-wide check as a deviation. Repeatable.",
         ),
     ] = None,
+    html: options.Html = None,
+    markdown: options.Words = None,
     json: options.AsJson = False,
 ) -> None:
     """Hold a causal model against the data: each predicted correlation, with r, p and a verdict.
@@ -38,18 +40,21 @@ def model(
     A verdict is exact, close (one level off) or off; or not significant, non-varying, not measured.
     Exit codes: 0 done, whatever the verdicts; 1 the lab or the analysis failed; 2 the request was at fault.
     """
-    from rich.console import Console
-
+    from tare.cli import destinations
     from tare.errors import UsageError
     from tare.lab.frames import open_frames
     from tare.protocol.model import tables
     from tare.protocol.model.holding import hold
+    from tare.report.kit.deliver import deliver
     from tare.report.model_json import render
-    from tare.report.model_text import print_model
+    from tare.report.model_story import story
+    from tare.report.origin import origin
 
     tables.load(model)
     if accept and not retained:
         raise UsageError("--accept is about the protocol's checks", "give --retained too, or leave it out")
+    given = {"html": html, "markdown": markdown, "json": "-" if json else None}
+    destinations.check(given)
     frames = open_frames(lab, runs)
     outcome = None
     if retained:
@@ -57,7 +62,4 @@ def model(
 
         outcome = run_protocol(frames, model, accept=accept or ())
     result = hold(frames, model, retained=outcome, dbms=dbms)
-    if json:
-        print(render(result), end="")
-    else:
-        print_model(result, Console())
+    deliver(story(result, origin(runs, lab)), None, given, more={"json": lambda: render(result)})

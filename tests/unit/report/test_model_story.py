@@ -6,19 +6,32 @@ import json
 import pytest
 from rich.console import Console
 
-from tare.protocol.model.result import ModelResult
+from tare.protocol.model.result import ModelResult, Verdict
+from tare.report.kit import markdown, page
+from tare.report.kit.blocks import Story, Tone
+from tare.report.kit.blocks import Verdict as Answer
+from tare.report.kit.terminal import print_story
 from tare.report.model_json import render
-from tare.report.model_text import p_text, print_model
-from tests.unit.report.paper_model import paper, silenced
+from tare.report.model_story import p_text, story
+from tare.report.origin import Origin
+from tests.unit.report.paper_model import observed, paper, silenced
+
+ORIGIN = Origin(("1", "2"), "lab.db", "2025-03-01T09:00:00+00:00", "0.1.0")
 
 
 def _text(result: ModelResult, width: int = 80, color: bool = False) -> str:
     out = io.StringIO()
-    print_model(
-        result,
+    print_story(
+        story(result, ORIGIN),
         Console(file=out, width=width, force_terminal=color, color_system="standard" if color else None),
     )
     return out.getvalue()
+
+
+def _answer(result: Story) -> Answer:
+    block = result.blocks[0]
+    assert isinstance(block, Answer)
+    return block
 
 
 def test_the_table_has_the_shape_of_table_vi() -> None:
@@ -26,26 +39,63 @@ def test_the_table_has_the_shape_of_table_vi() -> None:
     at = next(i for i, line in enumerate(lines) if line.split()[:2] == ["VII", "med"])
     assert lines[at].split() == ["VII", "med", "low", "low", "med", "low", "low"]
     assert lines[at + 1].split() == [
-        "✓",
         "0.442",
-        "✗",
-        "0.784",
         "✓",
+        "0.784",
+        "✗",
         "0.138",
         "✓",
         "0.692",
         "✓",
         "0.206",
-        "~",
+        "✓",
         "0.323",
+        "~",
     ]
+
+
+def test_the_answer_comes_first() -> None:
+    text = " ".join(_text(paper(dbmses=("postgresql",))).split())
+    assert text.startswith(
+        "! TTPv2's causal model: predicted correlations over 555 850 QEs: 35 exact, 37 close and 1 off."
+    )
+
+
+def test_the_answer_is_good_only_if_every_correlation_is_exact() -> None:
+    result = paper("ttp1")
+    assert _answer(story(result, ORIGIN)).tone is Tone.GOOD
+    first, *others = result.observed
+    close = observed(first.relationship, first.dbms, 0.5)
+    assert close.verdict is Verdict.CLOSE
+    changed = ModelResult(
+        result.model, result.title, result.citation, result.qes, result.dbmses, (close, *others), "ttp1"
+    )
+    answer = _answer(story(changed, ORIGIN))
+    assert answer.tone is Tone.CAUTION
+    assert answer.text.startswith(
+        "predicted correlations over 555\u202f850 QEs that ttp1 retains: 26 exact, 1 close"
+    )
+
+
+def test_files_have_every_scope_and_every_cell() -> None:
+    report = story(paper(), ORIGIN)
+    for text in (page.render(report), markdown.render(report)):
+        for expected in (
+            "runs 1, 2 of lab.db · written 2025-03-01 by Tare 0.1.0",
+            "pooled over mariadb, postgresql, each scaled by itself",
+            "0.784 ✗",
+            "off (two levels, or negative)",
+            "DBMS metrology: Measuring query time",
+        ):
+            assert expected in text
+        assert text.count("0.784 ✗") == 3
 
 
 def test_the_counts_are_those_of_the_paper() -> None:
     text = _text(paper(dbmses=("postgresql",)))
-    assert "✓  35 exact" in text
-    assert "~  37 close" in text
-    assert "✗   1 off" in text
+    assert "✓ 35 exact" in text
+    assert "~ 37 close" in text
+    assert "✗ 1 off" in text
 
 
 def test_what_is_off_is_told_in_words() -> None:
@@ -56,8 +106,8 @@ def test_what_is_off_is_told_in_words() -> None:
 
 
 def test_one_dbms_is_not_shown_twice() -> None:
-    assert _text(paper(dbmses=("postgresql",))).count("✗   1 off") == 1
-    assert _text(paper()).count("✗   1 off") == 3
+    assert _text(paper(dbmses=("postgresql",))).count("✗ 1 off") == 1
+    assert _text(paper()).count("✗ 1 off") == 3
 
 
 def test_a_measure_that_rests_is_named_once() -> None:
@@ -68,7 +118,7 @@ def test_a_measure_that_rests_is_named_once() -> None:
 
 def test_verdicts_are_coloured() -> None:
     text = _text(paper(dbmses=("postgresql",)), color=True)
-    for verdict, colour in (("✓ 0.920", 32), ("~ 0.372", 33), ("✗ 0.784", 31)):
+    for verdict, colour in (("0.920 ✓", 32), ("0.372 ~", 33), ("0.784 ✗", 31)):
         assert f"\x1b[{colour}m{verdict}" in text
 
 
