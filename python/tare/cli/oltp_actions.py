@@ -92,11 +92,9 @@ def listed(*, as_json: bool) -> None:
 
 def print_failing(conditions: Sequence[Checked], *, stderr: bool = False) -> None:
     """Prints conditions that do not hold, each with its first failing rows."""
-    from rich.console import Console
-
-    from tare.report.kit.terminal import print_blocks
+    from tare.report.kit.deliver import show_blocks
     from tare.report.oltp.story import failing
 
-    console = Console(stderr=stderr)
     for one in conditions:
-        print_blocks(list(failing(one.name, one.says, one.failing, one.columns, one.rows)), console)
+        blocks = list(failing(one.name, one.says, one.failing, one.columns, one.rows))
+        show_blocks(blocks, stderr=stderr)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import codecs
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from pydantic import BaseModel
@@ -12,7 +12,7 @@ from pydantic import BaseModel
 from tare.errors import ExportFailed
 from tare.files import write
 from tare.report import json
-from tare.report.kit.blocks import Story
+from tare.report.kit.blocks import Block, Story
 from tare.report.safe import printable
 
 
@@ -96,8 +96,13 @@ def _send(document: str) -> None:
 
 def show(story: Story) -> None:
     """Prints the story as wide as the terminal is."""
+    show_blocks(story.blocks)
+
+
+def show_blocks(blocks: Sequence[Block], *, stderr: bool = False) -> None:
+    """Prints blocks that belong to no report, such as a list, as wide as the terminal is."""
     from rich.console import Console
 
-    from tare.report.kit.terminal import print_story
+    from tare.report.kit.terminal import print_blocks
 
-    print_story(story, Console(highlight=False))
+    print_blocks(blocks, Console(highlight=False, stderr=stderr))
