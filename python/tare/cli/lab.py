@@ -137,15 +137,11 @@ def verify(run: options.Runs, lab: options.Lab = "lab.db", as_json: options.AsJs
 
 # How it is shown ----------------------------------------------------------------
 def _print_runs(found: list[RunSummary]) -> None:
-    from rich.console import Console
-    from rich.table import Table
-    from rich.text import Text
+    from tare.report.kit.blocks import Column, Kind, Row, Table
+    from tare.report.kit.deliver import show_blocks
 
-    table = Table(box=None, pad_edge=False)
-    for heading in ("run", "id", "experiment", "DBMS", "state", "begun (UTC)", "queries", "Q@Cs", "QEs"):
-        table.add_column(heading, justify="right" if heading in ("run", "queries", "Q@Cs", "QEs") else "left")
-    for one in found:
-        cells = (
+    rows: list[Row] = [
+        [
             str(one.run.id),
             one.run.uuid[:8],
             one.run.experiment,
@@ -155,9 +151,12 @@ def _print_runs(found: list[RunSummary]) -> None:
             _with_failed(one.queries, one.failed_queries),
             _with_failed(one.timed_qatcs, one.failed_qatcs),
             str(one.qes),
-        )
-        table.add_row(*(Text(_printable(cell)) for cell in cells))
-    Console().print(table)
+        ]
+        for one in found
+    ]
+    names = ("id", "experiment", "DBMS", "state", "begun (UTC)")
+    columns = [Column("run"), *(Column(name, Kind.NAME) for name in names)]
+    show_blocks([Table("", [*columns, *map(Column, ("queries", "Q@Cs", "QEs"))], rows)])
 
 
 def _with_failed(count: int, failed: int) -> str:
@@ -216,11 +215,6 @@ def _verified_as_json(done: Verified) -> dict[str, Any]:
 
 def _count(number: int, what: str) -> str:
     return f"{number:,} {what}{'' if number == 1 else 's'}"
-
-
-def _printable(text: str) -> str:
-    """Runs of others come with others' words: none of them may steer the terminal."""
-    return "".join(c if c.isprintable() else "\ufffd" for c in text)
 
 
 def _print_json(document: object) -> None:
