@@ -72,23 +72,24 @@ def list_(lab: options.Lab = "lab.db", json: options.AsJson = False) -> None:
     if not found:
         typer.echo(f"{where} holds no runs yet")
         return
-    from rich.console import Console
-    from rich.table import Table
+    from tare.report.kit.blocks import Column, Kind, Row, Table
+    from tare.report.kit.deliver import show_blocks
+    from tare.report.kit.figure import JOINED
 
-    table = Table(box=None, pad_edge=False)
-    for name in ("run", "id", "experiment", "DBMS", "state", "begun (UTC)"):
-        table.add_column(name)
-    for name in ("Q@Cs", "QEs", "missing"):
-        table.add_column(name, justify="right")
-    for one, state in found:
-        run = one.run
-        table.add_row(
-            *(str(run.id), run.uuid[:8], run.experiment, f"{run.dbms} {run.dbms_version}", state),
-            *(
-                run.started_at[:16].replace("T", " "),
-                f"{one.qatcs:,}",
-                f"{one.qes:,}",
-                str(one.failed_queries),
-            ),
-        )
-    Console().print(table)
+    listed: list[Row] = [
+        [
+            str(one.run.id),
+            one.run.uuid[:8],
+            one.run.experiment,
+            f"{one.run.dbms} {one.run.dbms_version}",
+            state,
+            one.run.started_at[:16].replace("T", JOINED),
+            f"{one.qatcs:,}",
+            f"{one.qes:,}",
+            str(one.failed_queries),
+        ]
+        for one, state in found
+    ]
+    names = ("id", "experiment", "DBMS", "state", "begun (UTC)")
+    columns = [Column("run"), *(Column(name, Kind.NAME) for name in names)]
+    show_blocks([Table("", [*columns, *map(Column, ("Q@Cs", "QEs", "missing"))], listed)])
