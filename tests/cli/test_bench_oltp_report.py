@@ -64,7 +64,7 @@ def test_an_invalid_run_is_reported_as_one(lab: Path) -> None:
 
 
 def test_runs_are_listed_with_what_was_held(lab: Path) -> None:
-    said = oltp("runs", "--lab", str(lab))
+    said = tare("bench", "oltp", "runs", "--lab", str(lab), COLUMNS="80")
     assert said.code == 0, said.err
     lines = said.out.splitlines()
     assert len(lines) == 4

@@ -114,35 +114,28 @@ def _print_json(where: str, found: list[Listed]) -> None:
 
 
 def _print_runs(found: list[Listed]) -> None:
-    from rich.console import Console
-    from rich.table import Table
-    from rich.text import Text
-
+    from tare.report.kit.blocks import Column, Kind, Row, Table
+    from tare.report.kit.deliver import show_blocks
+    from tare.report.kit.figure import JOINED
     from tare.report.oltp import words
-    from tare.report.safe import printable
     from tare.report.words import NOTHING
 
-    right = ("run", "rate", "p99")
-    table = Table(box=None, pad_edge=False, collapse_padding=True)
-    for heading in ("run", "workload", "DBMS", "begun (UTC)", "arrivals", "rate", "p99", "valid"):
-        table.add_column(
-            heading,
-            justify="right" if heading in right else "left",
-            no_wrap=heading in ("run", "begun (UTC)"),
-        )
-    for one in found:
-        cells = (
+    rows: list[Row] = [
+        [
             str(one.id),
             f"{one.workload} {one.scale:g}",
             f"{one.dbms} {one.version.partition('-')[0]}",
-            one.started_at[:16].replace("T", " "),
+            one.started_at[:16].replace("T", JOINED),
             one.arrivals,
             _rate(one),
             NOTHING if one.p99_ns is None else words.duration(one.p99_ns / 1e6),
             "yes" if one.valid else "not judged" if one.not_judged else "NO",
-        )
-        table.add_row(*(Text(printable(cell)) for cell in cells))
-    Console().print(table)
+        ]
+        for one in found
+    ]
+    names = ("workload", "DBMS", "begun (UTC)", "arrivals")
+    columns = [Column("run"), *(Column(name, Kind.NAME) for name in names), Column("rate"), Column("p99")]
+    show_blocks([Table("", [*columns, Column("valid", Kind.NAME)], rows)])
 
 
 def _rate(of: Listed) -> str:
