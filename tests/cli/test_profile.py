@@ -69,6 +69,7 @@ def test_what_is_no_profile_is_named_in_the_list(tmp_path: Path) -> None:
     found = profile("list", "--out", str(tmp_path), "--json")
     assert found.code == 0
     assert "broken" in found.result["damaged"][0]
+    assert "broken" in profile("list", "--out", str(tmp_path)).out
 
 
 @pytest.mark.parametrize("command", ["attach", "run", "refine", "show", "diff", "export", "list", "backends"])

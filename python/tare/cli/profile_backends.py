@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 
 import typer
-from rich.console import Console
-from rich.table import Table
-from rich.text import Text
 
 from tare.profile.backends import Attempt, tried
+from tare.report.kit.blocks import Cell, Column, Kind, Row, Table, Tone
+from tare.report.kit.deliver import show_blocks
 
 
 def told(command: Sequence[str], *, as_json: bool) -> int:
@@ -20,18 +19,17 @@ def told(command: Sequence[str], *, as_json: bool) -> int:
     if as_json:
         typer.echo(json.dumps({"backends": [asdict(one) for one in attempts]}, indent=2))
     else:
-        Console(highlight=False).print(_table(attempts))
+        show_blocks([_table(attempts)])
     return 0 if any(one.works for one in attempts) else 1
 
 
 def _table(attempts: Sequence[Attempt]) -> Table:
-    table = Table(box=None, show_header=False, padding=(0, 1))
-    table.add_column(width=1)
-    table.add_column(no_wrap=True)
-    table.add_column(overflow="fold")
-    for one in attempts:
-        said = Text(one.says)
-        if one.next_step:
-            said.append(f"\nnext: {one.next_step}", style="dim")
-        table.add_row(Text("✓" if one.works else "✗", style="green" if one.works else "red"), one.name, said)
-    return table
+    columns = (Column("", Kind.NAME), Column("", Kind.NAME), Column("", Kind.PROSE))
+    return Table("", columns, [row for attempt in attempts for row in _rows(attempt)])
+
+
+def _rows(attempt: Attempt) -> Iterator[Row]:
+    mark = Cell("✓", tone=Tone.GOOD) if attempt.works else Cell("✗", tone=Tone.BAD)
+    yield [mark, attempt.name, attempt.says]
+    if attempt.next_step:
+        yield ["", "", Cell(f"next: {attempt.next_step}", tone=Tone.QUIET)]

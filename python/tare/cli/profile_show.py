@@ -209,34 +209,28 @@ def _print_json(out: str, found: list[Profile | ProfileDamaged]) -> None:
 
 
 def _print_runs(found: list[Profile | ProfileDamaged]) -> None:
-    from rich.console import Console
-    from rich.table import Table
-    from rich.text import Text
-
     from tare.lab.profiles import Run as Profile
-    from tare.report.safe import printable
+    from tare.report.kit.blocks import Block, Column, Item, Items, Kind, Row, Table, Tone
+    from tare.report.kit.deliver import show_blocks
+    from tare.report.kit.figure import JOINED
 
-    table = Table(box=None, pad_edge=False, collapse_padding=True)
-    for heading in ("profile", "DBMS", "begun", "backend", "transactions", "rounds", "state"):
-        table.add_column(
-            heading, justify="right" if heading == "rounds" else "left", no_wrap=heading == "profile"
-        )
-    for one in found:
-        if not isinstance(one, Profile):
-            continue
-        about = one.about
-        cells = (
+    rows: list[Row] = [
+        [
             one.name,
-            f"{about.dbms} {about.dbms_version.partition('-')[0]}".strip() or about.server,
-            about.when[:16].replace("T", " "),
-            about.backend,
-            about.preset,
-            str(len(about.rounds)),
-            about.state,
-        )
-        table.add_row(*(Text(printable(cell)) for cell in cells))
-    console = Console()
-    console.print(table)
-    for one in found:
-        if not isinstance(one, Profile):
-            console.print(Text(printable(one.what), style="red"))
+            f"{one.about.dbms} {one.about.dbms_version.partition('-')[0]}".strip() or one.about.server,
+            one.about.when[:16].replace("T", JOINED),
+            one.about.backend,
+            one.about.preset,
+            str(len(one.about.rounds)),
+            one.about.state,
+        ]
+        for one in found
+        if isinstance(one, Profile)
+    ]
+    names = ("profile", "DBMS", "begun", "backend", "transactions")
+    columns = [*(Column(name, Kind.NAME) for name in names), Column("rounds"), Column("state", Kind.NAME)]
+    blocks: list[Block] = [Table("", columns, rows)] if rows else []
+    damaged = [Item(one.what, "✗", Tone.BAD) for one in found if not isinstance(one, Profile)]
+    if damaged:
+        blocks.append(Items(damaged))
+    show_blocks(blocks)
