@@ -34,6 +34,15 @@ def test_list_shows_the_runs(lab: str) -> None:
     ]
 
 
+def test_experiment_list_shows_the_runs_in_eighty_columns(lab: str) -> None:
+    said = tare("experiment", "list", "--lab", lab, COLUMNS="80")
+    assert said.code == 0, said.err
+    headings, run, *_ = said.out.splitlines()
+    assert headings.split()[:4] == ["run", "id", "experiment", "DBMS"]
+    assert run.split()[-3:] == ["4", "6", "0"]
+    assert max(map(len, said.out.splitlines())) <= 80
+
+
 def test_the_lab_may_be_named_by_the_environment(lab: str) -> None:
     assert tare("lab", "list", "--json", TARE_LAB=lab).result["lab"] == lab
 
