@@ -102,11 +102,13 @@ def postgresql(**settings: str) -> Iterator[str]:
 
 
 @contextmanager
-def rig(url: str, tier: Tier | None = None) -> Iterator[Rig]:
+def rig(url: str, tier: Tier | None = None, *, allow_writes: bool = False) -> Iterator[Rig]:
     """An open rig with delay accounting on where that is allowed."""
     with MachineSettings() as settings:
         delay_accounting_on(settings)
-        with Rig(lambda: find(url).connect(url, allow_restart=True), tier) as opened:
+        with Rig(
+            lambda: find(url).connect(url, allow_writes=allow_writes, allow_restart=True), tier
+        ) as opened:
             yield opened
 
 
