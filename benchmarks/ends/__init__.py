@@ -1,0 +1,1 @@
+"""Exits of every command, and how each process ended."""
