@@ -180,12 +180,14 @@ class WarningBlock:
 
 @dataclass(frozen=True, slots=True)
 class Code:
-    """`line`: text that stands for it in a terminal, which shows nothing for an empty one."""
+    """`line`: text that stands for it in a terminal, which shows nothing for an empty one. `whole`: a terminal breaks
+    none of its lines, since they are copied."""
 
     kind: ClassVar[str] = "code"
     text: str
     language: str = ""
     line: str | None = None
+    whole: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,8 +1,8 @@
 """Blocks as lines of a terminal, at any width from 40 columns on.
 
-No line is wider than the terminal, no text is cut without an ellipsis, no number loses its unit. A table that
-does not fit wraps its words, then folds into a stack: a row becomes its name and lines of "heading value". The numbers
-of a tree stand beside its names, or below them where there is no room.
+No line is wider than the terminal except a command to copy, no text is cut without an ellipsis, no number loses its
+unit. A table that does not fit wraps its words, then folds into a stack: a row becomes its name and lines of "heading
+value". The numbers of a tree stand beside its names, or below them where there is no room.
 """
 
 from __future__ import annotations
@@ -121,6 +121,9 @@ def _lines(block: Block, width: int) -> Iterator[Text]:
         case Code():
             if block.line is not None:
                 yield Text(_cut(block.line, width), _STYLES[Tone.QUIET])
+            elif block.whole:
+                for line in printable(block.text).splitlines():
+                    yield Text(f"  {line}", _STYLES[Tone.STRONG])
             else:
                 for line in printable(block.text).expandtabs().splitlines():
                     yield from (Text(part) for part in chop_cells(line, width) or [""])

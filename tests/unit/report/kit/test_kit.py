@@ -17,6 +17,7 @@ from tare.report.kit.blocks import (
     Block,
     Branch,
     Cell,
+    Code,
     Column,
     Digest,
     Facts,
@@ -217,6 +218,13 @@ def test_a_page_without_charts_carries_no_library_and_stays_small() -> None:
 def test_a_page_shows_a_long_paragraph_whole() -> None:
     story = replace(sample.story(), blocks=[Paragraph("word " * 1500 + "end")])
     assert "word end</p>" in page.render(story)
+
+
+def test_a_command_to_copy_stands_on_one_line() -> None:
+    command = f"tare profile refine {'a' * 90} b\x1b[31m"
+    [line] = terminal.lines([Code(command, whole=True)], 40)
+    assert line.plain == f"  tare profile refine {'a' * 90} b[31m"
+    assert terminal.render(replace(sample.story(), blocks=[Code(command, whole=True)]), 40) == f"{line.plain}\n"
 
 
 def test_markup_in_a_title_is_text() -> None:
