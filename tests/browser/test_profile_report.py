@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tare.report.charts.chart import MOST_MARKS, Chart
-from tare.report.profile import html
+from tare.report.kit.page import render
 from tare.report.profile.build import Built, build
+from tare.report.profile.story import story
 from tests.browser.opened import Seen
 from tests.unit.report.profile import sample
 
@@ -25,7 +26,7 @@ def built() -> Built:
 @pytest.fixture(scope="module")
 def file(built: Built, tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("page") / "profile.html"
-    path.write_text(html.render(built), encoding="utf-8")
+    path.write_text(render(story(built)), encoding="utf-8")
     return path
 
 
@@ -101,13 +102,13 @@ def test_numbers_of_the_tree_stand_below_each_other(seen: Seen) -> None:
 
 def test_bars_of_factors_lie_within_their_cells(seen: Seen) -> None:
     outside = seen.page.evaluate(
-        """() => [...document.querySelectorAll(".factors .track")].filter(track => {
+        """() => [...document.querySelectorAll("#factors .track")].filter(track => {
             const box = track.getBoundingClientRect();
             return [...track.children].some(part => { const of = part.getBoundingClientRect();
                 return of.left < box.left - 1.5 || of.right > box.right + 1.5; }); }).length"""
     )
     assert outside == 0
-    assert seen.page.locator(".factors .track i.minus").count() >= 1
+    assert seen.page.locator("#factors .track i.minus").count() >= 1
 
 
 def test_no_two_labels_of_an_axis_lie_on_each_other(seen: Seen, built: Built) -> None:
@@ -132,7 +133,7 @@ def test_the_odd_ones_are_only_text_and_fit_a_phone(which: str, browser: Browser
     forest = sample.Bare(9000, sample.forest(400)).findings(mean_ns=1e6, sd_ns=1e5)
     odd = build(forest, sample.ABOUT) if which == "forest" else getattr(sample, which)()
     path = tmp_path / "odd.html"
-    path.write_text(html.render(odd), encoding="utf-8")
+    path.write_text(render(story(odd)), encoding="utf-8")
     context = browser.new_context(viewport={"width": 390, "height": 900}, offline=True)
     page = context.new_page()
     messages: list[str] = []

@@ -101,14 +101,16 @@ class Call:
         return self._ended(run, made)
 
     def _report(self, run: Run) -> None:
-        from rich.console import Console
-
-        from tare.report.profile.write import deliver
+        from tare.report.kit.deliver import deliver
+        from tare.report.profile.story import answer, printed, story
 
         megabytes = run.recording.stat().st_size / 1e6
         if megabytes > LARGE_MB:
             print(f"tare: analysing {megabytes:.0f} MB of records; no probe is on any more", file=sys.stderr)
-        deliver(built(run), self.given, Console(), top=self.top)
+        found = built(run)
+        deliver(
+            story(found), found.report, self.given, printed=printed(found, top=self.top), answer=answer(found)
+        )
 
     def _ended(self, run: Run, made: Made) -> int:
         print(f"tare: kept as {run.folder}", file=sys.stderr)

@@ -17,7 +17,6 @@ from tare.errors import UsageError
 from tare.files import opened
 from tare.lab.profiles import Run, open_run, windows_of
 from tare.protocol.profile.measured import PROBED
-from tare.report.page import write
 from tare.report.profile import choose, perfetto
 from tare.report.profile import folded as stacks
 from tare.report.profile.document import Node
@@ -51,11 +50,11 @@ def exported(which: str, out: Path, wanted: Wanted) -> None:
         _trace(run, wanted, wanted.perfetto)
     if _stacks(wanted):
         nodes = _nodes(run, wanted)
-        exporters = {
-            "folded": lambda: stacks.render(nodes),
-            "folded-negative": lambda: stacks.render(nodes, negative=True),
-        }
-        write.deliver({name: given[name] for name in exporters}, exporters, lambda: "")
+        folded = {name: target for name, target in given.items() if target and name != "perfetto"}
+        # Files first, since standard output may be a pipe whose reader has gone.
+        for name in sorted(folded, key=lambda name: folded[name] == "-"):
+            with _opened(folded[name]) as stream:
+                stream.write(stacks.render(nodes, negative=name == "folded-negative").encode())
     for name, file in given.items():
         if file and file != "-":
             print(f"{name}: {file}", file=sys.stderr)

@@ -72,13 +72,11 @@ def show(
 
     Exit code: 0 done, 1 the profile or a file failed, 2 the request was at fault.
     """
-    from rich.console import Console
-
     from tare.cli import destinations
     from tare.cli.profile_report import built
     from tare.lab.profiles import open_run
-    from tare.report.profile.text import PARTS
-    from tare.report.profile.write import deliver
+    from tare.report.kit.deliver import deliver
+    from tare.report.profile.story import PARTS, answer, printed, story
 
     given = {"html": html, "markdown": markdown, "json": json}
     destinations.check(given)
@@ -92,7 +90,8 @@ def show(
     )
     chosen = {"tree": tree, "flame": flame, "factors": factors, "types": types, "tail": tail}
     parts = [name for name, wanted in chosen.items() if wanted]
-    deliver(found, given, Console(), parts or PARTS, top)
+    shown = printed(found, parts or PARTS, top)
+    deliver(story(found), found.report, given, printed=shown, answer=answer(found))
 
 
 def diff(

@@ -1,112 +1,145 @@
-"""The variance tree as the page shows it: paths to open and close, with what makes each level add up."""
+"""The variance tree of a story: paths with their shares, and the parts that make each level add up."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
-from tare.report.kit.names import Names
-from tare.report.numbers import MINUS
-from tare.report.profile import words
+from tare.report.kit.blocks import Block, Branch, Cell, Column, Kind, Paragraph, Table, Tone, Tree
+from tare.report.profile import tree, words
 from tare.report.profile.document import Node, Pair, ProfileReport
-from tare.report.profile.names import report_names
-from tare.report.profile.tree import LEAST, Branch, cut
+from tare.report.profile.tree import LEAST
 
-_OPEN = 0.1  # of Var(T): paths with more are open at first
+COLUMNS = (
+    Column("call path", Kind.NAME), Column("variance (95%)"), Column("own"), Column("mean"), Column("calls"),
+)  # fmt: skip
+
+_OPEN = 0.1  # share of Var(T) from which on a path is open at first
+_LARGE = 0.1  # own share from which on it stands out
+_FEW = 60  # paths, up to which a medium has no room for the smallest parts and for intervals of own shares
 _MOST_PAIRS = 5
 _MOST_SITES = 12
-_NAME = 90  # characters
 
 
-def branches(report: ProfileReport, most: int) -> dict[str, Any] | None:
-    """For the template; None for a profile without paths."""
-    root = cut(report, most)
-    if root is None:
+def variance_tree(report: ProfileReport) -> Tree | None:
+    """Return the tree; None for a profile without paths."""
+    if not report.nodes:
         return None
     pairs: dict[int, list[Pair]] = {}
-    for one in report.pairs:
-        pairs.setdefault(one.parent, []).append(one)
-    return _branch(root, report.nodes, pairs, report_names(report))
+    for pair in report.pairs:
+        pairs.setdefault(pair.parent, []).append(pair)
+
+    def cut(most: int) -> Branch:
+        root = tree.cut(report, most)
+        assert root is not None, "there are nodes"
+        return _Level(report.nodes, pairs, most > _FEW).branch(root)
+
+    return Tree(COLUMNS, cut)
 
 
-def _branch(of: Branch, nodes: Sequence[Node], pairs: dict[int, list[Pair]], names: Names) -> dict[str, Any]:
-    node = of.node
-    inner: list[dict[str, Any]] = []
-    if node.children and node.own_variance is not None and abs(node.own_variance) >= LEAST / 10:
-        inner.append(_aside("its body", words.percent(node.own_variance), mean=words.ns(node.own_mean_ns)))
-    if node.children and abs(of.together) >= LEAST / 10:
-        inner.append(
-            _aside("what varies together", words.percent(of.together), said=_pairs(node, nodes, pairs))
+@dataclass(frozen=True, slots=True)
+class _Level:
+    """`pairs`: by their parent. `is_fine`: with the smallest parts, and with intervals of own shares."""
+
+    nodes: Sequence[Node]
+    pairs: dict[int, list[Pair]]
+    is_fine: bool
+
+    def branch(self, path: tree.Branch) -> Branch:
+        node = path.node
+        return Branch(
+            path.title,
+            self._cells(node),
+            [*map(self.branch, path.branches), *self._parts(path)],
+            mark=_mark(node),
+            blocks=list(_sites(node, path.title)),
+            opened=node.parent is None or (node.variance is not None and node.variance.value >= _OPEN),
         )
-    if of.rest is not None:
-        paths = "1 more path" if of.rest.paths == 1 else f"{words.thousands(of.rest.paths)} more paths"
-        inner.append(
-            _aside(
-                f"{paths}, the largest {words.percent(of.rest.largest)}",
-                "",
-                own=words.percent(of.rest.own),
-                calls=words.calls(of.rest.calls),
+
+    def _cells(self, node: Node) -> list[Cell | str]:
+        variance, own = node.variance, node.own_covariance
+        stands_out = own is not None and own.value >= _LARGE
+        return [
+            Cell(
+                words.share(variance),
+                interval=words.in_brackets(variance),
+                share=None if variance is None else variance.value,
+            ),
+            Cell(
+                words.share(own),
+                interval=words.in_brackets(own) if self.is_fine else "",
+                tone=Tone.STRONG if stands_out else Tone.PLAIN,
+            ),
+            words.ns(node.mean_ns),
+            words.calls(node.calls),
+        ]
+
+    def _parts(self, path: tree.Branch) -> Iterator[Branch]:
+        """The body, the covariances and the small paths: with the branches they add up to the path."""
+        node = path.node
+        least = LEAST / 10 if self.is_fine else LEAST
+        if node.children and node.own_variance is not None and abs(node.own_variance) >= least:
+            yield _part("its body", words.percent(node.own_variance), mean=words.ns(node.own_mean_ns))
+        if node.children and abs(path.together) >= least:
+            pairs = self._pairs(node)
+            yield _part(
+                "what varies together",
+                words.percent(path.together),
+                blocks=[Paragraph(pairs, Tone.QUIET)] if pairs else [],
             )
+        if path.rest is not None:
+            rest = path.rest
+            yield _part(
+                "1 more path" if rest.paths == 1 else f"{words.thousands(rest.paths)} more paths",
+                "",
+                own=words.percent(rest.own),
+                calls=words.calls(rest.calls),
+                mark=f"the largest {words.percent(rest.largest)}" if self.is_fine else "",
+            )
+
+    def _pairs(self, node: Node) -> str:
+        def name(path: int) -> str:
+            return "its body" if path == node.path else words.middle(self.nodes[path].name, 40)
+
+        large = [pair for pair in self.pairs.get(node.path, ()) if abs(pair.covariance or 0.0) >= LEAST / 10]
+        return ", ".join(
+            f"{name(pair.left)} × {name(pair.right)} {words.percent(pair.covariance)}"
+            for pair in large[:_MOST_PAIRS]
         )
-    return {
-        "name": names.cut(of.title, _NAME),
-        "whole": of.title if len(of.title) > _NAME else "",
-        "recursion": node.recursion,
-        "inferred": node.inferred,
-        "variance": words.share(node.variance),
-        "interval": words.interval(node.variance),
-        "bar": _bar(node),
-        "own": words.share(node.own_covariance),
-        "own_interval": words.interval(node.own_covariance),
-        "negative": words.share(node.own_covariance).startswith(MINUS),
-        "mean": words.ns(node.mean_ns),
-        "calls": words.calls(node.calls),
-        "sites": _sites(node),
-        "open": node.parent is None or (node.variance is not None and node.variance.value >= _OPEN),
-        "branches": [_branch(one, nodes, pairs, names) for one in of.branches],
-        "inner": inner,
-    }
 
 
-def _aside(name: str, variance: str, **more: Any) -> dict[str, Any]:
-    empty = dict.fromkeys(("interval", "own", "own_interval", "mean", "calls", "said", "whole"), "")
-    return {
-        **empty,
-        "name": name,
-        "variance": variance,
-        "bar": None,
-        "negative": False,
-        "inferred": False,
-        "recursion": 1,
-        **more,
-    }
+def _part(
+    name: str,
+    variance: str,
+    *,
+    own: str = "",
+    mean: str = "",
+    calls: str = "",
+    mark: str = "",
+    blocks: Sequence[Block] = (),
+) -> Branch:
+    return Branch(name, [variance, own, mean, calls], mark=mark, tone=Tone.QUIET, blocks=blocks)
 
 
-def _bar(node: Node) -> float:
-    """Per cent of the widest that there is room for."""
-    return 0.0 if node.variance is None else round(100 * min(1.0, max(0.0, node.variance.value)), 2)
+def _mark(node: Node) -> str:
+    recursive = f"recursive, depth {node.recursion}" if node.recursion > 1 else ""
+    return ", ".join(part for part in ("inferred" if node.inferred else "", recursive) if part)
 
 
-def _pairs(node: Node, nodes: Sequence[Node], pairs: dict[int, list[Pair]]) -> str:
-    def name(path: int) -> str:
-        return "its body" if path == node.path else words.middle(nodes[path].name, 40)
-
-    found = [one for one in pairs.get(node.path, []) if abs(one.covariance or 0.0) >= LEAST / 10][
-        :_MOST_PAIRS
-    ]
-    return ", ".join(f"{name(one.left)} × {name(one.right)} {words.percent(one.covariance)}" for one in found)
-
-
-def _sites(node: Node) -> list[dict[str, str]]:
-    """Where it is called from, if that is more than one place."""
+def _sites(node: Node, title: str) -> Iterator[Table]:
+    """The places from which the path is called, if there is more than one."""
     if len(node.sites) < 2:
-        return []
-    return [
-        {
-            "letter": chr(ord("A") + place),
-            "caller": words.middle(one.caller or one.address or "not known", 60),
-            "calls": words.calls(one.calls),
-            "variance": words.percent(one.variance),
-        }
-        for place, one in enumerate(node.sites[:_MOST_SITES])
-    ]
+        return
+    yield Table(
+        f"{words.middle(title, 90)}, by where it is called from",
+        [Column("", Kind.NAME), Column("returns to", Kind.PROSE), Column("calls"), Column("variance")],
+        [
+            [
+                chr(ord("A") + place),
+                words.middle(site.caller or site.address or "not known", 60),
+                words.calls(site.calls),
+                words.percent(site.variance),
+            ]
+            for place, site in enumerate(node.sites[:_MOST_SITES])
+        ],
+    )

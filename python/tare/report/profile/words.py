@@ -7,7 +7,18 @@ from tare.report.numbers import MINUS, fixed, significant, thousands
 from tare.report.profile.document import Figure
 from tare.report.words import NOTHING
 
-__all__ = ["NOTHING", "calls", "interval", "middle", "ns", "percent", "plus_minus", "share", "thousands"]
+__all__ = [
+    "NOTHING",
+    "calls",
+    "in_brackets",
+    "interval",
+    "middle",
+    "ns",
+    "percent",
+    "plus_minus",
+    "share",
+    "thousands",
+]
 
 
 def percent(value: float | None, places: int | None = None) -> str:
@@ -40,6 +51,11 @@ def interval(of: Figure | None) -> str:
         return ""
     low, high = percent(of.low, _places(of)), percent(of.high, _places(of))
     return f"{low} to {high}" if MINUS in low + high else f"{low.removesuffix('%')}–{high}"
+
+
+def in_brackets(of: Figure | None) -> str:
+    """The interval as it stands behind a value: (51–71%)."""
+    return "" if of is None else f"({interval(of)})"
 
 
 def with_interval(of: Figure | None) -> str:

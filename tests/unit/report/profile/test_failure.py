@@ -7,8 +7,9 @@ import pytest
 from tare.lab.profile_about import Failure, FailureKind, Probes, Rates, Shed, State
 from tare.protocol.profile.found import Estimate, Overhead
 from tare.protocol.profile.measured import Measure
-from tare.report.profile import html, markdown, text
-from tare.report.profile.document import ProfileReport
+from tare.report.kit import markdown, page, terminal
+from tare.report.profile.build import Built
+from tare.report.profile.story import printed, story
 from tests.unit.report.profile import sample
 
 RATES = Rates(before=1602.0, during=1520.0, after=0.0)
@@ -24,13 +25,14 @@ ABORTED = Failure(
 )
 
 
-def failed(failure: Failure, state: State = State.SERVER_ENDED) -> ProfileReport:
+def failed(failure: Failure, state: State = State.SERVER_ENDED) -> Built:
     update = {"failure": failure, "rates": RATES, "state": state}
-    return sample.report(about=sample.ABOUT.model_copy(update=update)).report
+    return sample.report(about=sample.ABOUT.model_copy(update=update))
 
 
 def test_the_signal_the_thread_its_function_and_the_probes_come_first() -> None:
-    report = failed(ABORTED)
+    built = failed(ABORTED)
+    report = built.report
     assert report.headline[:3] == [
         "The server (process 123, mariadbd) ended: signal 6, SIGABRT, while Tare's probes were on 12 functions and on "
         "the transactions' markers.",
@@ -39,12 +41,12 @@ def test_the_signal_the_thread_its_function_and_the_probes_come_first() -> None:
     ]
     assert report.invalid_because == ["server ended"]
     assert not report.valid
-    assert text.render(report).startswith("The server (process 123")
-    assert "**The server (process 123" in markdown.render(report)
+    assert terminal.render(printed(built)).startswith("✗ The server ended: The server (process 123")
+    assert "**The server ended**: The server (process 123" in markdown.render(story(built))
 
 
 def test_what_is_not_known_is_said_to_be_not_known() -> None:
-    report = failed(ABORTED.model_copy(update={"signal": None, "thread": None, "probes": Probes.NONE}))
+    report = failed(ABORTED.model_copy(update={"signal": None, "thread": None, "probes": Probes.NONE})).report
     assert "its signal or exit status is not known, after Tare had taken its probes off" in report.headline[0]
     assert report.headline[1] == "Which thread and function it was in is not known."
 
@@ -57,7 +59,7 @@ def test_a_server_that_hangs_is_told_from_one_that_ended() -> None:
         "The server (process 9) hangs: 3 threads of transactions had no CPU"
     )
     assert built.report.invalid_because == ["server hangs"]
-    assert '<div class="verdict-box not"><b>The server hangs</b>' in html.render(built)
+    assert '<div class="verdict-box not"><b>The server hangs</b>' in page.render(story(built))
     assert "Save their stacks" in built.report.next.says
 
 
@@ -71,8 +73,9 @@ def test_an_overhead_that_means_nothing_is_in_no_first_sentence_and_the_profile_
     assert "overhead" not in report.headline[0]
     assert "not measurable under this load" in report.headline[1]
     assert report.invalid_because == ["overhead not measurable"]
-    assert '<div class="verdict-box not"><b>Not valid</b>' in html.render(built)
-    assert "not measurable under this load" in text.render(report).partition("overhead of the profiling")[2]
+    shown = terminal.render(printed(built), 100)
+    assert '<div class="verdict-box not"><b>Not valid</b>' in page.render(story(built))
+    assert "not measurable under this load" in shown.partition("Overhead of the profiling")[2]
 
 
 def reserved(overhead: Overhead) -> tuple[object, ...]:

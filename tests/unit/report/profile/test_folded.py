@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
+import pytest
+
+from tare.cli import profile_export
 from tare.report.profile import figures, folded
 from tare.report.profile.build import Built
 from tests.unit.report.profile import sample
@@ -41,3 +45,21 @@ def test_signs_that_the_format_gives_a_meaning_are_taken_out_of_names(hostile: B
 def test_a_profile_without_shares_has_no_stacks() -> None:
     assert folded.render(sample.alike().report.nodes) == ""
     assert folded.render(sample.nothing().report.nodes) == ""
+
+
+def test_stacks_are_exported_to_where_each_was_requested(
+    built: Built,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsysbinary: pytest.CaptureFixture[bytes],
+) -> None:
+    nodes = built.report.nodes
+    monkeypatch.setattr(profile_export, "open_run", lambda which, out: None)
+    monkeypatch.setattr(profile_export, "_nodes", lambda run, wanted: nodes)
+    file = tmp_path / "stacks.txt"
+    wanted = profile_export.Wanted(None, str(file), "-", 10, 3, (), None, None, None)
+    profile_export.exported("pg-tpcb", tmp_path, wanted)
+    assert file.read_text() == folded.render(nodes)
+    said = capsysbinary.readouterr()
+    assert said.out.decode() == folded.render(nodes, negative=True) != ""
+    assert said.err.decode() == f"folded: {file}\n"

@@ -4,30 +4,50 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Collection
 from dataclasses import replace
 from pathlib import Path
 
 import jsonschema
 import numpy as np
 import pytest
-from rich.console import Console
 
 from tare.lab.profile_about import ABOUT, Watching, read_about
 from tare.protocol.profile.found import Estimate, Loss
+from tare.report import json as as_json
 from tare.report.charts.chart import MOST_MARKS, Chart
+from tare.report.kit import markdown, page, terminal
+from tare.report.kit.blocks import Section, Table, Tone, Verdict, cell
+from tare.report.kit.deliver import deliver
 from tare.report.page.render import MOST_BYTES
-from tare.report.profile import headline, html, markdown, text, view, words
-from tare.report.profile import json as as_json
+from tare.report.profile import headline, words
 from tare.report.profile.build import Built, build
+from tare.report.profile.conditions import records
 from tare.report.profile.document import Node, ProfileReport
-from tare.report.profile.names import report_names
+from tare.report.profile.names import factor_name, report_names
 from tare.report.profile.next import Unwatched, next_step
 from tare.report.profile.schema import main, schema_text
+from tare.report.profile.story import PARTS, answer, printed, story
 from tare.report.profile.watching import Way, watched_how
-from tare.report.profile.write import deliver
 from tests.unit.report.profile import sample
 
 PUBLISHED = Path(__file__).parents[4] / "schemas" / "profile-v1.json"
+
+
+def shown(built: Built, width: int = 100, parts: Collection[str] = PARTS) -> str:
+    return terminal.render(printed(built, parts), width)
+
+
+def marked(built: Built) -> str:
+    return markdown.render(story(built))
+
+
+def paged(built: Built) -> str:
+    return page.render(story(built))
+
+
+def flat(text: str) -> str:
+    return " ".join(text.split())
 
 
 # The document ---------------------------------------------------------------------------
@@ -43,7 +63,7 @@ def test_every_report_keeps_to_the_schema_and_reads_back(any_built: Built) -> No
 
 
 def test_every_form_can_be_made_of_every_profile(any_built: Built) -> None:
-    for form in (text.render(any_built.report), markdown.render(any_built.report), html.render(any_built)):
+    for form in (shown(any_built), marked(any_built), paged(any_built)):
         assert any_built.report.headline[0].split(";")[0][:40] in form
 
 
@@ -53,16 +73,34 @@ def test_the_first_sentence_names_the_factor_its_interval_and_the_overhead(built
         r"1\.8\u00a0±\u00a00\.3% overhead by the profiling itself\.",
         built.report.headline[0],
     )
-    assert text.render(built.report).startswith("LWLockAcquireOrWait explains ")
+    assert shown(built).startswith("✓ Valid: LWLockAcquireOrWait explains ")
 
 
 def test_a_profile_with_too_many_invalid_transactions_says_so_first(hostile: Built) -> None:
     assert not hostile.report.valid
-    for form in (text.render(hostile.report), markdown.render(hostile.report).split("## Findings")[1]):
-        assert form.lstrip("\n*").startswith(
-            "This profile is not valid: 21.1% of its transactions do not count"
-        )
-    assert '<div class="verdict-box not"><b>Not valid</b>' in html.render(hostile)
+    first = "This profile is not valid: 21.1% of its transactions do not count"
+    assert shown(hostile).startswith(f"✗ Not valid: {first}")
+    assert marked(hostile).split("\n\n")[2].startswith(f"**Not valid**: {first}")
+    assert '<div class="verdict-box not"><b>Not valid</b>' in paged(hostile)
+
+
+def test_the_verdict_is_good_only_where_nothing_stands_against_it(built: Built) -> None:
+    def tone(**update: object) -> Tone:
+        verdict = answer(replace(built, report=built.report.model_copy(update=update))).blocks[0]
+        assert isinstance(verdict, Verdict)
+        return verdict.tone
+
+    report = built.report
+    assert report.overhead is not None
+    assert tone() is Tone.GOOD
+    assert tone(valid=False) is Tone.BAD
+    assert tone(enough=900) is Tone.CAUTION
+    assert tone(warnings=["12 of 100 records were lost."]) is Tone.CAUTION
+    assert tone(factors=[]) is Tone.CAUTION
+    assert tone(overhead=None) is Tone.CAUTION
+    assert tone(overhead=report.overhead.model_copy(update={"verdict": "too few"})) is Tone.CAUTION
+    assert tone(of=report.of.model_copy(update={"state": "interrupted"})) is Tone.CAUTION
+    assert tone(rates=report.rates.model_copy(update={"before": 9.0, "after": 0.0})) is Tone.CAUTION
 
 
 def test_transactions_that_our_own_windows_cut_do_not_make_it_invalid(built: Built) -> None:
@@ -72,13 +110,12 @@ def test_transactions_that_our_own_windows_cut_do_not_make_it_invalid(built: Bui
 
 def test_calls_without_a_return_or_a_record_are_counted_beside_the_records() -> None:
     of = replace(sample.measured(), unwound=1_234_567, unrecorded=1, invalid={"unwound": 2})
-    report = sample.report(of).report
-    for form in (text.render(report), markdown.render(report)):
-        form = " ".join(form.split())
+    built = sample.report(of)
+    for form in (flat(shown(built)), flat(marked(built))):
         assert "1 234 567 calls were left without a return (exception, longjmp or end of the thread)" in form
         assert "1 call of signal handlers could not be recorded" in form
-    assert "left by an exception, a longjmp or the end of their thread at an unknown time" in view.records(
-        report
+    assert "left by an exception, a longjmp or the end of their thread at an unknown time" in records(
+        built.report
     )
 
 
@@ -86,13 +123,13 @@ def test_the_report_says_how_functions_are_watched_and_why_others_are_not() -> N
     watching = Watching(ways={"exit sites": 12})
     refused = {10: "its code is not understood", 11: "its code is not understood", 3: "it has no way out"}
     about = sample.ABOUT.model_copy(update={"watching": watching, "refused": refused})
-    report = build(sample.findings(), about).report
-    assert report.watching.refused == {"its code is not understood": 2, "it has no way out": 1}
-    for form in (text.render(report), markdown.render(report)):
+    built = build(sample.findings(), about)
+    assert built.report.watching.refused == {"its code is not understood": 2, "it has no way out": 1}
+    for form in (shown(built), marked(built)):
         assert (
             "Watched: twelve functions by probes where they leave. Not watched, as no probe can be put on them: its "
             "code is not understood (2); it has no way out (1)."
-        ) in " ".join(form.split())
+        ) in flat(form)
 
 
 def test_a_profile_recorded_with_return_probes_is_still_read_and_reported(tmp_path: Path) -> None:
@@ -102,12 +139,12 @@ def test_a_profile_recorded_with_return_probes_is_still_read_and_reported(tmp_pa
         "hazards": ["exceptions", "thread exit"],
     }
     (tmp_path / ABOUT).write_text(json.dumps(stored))
-    report = build(sample.findings(), read_about(tmp_path)).report
-    assert report.watching.ways == {"return probe": 1, "exit sites": 12}
-    for form in (text.render(report), markdown.render(report)):
+    built = build(sample.findings(), read_about(tmp_path))
+    assert built.report.watching.ways == {"return probe": 1, "exit sites": 12}
+    for form in (shown(built), marked(built)):
         assert (
             "Watched: one function by return probes and twelve functions by probes where they leave."
-        ) in " ".join(form.split())
+        ) in flat(form)
 
 
 def test_every_way_of_the_recorder_has_its_words() -> None:
@@ -148,11 +185,11 @@ def test_own_shares_add_up_and_the_report_says_to_what(built: Built) -> None:
     assert built.report.equation.own_sum == pytest.approx(1.0, abs=1e-9)
     assert built.report.equation.residue is not None
     assert built.report.equation.residue < 1e-9
-    assert "own shares add up to 100.0%" in text.render(built.report)
+    assert "own shares add up to 100.0%" in flat(shown(built))
 
 
 def test_profiles_without_shares_say_that_there_are_none() -> None:
-    assert "took 2.00 ms each" in text.render(sample.alike().report)
+    assert "took 2.00 ms each" in flat(shown(sample.alike()))
     assert sample.alike().report.nodes[0].own_covariance is None
     nothing = sample.nothing()
     assert not nothing.report.valid
@@ -172,8 +209,8 @@ def test_a_profile_of_the_transaction_alone_has_a_report() -> None:
     found = sample.report(alone, sample.ABOUT.model_copy(update={"left_out": ()}))
     assert len(found.report.nodes) == 1
     assert "Nothing but the transaction itself was watched" in found.report.headline[0]
-    assert "tare profile refine pg-tpcb FUNCTION" in text.render(found.report)
-    assert "the one path" in html.render(found)
+    assert "tare profile refine pg-tpcb FUNCTION" in shown(found)
+    assert "the one path" in paged(found)
 
 
 def test_the_second_sentence_tells_what_was_lost_predicted_and_allowed() -> None:
@@ -207,35 +244,40 @@ def test_without_windows_to_measure_it_the_overhead_is_said_to_be_arithmetic() -
 
 # The tree -------------------------------------------------------------------------------
 def test_the_tree_tells_what_varies_together_where_it_counts(built: Built) -> None:
-    drawn = text.tree(built.report, 110)
+    drawn = shown(built, 110, ("tree",))
     assert re.search(r"XLogFlush .*\n.*├╴LWLockAcquireOrWait .*\n.*├╴XLogWrite ", drawn)
-    assert re.search(r"−\d+% by what varies together", drawn)
+    assert re.search(r"what varies together +−\d+%", drawn)
     assert "exec_simple_query (inferred)" in drawn
 
 
 @pytest.mark.parametrize("width", [40, 60, 80, 100, 160, 200])
 def test_no_column_vanishes_in_a_narrow_terminal(built: Built, width: int) -> None:
-    report = built.report
-    tree = text.render(report, width, ("tree",))
-    root = report.nodes[0]
-    for one in ("variance", "95%", "own", "mean", "calls", words.interval(root.variance)):
-        assert one in tree
-    for part, headings, rows in (
-        ("factors", view.FACTOR_HEADINGS, view.factor_rows(report, 10, 80)),
-        ("types", view.TYPE_HEADINGS, view.type_rows(report, 12, 80)),
-        ("tail", view.TAIL_HEADINGS, view.tail_rows(report, 5, 80)),
-    ):
-        shown = text.render(report, width, (part,))
-        assert all(one in shown for one in headings)
-        for row in rows:
-            assert all(cell in shown for cell in row[1:])
+    tree = shown(built, width, ("tree",))
+    root = built.report.nodes[0]
+    for text in ("variance", "95%", "own", "mean", "calls", words.interval(root.variance)):
+        assert text in tree
+    for part, rows in (("factors", 10), ("types", 2), ("tail", 5)):
+        found = shown(built, width, (part,))
+        assert "95% intervals" in flat(found) or part == "types"
+        table = table_of(built, part)
+        for column in table.columns[1:]:
+            assert all(word in found for word in column.heading.split())
+        assert len(table.rows[: table.brief]) == rows
+        for row in table.rows[: table.brief]:
+            values = [cell(value) for value in row[1:]]
+            assert all(value.value in found and value.interval in found for value in values)
+
+
+def table_of(built: Built, part: str) -> Table:
+    [section] = printed(built, (part,)).blocks
+    assert isinstance(section, Section)
+    return next(block for block in section.blocks if isinstance(block, Table))
 
 
 @pytest.mark.parametrize("width", [60, 80, 100, 160, 200])
 @pytest.mark.parametrize("which", ["built", "hostile"])
 def test_no_line_is_longer_than_the_terminal(which: str, width: int, request: pytest.FixtureRequest) -> None:
-    report = request.getfixturevalue(which).report
-    lines = text.render(report, width).splitlines()
+    lines = shown(request.getfixturevalue(which), width).splitlines()
     commands = [one for one in lines if one.startswith("  tare profile")]
     assert len(commands) == 1, "a command to copy stands on one line"
     assert max(len(one) for one in lines if one not in commands) <= width
@@ -243,14 +285,14 @@ def test_no_line_is_longer_than_the_terminal(which: str, width: int, request: py
 
 
 def test_call_sites_are_told_apart_in_the_page(built: Built) -> None:
-    page = html.render(built)
-    assert "ProcSleep, by where it is called from" in page
-    assert "heap_update+0x100" in page
-    assert "heap_update+0x900" in page
+    whole = paged(built)
+    assert "ProcSleep, by where it is called from" in whole
+    assert "heap_update+0x100" in whole
+    assert "heap_update+0x900" in whole
 
 
 def test_a_very_long_name_keeps_both_ends(hostile: Built) -> None:
-    for form in (text.render(hostile.report), markdown.render(hostile.report), html.render(hostile)):
+    for form in (shown(hostile), marked(hostile), paged(hostile)):
         assert re.search(r"std::.Rb.tree(<|\\<|&lt;)?\S*.*….*emplace.hint.unique", form.replace("\\", ""))
     assert any(one.name == sample.LONG for one in hostile.report.nodes)
 
@@ -258,15 +300,16 @@ def test_a_very_long_name_keeps_both_ends(hostile: Built) -> None:
 def test_two_names_that_differ_in_the_middle_are_cut_so_that_it_shows() -> None:
     begin, end = "std::map<std::string, Lock", ">::_M_get_insert_unique_pos(std::string const&)"
     of = sample.measured(names={4: f"{begin}Table{end}", 7: f"{begin}Space{end}", 9: f"{begin}Index{end}"})
-    report = sample.report(of).report
+    built = sample.report(of)
     for width in (60, 80, 120):
         for part in ("tree", "factors"):
-            shown = text.render(report, width, (part,))
-            assert all(one in shown for one in ("ckT", "ckS", "ckI"))
+            found = shown(built, width, (part,))
+            assert all(letters in found for letters in ("ckT", "ckS", "ckI"))
+    report = built.report
     for room in range(8, 70):
-        rows = [row[0] for row in view.factor_rows(report, 99, room)]
-        assert len(set(rows)) == len(rows)
         names = report_names(report)
+        factors = [factor_name(factor, names, room) for factor in report.factors]
+        assert len(set(factors)) == len(factors)
         assert all(len(names.cut(one.name, room)) <= room for one in report.nodes)
 
 
@@ -276,15 +319,15 @@ def test_a_transaction_that_is_one_call_stands_in_the_tree_once() -> None:
         sample.node(1, 0, "handle_request", own=0.1, variance=1.0, depth=1, children=(2,)),
         sample.node(2, 1, "lock", own=0.9, depth=2),
     ]
-    report = build(sample.Bare(500, nodes).findings(mean_ns=1e6, sd_ns=1e5), sample.ABOUT).report
-    lines = text.tree(report, 100).splitlines()
-    assert lines[1].startswith("transaction (handle_request)")
-    assert lines[2].startswith("├╴lock") or lines[2].startswith("└╴lock")
-    assert "handle_request" not in "".join(lines[2:])
-    icicle = text.render(report, 60, ("flame",))
+    built = build(sample.Bare(500, nodes).findings(mean_ns=1e6, sd_ns=1e5), sample.ABOUT)
+    lines = shown(built, 100, ("tree",)).splitlines()
+    assert lines[2].startswith("transaction (handle_request)")
+    assert lines[3].startswith("├╴lock") or lines[3].startswith("└╴lock")
+    assert "handle_request" not in "".join(lines[3:])
+    icicle = shown(built, 60, ("flame",))
     assert icicle.count("handle_request") == 1
     assert icicle.count("transaction") == 1
-    assert [one.name for one in report.nodes] == ["transaction", "handle_request", "lock"]
+    assert [one.name for one in built.report.nodes] == ["transaction", "handle_request", "lock"]
 
 
 def test_a_function_on_several_paths_is_named_with_its_callers() -> None:
@@ -299,17 +342,17 @@ def test_a_function_on_several_paths_is_named_with_its_callers() -> None:
 
 def test_negative_shares_are_shown_as_such() -> None:
     nodes = sample.forest(12)
-    report = build(sample.Bare(500, nodes).findings(mean_ns=1e6, sd_ns=1e5), sample.ABOUT).report
-    assert any(one.own_covariance and one.own_covariance.value < -0.05 for one in report.nodes)
-    assert re.search(r"f\d+ .*−\d+", text.tree(report, 100))
+    built = build(sample.Bare(500, nodes).findings(mean_ns=1e6, sd_ns=1e5), sample.ABOUT)
+    assert any(one.own_covariance and one.own_covariance.value < -0.05 for one in built.report.nodes)
+    assert re.search(r"f\d+ .*−\d+", shown(built, 100, ("tree",)))
 
 
 def test_a_profile_of_thousands_of_paths_stays_a_page() -> None:
     found = build(sample.Bare(9000, sample.forest(4000)).findings(mean_ns=1e6, sd_ns=1e5), sample.ABOUT)
-    page = html.render(found)
-    assert len(page.encode()) < MOST_BYTES
-    assert "the JSON report has all 4\u202f000" in page
-    assert len(text.tree(found.report, 100).splitlines()) < 150
+    whole = paged(found)
+    assert len(whole.encode()) < MOST_BYTES
+    assert "the JSON report has all 4\u202f000" in whole
+    assert len(shown(found, 100, ("tree",)).splitlines()) < 150
     for one in found.charts:
         assert not isinstance(one, Chart) or one.marks <= MOST_MARKS
 
@@ -318,15 +361,17 @@ def test_a_recursion_of_a_thousand_levels_has_a_report() -> None:
     found = build(
         sample.Bare(9000, sample.forest(1000, chain=True)).findings(mean_ns=1e6, sd_ns=1e5), sample.ABOUT
     )
-    assert "more paths" in text.tree(found.report, 100)
-    assert len(html.render(found).encode()) < MOST_BYTES
+    assert "more paths" in shown(found, 100, ("tree",))
+    assert len(paged(found).encode()) < MOST_BYTES
 
 
 # What to do next ------------------------------------------------------------------------
 def test_what_refinement_would_divide_is_the_next_command() -> None:
-    report = build(sample.findings(), sample.ABOUT, refine=("heap_update", "operator new")).report
-    assert report.next.command == "tare profile refine pg-tpcb heap_update,'operator new'"
-    assert report.next.command in text.render(report)
+    built = build(sample.findings(), sample.ABOUT, refine=("heap_update", "operator new"))
+    command = "tare profile refine pg-tpcb heap_update,'operator new'"
+    assert built.report.next.command == command
+    assert shown(built).endswith(f"\n  {command}\n"), "the next step stands last in a terminal"
+    assert marked(built).index(command) < marked(built).index("## The variance tree")
 
 
 def test_a_function_with_no_watched_callee_is_divided_next(built: Built) -> None:
@@ -463,16 +508,15 @@ def test_the_next_step_fits_why_callees_were_not_watched(
 
 # Hostile data ---------------------------------------------------------------------------
 def test_nothing_from_the_data_becomes_markup(hostile: Built) -> None:
-    page = html.render(hostile)
-    assert "<b onclick" not in page
-    assert "<b>profile</b>" not in page
-    assert page.count("</script>") == 3
-    assert "\x1b" not in page
-    assert "\u202e" not in page
-    marked = markdown.render(hostile.report)
-    outside = re.sub(r"(`{3,}).*?\1", "", marked, flags=re.DOTALL)
+    whole = paged(hostile)
+    assert "<b onclick" not in whole
+    assert "<b>profile</b>" not in whole
+    assert whole.count("</script>") == 3
+    assert "\x1b" not in whole
+    assert "\u202e" not in whole
+    outside = re.sub(r"(`{3,}).*?\1", "", marked(hostile), flags=re.DOTALL)
     assert "<b onclick" not in outside.replace("\\<", "")
-    for form in (text.render(hostile.report), marked):
+    for form in (shown(hostile), marked(hostile)):
         assert "\x1b" not in form
         assert "\u202e" not in form
     assert "\x1b" not in as_json.render(hostile.report)
@@ -484,31 +528,30 @@ def test_the_command_to_copy_is_safe_to_copy(hostile: Built) -> None:
 
 # Where it goes --------------------------------------------------------------------------
 def test_forms_go_where_they_were_asked_to(built: Built, tmp_path: Path) -> None:
-    given = {name: str(tmp_path / name) for name in ("html", "markdown", "json", "folded", "folded-negative")}
-    deliver(built, given, Console(file=None))
-    assert all((tmp_path / name).stat().st_size for name in given)
-    assert "LWLockAcquireOrWait" in (tmp_path / "folded").read_text()
+    given = {name: str(tmp_path / name) for name in ("html", "markdown", "json")}
+    deliver(story(built), built.report, given)
+    assert all("LWLockAcquireOrWait" in (tmp_path / name).read_text() for name in given)
 
 
 def test_with_nothing_asked_for_the_chosen_parts_are_printed(
     built: Built, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    deliver(built, {"html": None}, Console(width=100), ("factors",))
-    shown = capsys.readouterr().out
-    assert "factor" in shown
-    assert "the variance tree" not in shown
+    deliver(story(built), built.report, {"html": None}, printed=printed(built, ("factors",)))
+    found = capsys.readouterr().out
+    assert "Factors ──" in found
+    assert "The variance tree" not in found
 
 
 def test_with_files_alone_the_answer_is_printed_and_where_they_are(
     built: Built, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    page = tmp_path / "p.html"
-    deliver(built, {"html": str(page), "json": None}, Console(width=100))
-    shown = " ".join(capsys.readouterr().out.split())
-    assert all(" ".join(sentence.split()) in shown for sentence in built.report.headline)
-    assert shown.endswith(f"html: {page}")
-    assert "the variance tree" not in shown
-    deliver(built, {"html": str(page), "json": "-"}, Console(width=100))
+    file = tmp_path / "p.html"
+    deliver(story(built), built.report, {"html": str(file), "json": None}, answer=answer(built))
+    found = flat(capsys.readouterr().out)
+    assert all(flat(sentence) in found for sentence in built.report.headline)
+    assert found.endswith(f"html: {file}")
+    assert "The variance tree" not in found
+    deliver(story(built), built.report, {"html": str(file), "json": "-"}, answer=answer(built))
     assert json.loads(capsys.readouterr().out)["run"] == built.report.run
 
 
