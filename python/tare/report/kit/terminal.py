@@ -438,9 +438,10 @@ def _row(
 
 
 def _words(one: Cell, size: int) -> list[Text]:
-    """Further lines are indented, where there is room."""
+    """Further lines are indented, where there is room and no word is broken for it."""
     indent = len(one.text) - len(one.text.lstrip()) + 2
-    indent = indent if indent < size // 3 else 0
+    longest = max(cell_len(word) for word in joined_units(one.text).split(" "))
+    indent = indent if indent < size // 3 and longest <= size - indent else 0
     first, *rest = wrap(one.text, size - indent, size)
     return [Text(line, _STYLES[one.tone]) for line in (first, *(" " * indent + line for line in rest))]
 

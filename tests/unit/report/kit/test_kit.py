@@ -224,7 +224,15 @@ def test_a_command_to_copy_stands_on_one_line() -> None:
     command = f"tare profile refine {'a' * 90} b\x1b[31m"
     [line] = terminal.lines([Code(command, whole=True)], 40)
     assert line.plain == f"  tare profile refine {'a' * 90} b[31m"
-    assert terminal.render(replace(sample.story(), blocks=[Code(command, whole=True)]), 40) == f"{line.plain}\n"
+    story = replace(sample.story(), blocks=[Code(command, whole=True)])
+    assert terminal.render(story, 40) == f"{line.plain}\n"
+
+
+def test_no_word_is_broken_for_the_indent_of_a_further_line() -> None:
+    heads = [Column("added", Kind.PROSE), Column("why", Kind.PROSE)]
+    table = Table("", heads, [["lock, CommitTransactionCommand", "CommitTransactionCommand has 61%"]])
+    shown = "\n".join(line.plain for line in terminal.lines([table], 51))
+    assert shown.count("CommitTransactionCommand") == 2
 
 
 def test_markup_in_a_title_is_text() -> None:
