@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tare.report.charts.chart import Chart
-from tare.report.wisconsin import html
+from tare.report.kit import page
 from tare.report.wisconsin.build import Built
 from tare.report.wisconsin.make import make
+from tare.report.wisconsin.story import story
 from tests.browser.opened import Seen
 from tests.unit.report.wisconsin.sample_lab import make_lab
 
@@ -27,7 +28,7 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Built:
 @pytest.fixture(scope="module")
 def file(built: Built, tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("page") / "wisconsin.html"
-    path.write_text(html.render(built), encoding="utf-8")
+    path.write_text(page.render(story(built)), encoding="utf-8")
     return path
 
 
@@ -61,7 +62,7 @@ def test_the_queries_of_1983_are_all_on_the_axis_beside_their_table(seen: Seen) 
 
 
 def test_a_system_of_1983_and_one_of_today_stand_in_one_table(seen: Seen) -> None:
-    table = seen.page.locator("#table-4")
+    table = seen.page.locator("table", has=seen.page.get_by_text("Table 4: the systems of 1983 and of today"))
     assert table.locator("tr", has_text="IDMdac").locator("td").first.inner_text() == "> 5 hours"
     today = table.locator("tr", has_text="SQLite 3.51.1").first.locator("td").first.inner_text()
     assert "n 10" in today
@@ -100,6 +101,7 @@ def test_without_scripts_the_tables_are_all_there(browser: Browser, file: Path) 
     context = browser.new_context(java_script_enabled=False, offline=True)
     page = context.new_page()
     page.goto(file.as_uri())
-    assert page.locator("table.paper").count() == 11
-    assert page.locator("#findings p.finding").count() >= 4
+    assert page.get_by_text("the systems of 1983 and of today").count() == 11
+    assert page.locator(".verdict-box").count() == 1
+    assert page.locator("main > p.finding").count() >= 3
     context.close()

@@ -24,8 +24,9 @@ def report(
     Exit codes: 0 done; 1 the lab or a file failed; 2 the request was at fault.
     """
     from tare.cli import destinations
+    from tare.report.kit.deliver import deliver
     from tare.report.wisconsin.make import make
-    from tare.report.wisconsin.write import deliver
+    from tare.report.wisconsin.story import story
 
     given = {"html": html, "markdown": markdown, "json": json}
     destinations.check(given)
@@ -36,4 +37,4 @@ def report(
             "  next: mend the runs, or take the violation as a deviation: --accept CHECK",
             err=True,
         )
-    deliver(built, given)
+    deliver(story(built), built.report, given)

@@ -3,23 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import cached_property
 from importlib.metadata import version
+from typing import TYPE_CHECKING
 
 from tare.lab.frames import Frames
 from tare.lab.states import QatCState, RunState
 from tare.protocol.experiment_checks import MISSING_QUERIES
 from tare.protocol.outcome import Outcome
-from tare.report.charts.chart import Chart, NoChart
 from tare.report.conditions import gathered
 from tare.report.conditions.document import Missing
 from tare.report.conditions.facts import Facts
 from tare.report.wisconsin.answers import answers
-from tare.report.wisconsin.charts.draw import charts
 from tare.report.wisconsin.document import Left, Query, WisconsinReport
 from tare.report.wisconsin.headline import headline
-from tare.report.wisconsin.measured import measurements
+from tare.report.wisconsin.measured import Measurements, measurements
 from tare.report.wisconsin.paper_tables import paper_tables
 from tare.report.wisconsin.questions import questions
 from tare.report.wisconsin.slopes import slopes
@@ -30,13 +30,22 @@ from tare.workload.wisconsin.catalogue import catalogue
 from tare.workload.wisconsin.kinds import Generation
 from tare.workload.wisconsin.query import WisconsinQuery
 
+if TYPE_CHECKING:
+    from tare.report.charts.chart import Chart, NoChart
+
 
 @dataclass(frozen=True)
 class Built:
-    """`report` is all that is said in numbers; the charts are drawn beside it, in HTML only."""
+    """`report` holds every number of the report; its charts are drawn when a page shows them."""
 
     report: WisconsinReport
-    charts: Sequence[Chart | NoChart] = field(default=())
+    measured: Measurements
+
+    @cached_property
+    def charts(self) -> Sequence[Chart | NoChart]:
+        from tare.report.wisconsin.charts.draw import charts
+
+        return charts(self.measured, self.report)
 
 
 def build(
@@ -79,7 +88,7 @@ def build(
         reproduction=gathered.reproduction(facts, frames),
         commands=_commands(facts, exact),
     )
-    return Built(report, charts(measured, report))
+    return Built(report, measured)
 
 
 def _query(query: WisconsinQuery) -> Query:

@@ -16,12 +16,15 @@ from tare.lab.exporting import export
 from tare.lab.store import open_lab
 from tare.report import json as report_json
 from tare.report.charts.chart import MOST_MARKS, Chart
+from tare.report.kit import markdown, page, terminal
+from tare.report.kit.blocks import Tone, Verdict
 from tare.report.page.render import MOST_BYTES
-from tare.report.wisconsin import html, markdown, schema, text
+from tare.report.wisconsin import schema
 from tare.report.wisconsin.build import Built
 from tare.report.wisconsin.document import Slope, Timed, WisconsinReport
 from tare.report.wisconsin.make import make
 from tare.report.wisconsin.slopes import fit
+from tare.report.wisconsin.story import story
 from tests.unit.report.experiment.sample_lab import make_lab as make_other_lab
 from tests.unit.report.wisconsin.sample_lab import make_lab
 
@@ -156,7 +159,43 @@ def test_the_findings_come_first_and_say_what_ran_and_whether_answers_agree(buil
     first, second, *_ = built.report.headline
     assert "48 queries of 1983 at 10\u202f000 tuples and 32 queries of 1993" in first
     assert second.startswith("Answers differ in 3 of")
-    assert text.render(built.report).startswith("PostgreSQL 18.1 and SQLite 3.51.1 ran")
+    assert terminal.render(story(built)).startswith("! PostgreSQL 18.1 and SQLite 3.51.1 ran")
+
+
+def verdict(built: Built) -> Verdict:
+    first = story(built).blocks[0]
+    assert isinstance(first, Verdict)
+    return first
+
+
+def test_the_verdict_names_what_stands_against_the_times(built: Built) -> None:
+    found = verdict(built)
+    assert found.tone is Tone.CAUTION
+    assert found.reasons == [
+        "Four queries or Q@Cs have no time; the written report lists each with the reason.",
+        "Three Q@Cs have QEs that timed out.",
+    ]
+
+
+def test_the_verdict_is_good_only_if_all_is_measured_and_all_answers_agree(built: Built) -> None:
+    report, measured = built.report, built.measured
+    agreed = report.answers.model_copy(update={"equal": report.answers.compared, "differing": []})
+    in_time = [one.model_copy(update={"timeouts": 0}) for one in report.times]
+    clean = report.model_copy(update={"answers": agreed, "missing": [], "times": in_time})
+    assert verdict(Built(clean, measured)).tone is Tone.GOOD
+    stopped = report.exact.model_copy(update={"stopped": "too few QEs"})
+    accepted = report.exact.model_copy(update={"accepted": ["missing queries", "other utility process"]})
+    for change, tone in (
+        ({"answers": report.answers}, Tone.CAUTION),
+        ({"answers": agreed.model_copy(update={"compared": 0, "equal": 0})}, Tone.CAUTION),
+        ({"missing": report.missing}, Tone.CAUTION),
+        ({"unfinished": ["Run 1 is paused"]}, Tone.CAUTION),
+        ({"exact": stopped}, Tone.CAUTION),
+        ({"exact": accepted}, Tone.CAUTION),
+        ({"times": report.times}, Tone.CAUTION),
+        ({"times": []}, Tone.BAD),
+    ):
+        assert verdict(Built(clean.model_copy(update=change), measured)).tone is tone, change.keys()
 
 
 def test_with_one_size_joins_are_judged_by_their_plans(lab: Path) -> None:
@@ -176,18 +215,19 @@ def test_what_was_not_run_is_not_answered(lab: Path) -> None:
 
 # Its three forms -------------------------------------------------------------------------
 def test_the_page_holds_a_table_for_each_of_the_papers_and_stays_small(built: Built) -> None:
-    page = html.render(built)
-    assert len(page.encode()) < MOST_BYTES
-    tables = re.findall(r'<table class="paper" id="table-(\d+)">', page)
+    html = page.render(story(built))
+    assert len(html.encode()) < MOST_BYTES
+    assert "in the JSON report" not in html  # nothing was cut
+    tables = re.findall(r"<caption>Table (\d+): the systems of 1983 and of today</caption>", html)
     assert tables == [str(number) for number in range(1, 12)]
-    assert "://" not in re.sub(r'<script>.*?</script>|"https://vega[^"]*"', "", page, flags=re.DOTALL)
+    assert "://" not in re.sub(r'<script>.*?</script>|"https://vega[^"]*"', "", html, flags=re.DOTALL)
 
 
 def test_the_markdown_has_the_same_numbers(built: Built) -> None:
-    said = markdown.render(built.report)
+    said = markdown.render(story(built))
     assert said.startswith("# The Wisconsin benchmark\n")
     assert said.count("\n### Table ") == 11
-    assert "| U-INGRES, 1983 | 53.2 s | 64.4 s |" in said
+    assert "| U-INGRES | 53.2 s | 64.4 s |" in said
     assert "&gt; 5 hours" not in said
     one = timed(built.report, POSTGRESQL, "select_1pct_heap", 10_000)
     assert re.search(rf"PostgreSQL 18\.1, elapsed \| {one.elapsed.ms:.2f}\d* ms \\\[", said)
@@ -207,10 +247,10 @@ def test_what_stands_in_a_deviation_reaches_the_conditions_and_cannot_become_mar
     said = "loaded with <script>alert(1)</script> in 0.4 s | *quickly*"
     found = make(str(make_lab(tmp_path / "lab.db", said=said)), ["1"])
     assert said in found.report.runs[0].deviations
-    page = html.render(found)
-    assert "<script>alert(1)" not in page
-    assert "loaded with &lt;script&gt;alert(1)&lt;/script&gt;" in page
-    assert r"\<script\>alert(1)\</script\> in 0.4 s \| \*quickly\*" in markdown.render(found.report)
+    html = page.render(story(found))
+    assert "<script>alert(1)" not in html
+    assert "loaded with &lt;script&gt;alert(1)&lt;/script&gt;" in html
+    assert r"\<script\>alert(1)\</script\> in 0.4 s \| \*quickly\*" in markdown.render(story(found))
 
 
 # Where it comes from ------------------------------------------------------------------------
@@ -292,6 +332,6 @@ def test_a_run_without_any_qe_is_reported_as_unfinished(lab: Path, tmp_path: Pat
         )
     report = make(str(copy), ["9"]).report
     assert report.headline[0] == "PostgreSQL 18.1 ran nothing: 0 Q@Cs, 0 QEs."
-    page = html.render(make(str(copy), ["9"]))
-    assert "PostgreSQL 18.1 ran nothing" in page
-    assert 'class="paper"' not in page  # there is nothing of today to stand beside the tables of 1983
+    html = page.render(story(make(str(copy), ["9"])))
+    assert "PostgreSQL 18.1 ran nothing" in html
+    assert "the systems of 1983" not in html  # no time of today could stand beside theirs
