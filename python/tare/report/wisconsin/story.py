@@ -108,7 +108,7 @@ def _verdict(report: WisconsinReport) -> Verdict:
 
 
 def _reasons(report: WisconsinReport) -> Iterator[str]:
-    """What stands against the times, except answers, of which the headline speaks."""
+    """Reasons against relying on the times. The headline reports whether answers agree."""
     yield from (f"Not finished: {one}." for one in report.unfinished)
     if report.exact.stopped:
         yield f"The exact protocol was stopped: {report.exact.stopped}."
