@@ -13,7 +13,6 @@ from tare.report.wisconsin.document import (
     Question,
     Slope,
     SpeedUp,
-    System,
     WisconsinReport,
 )
 from tare.report.wisconsin.labels import operation
@@ -127,7 +126,8 @@ def query_blocks(sheet: Sheet) -> Iterator[Block]:
 def _times(sheet: Sheet, generation: Generation, size: int, systems: Sequence[str]) -> Table:
     rows: list[Row] = [
         [
-            Cell(query.name, note=f"{_organisation(query.organisation)}: {query.title}"),
+            query.name,
+            f"{_organisation(query.organisation)}: {query.title}",
             *(
                 of(system, generation.value, query.name, size)
                 for system in systems
@@ -140,6 +140,7 @@ def _times(sheet: Sheet, generation: Generation, size: int, systems: Sequence[st
         f"Queries of {generation} where the large relations have {fixed(size, 0)} tuples: medians with 95% intervals",
         [
             Column("query", Kind.NAME),
+            Column("operation", Kind.PROSE),
             *(
                 Column(heading, group=system)
                 for system in systems
@@ -191,7 +192,11 @@ def speed_up_blocks(report: WisconsinReport) -> Iterator[Block]:
             [
                 Table(
                     f"Heap over index, {generation} at {text} tuples",
-                    _with_systems(["operation", "by"], report.systems),
+                    [
+                        Column("operation", Kind.NAME),
+                        Column("by", Kind.NAME),
+                        *(Column(system.label) for system in report.systems),
+                    ],
                     [
                         [
                             operation(name),
@@ -205,10 +210,6 @@ def speed_up_blocks(report: WisconsinReport) -> Iterator[Block]:
             ],
             opened=size == largest,
         )
-
-
-def _with_systems(names: Sequence[str], systems: Sequence[System]) -> list[Column]:
-    return [*(Column(name, Kind.NAME) for name in names), *(Column(one.label) for one in systems)]
 
 
 def _speed_up(one: SpeedUp | None) -> Cell:
@@ -229,7 +230,8 @@ def slopes_table(report: WisconsinReport) -> Table:
     systems = [one for one in report.systems if any(s.system == one.label for s in report.slopes)]
     rows: list[Row] = [
         [
-            Cell(key[1], note=queries[key].title),
+            key[1],
+            queries[key].title,
             _organisation(queries[key].organisation),
             *(_slope(of.get(system.label)) for system in systems),
         ]
@@ -238,7 +240,12 @@ def slopes_table(report: WisconsinReport) -> Table:
     return Table(
         "Elapsed time grows as size to this power: a line through the logarithms of the medians, with the 95% "
         "interval that resampling the QEs gives. 1 is linear, 2 quadratic",
-        _with_systems(["query", "organisation"], systems),
+        [
+            Column("query", Kind.NAME),
+            Column("operation", Kind.PROSE),
+            Column("organisation", Kind.NAME),
+            *(Column(one.label) for one in systems),
+        ],
         rows,
         grows=True,
     )

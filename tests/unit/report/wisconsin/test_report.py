@@ -229,6 +229,7 @@ def test_the_markdown_has_the_same_numbers(built: Built) -> None:
     assert said.count("\n### Table ") == 11
     assert "| U-INGRES | 53.2 s | 64.4 s |" in said
     assert "&gt; 5 hours" not in said
+    assert "| q1 | heap: 1% of the tuples, range on unique2, into a relation |" in said
     one = timed(built.report, POSTGRESQL, "select_1pct_heap", 10_000)
     assert re.search(rf"PostgreSQL 18\.1, elapsed \| {one.elapsed.ms:.2f}\d* ms \\\[", said)
 
