@@ -2,4 +2,5 @@
 
 python -m tests.ci            every stage
 python -m tests.ci exact      only these stages
+python -m tests.ci exact --only tests/unit/report    only the tests of these paths in it
 """

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import json
 import shutil
 import subprocess
@@ -13,6 +14,7 @@ from typing import Any
 from tests.ci import rust, summary
 from tests.ci.journal import VARIABLE
 from tests.ci.machine import Reading
+from tests.ci.only import NothingSelected, narrowed
 from tests.ci.stages import (
     ALONE,
     EXACT,
@@ -76,11 +78,32 @@ class Run:
         return repetitions
 
 
-def main(names: Sequence[str]) -> int:
-    unknown = set(names) - {stage.name for stage in STAGES}
-    if unknown:
-        print(f"no such stage: {', '.join(unknown)}; there are {', '.join(stage.name for stage in STAGES)}")
-        return 2
+def main(arguments: Sequence[str]) -> int:
+    parser = argparse.ArgumentParser(prog="python -m tests.ci", description=__doc__)
+    names = [stage.name for stage in STAGES]
+    parser.add_argument("stages", nargs="*", metavar="STAGE", help=f"stages to run, of {', '.join(names)}; all")
+    parser.add_argument(
+        "--only",
+        nargs="+",
+        default=[],
+        metavar="PATTERN",
+        help="tests to run in these stages: a path, a glob, FILE::TEST, or a crate's folder",
+    )
+    request = parser.parse_args(arguments)
+    if unknown := set(request.stages) - {*names}:
+        parser.error(f"no such stage: {', '.join(sorted(unknown))}; there are {', '.join(names)}")
+    stages: Sequence[Stage] = [stage for stage in STAGES if not request.stages or stage.name in request.stages]
+    part = summary.Part(tuple(stage.name for stage in stages), tuple(request.only))
+    if request.only:
+        try:
+            stages = narrowed(stages, request.only)
+        except NothingSelected as error:
+            parser.error(str(error))
+    return run_stages(stages, part if request.stages or request.only else None)
+
+
+def run_stages(stages: Sequence[Stage], part: summary.Part | None) -> int:
+    """Run these stages and print the summary. Returns the exit code; `part` is None for a run of everything."""
     RESULTS.mkdir(parents=True, exist_ok=True)
     free_gb = shutil.disk_usage(ROOT).free / 1e9
     if free_gb < NEEDED_GB:
@@ -91,18 +114,16 @@ def main(names: Sequence[str]) -> int:
     # A run that was killed may have left a setting of the machine changed.
     subprocess.run((sys.executable, "-m", "tare", "doctor", "--restore"), cwd=ROOT, timeout=60, check=False)
     this = Run()
-    for stage in STAGES:
-        if names and stage.name not in names:
-            continue
+    for stage in stages:
         this.lines[stage.name] = this.run(stage)
-        if stage is EXACT and this.endings[-1].code != 0:
+        if stage.name == EXACT.name and this.endings[-1].code != 0:
             break  # a defect for certain
     judged = len(this.endings)
     again = this.run_again()
-    stages = {name: read(lines) for name, lines in this.lines.items()}
-    verdict = judge(stages, again, this.endings[:judged])
+    results = {name: read(lines) for name, lines in this.lines.items()}
+    verdict = judge(results, again, this.endings[:judged])
     pressure = Reading.now().pressure_since(this.began)
-    facts: tuple[Any, ...] = (verdict, stages, this.endings, pressure)
+    facts: tuple[Any, ...] = (verdict, results, this.endings, pressure, part)
     (RESULTS / "summary.json").write_text(json.dumps(summary.document(*facts), indent=1) + "\n")
     print("", *summary.lines(*facts), sep="\n", flush=True)
     return 0 if verdict.is_green else 1

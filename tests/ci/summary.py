@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from tests.ci.machine import Pressure
@@ -15,16 +16,33 @@ _SLOWEST = 5
 _WIDTH = 220
 
 
+@dataclass(frozen=True)
+class Part:
+    """Part of the test run that was requested: stages, and patterns of the tests in them."""
+
+    stages: tuple[str, ...]
+    only: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        tests = f", only {' '.join(self.only)}" if self.only else ""
+        return f"{' '.join(self.stages)}{tests}"
+
+
 def lines(
-    verdict: Verdict, stages: Mapping[str, Results], endings: Sequence[Ending], pressure: Pressure
+    verdict: Verdict,
+    stages: Mapping[str, Results],
+    endings: Sequence[Ending],
+    pressure: Pressure,
+    part: Part | None = None,
 ) -> list[str]:
-    """Return the summary as lines."""
+    """Return the summary as lines. That of a partial run is never called green, and its last line names the part."""
     counts, classes, skips, slowest = _totals(stages)
     shown = ("passed", "failed", "skipped", "xfailed", "xpassed")
     parts = [f"{counts[outcome]} {outcome}" for outcome in shown if counts[outcome]]
     minutes = sum(ending.seconds for ending in endings) / 60
+    colour = "RED" if not verdict.is_green else "green" if part is None else "PARTIAL, nothing failed"
     head = [
-        f"CI: {'green' if verdict.is_green else 'RED'}. {minutes:.0f} min; {pressure}; {', '.join(parts)}",
+        f"CI: {colour}. {minutes:.0f} min; {pressure}; {', '.join(parts)}",
         "by class: " + ", ".join(f"{number} {name}" for name, number in sorted(classes.items())),
         "stages: " + ", ".join(f"{ending.stage} {ending.seconds / 60:.1f} min" for ending in endings),
     ]
@@ -33,6 +51,8 @@ def lines(
         f"slowest: {', '.join(f'{_short(test)} {seconds:.0f} s' for seconds, test in slowest)}",
         "details: target/ci/summary.json and target/ci/STAGE.log",
     ]
+    if part is not None:
+        tail.append(f"PARTIAL RUN, no verdict on the whole: {part}")
     flaky = [f"FLAKY {_short(one.test)}: {one.error} [{one.pressure}; passed alone]" for one in verdict.flaky]
     if len(verdict.flaky) > MOST_FLAKY:
         flaky.insert(0, f"RED: {len(verdict.flaky)} flaky tests, {MOST_FLAKY} are allowed")
@@ -49,12 +69,17 @@ def _fitted(entries: list[str], room: int) -> list[str]:
 
 
 def document(
-    verdict: Verdict, stages: Mapping[str, Results], endings: Sequence[Ending], pressure: Pressure
+    verdict: Verdict,
+    stages: Mapping[str, Results],
+    endings: Sequence[Ending],
+    pressure: Pressure,
+    part: Part | None = None,
 ) -> dict[str, Any]:
     """Return the same, whole, for `target/ci/summary.json`. Times in seconds, shares from 0 to 1."""
     counts, classes, skips, _ = _totals(stages)
     return {
-        "green": verdict.is_green,
+        "green": verdict.is_green and part is None,
+        "part": None if part is None else asdict(part),
         "steal_ratio": pressure.steal_ratio,
         "waited_ratio": pressure.waited_ratio,
         "counts": dict(counts),
