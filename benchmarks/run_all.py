@@ -11,6 +11,7 @@ NAMES = (
     "exits",
     "interrupted",
     "ends",
+    "ci_planted",
     "observer",
     "noise",
     "parts",

@@ -81,7 +81,9 @@ class Run:
 def main(arguments: Sequence[str]) -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.ci", description=__doc__)
     names = [stage.name for stage in STAGES]
-    parser.add_argument("stages", nargs="*", metavar="STAGE", help=f"stages to run, of {', '.join(names)}; all")
+    parser.add_argument(
+        "stages", nargs="*", metavar="STAGE", help=f"stages to run, of {', '.join(names)}; all"
+    )
     parser.add_argument(
         "--only",
         nargs="+",
@@ -92,7 +94,9 @@ def main(arguments: Sequence[str]) -> int:
     request = parser.parse_args(arguments)
     if unknown := set(request.stages) - {*names}:
         parser.error(f"no such stage: {', '.join(sorted(unknown))}; there are {', '.join(names)}")
-    stages: Sequence[Stage] = [stage for stage in STAGES if not request.stages or stage.name in request.stages]
+    stages: Sequence[Stage] = [
+        stage for stage in STAGES if not request.stages or stage.name in request.stages
+    ]
     part = summary.Part(tuple(stage.name for stage in stages), tuple(request.only))
     if request.only:
         try:

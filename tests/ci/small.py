@@ -28,6 +28,7 @@ ELSEWHERE = {
     "tune_search": "tests/cli/test_tune.py searches in the same way",
     "tuning": "tests/tune and tests/cli/test_tune.py compare settings in the same way",
     "interrupted": "it takes an hour; tests/crash interrupts the same commands",
+    "ci_planted": "it runs the test run itself, thirteen times; tests/unit/ci judges the parts",
 }
 PAIRED = (
     *("experiment", "oltp_driver", "wisconsin", "oltp_variance", "scale", "oltp_age", "wisconsin_data"),

@@ -13,7 +13,7 @@ from tests.ci.verdict import MOST_FLAKY, Failure, Results, Verdict
 
 MOST_LINES = 20
 _SLOWEST = 5
-_WIDTH = 220
+WIDTH = 220
 
 
 @dataclass(frozen=True)
@@ -59,7 +59,7 @@ def lines(
     red = [f"FAILED {reason}" for reason in verdict.broken]
     red += [f"FAILED {one.test}: {one.error}" for one in verdict.failures]
     shown_lines = _fitted([*red, *flaky], MOST_LINES - len(head) - len(tail))
-    return [line[:_WIDTH] for line in (*head, *shown_lines, *tail)]
+    return [line[:WIDTH] for line in (*head, *shown_lines, *tail)]
 
 
 def _fitted(entries: list[str], room: int) -> list[str]:
