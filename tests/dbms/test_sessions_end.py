@@ -33,7 +33,7 @@ ABANDONED = {
 
 SQL = "SELECT count(*) FROM information_schema.tables"
 COMMANDS = (("time", SQL, "--runs", "2"), ("compare", SQL, f"{SQL} t", "--runs", "2"))
-END_S = 10.0
+END_S = 5.0
 """Time for the server to end a session that its client has closed."""
 
 
