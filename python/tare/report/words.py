@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import Any
+
+from tare.report.safe import short
 
 NOTHING = "–"
 """In the place of what is not there."""
@@ -60,3 +63,10 @@ _DBMSES = {
 def dbms_name(dbms: str) -> str:
     """As its makers write it."""
     return _DBMSES.get(dbms, dbms)
+
+
+def fact(value: Any, name: str) -> str:
+    """Return the value of a fact about a machine or a run, by whose name its unit is known."""
+    if value is None:
+        return NOTHING
+    return gigabytes(value) if name.endswith("_bytes") else short(value)

@@ -22,8 +22,8 @@ from tare.report.kit.blocks import (
     Tone,
 )
 from tare.report.numbers import thousands
-from tare.report.page.filters import fact, instant
 from tare.report.safe import short
+from tare.report.words import fact
 
 MOST_WHY = 400  # characters of a reason
 
@@ -110,7 +110,7 @@ def _runs(runs: Sequence[Run]) -> Table:
             *(thousands(n) for n in (run.queries, run.qatcs, run.same_plan, run.failed_qatcs, run.qes)),
             run.tier,
             f"{run.tick_ms:g}",
-            instant(run.started_at),
+            run.started_at[:16].replace("T", " "),
             f"{run.state}: {short(run.said, 200)}" if run.said else run.state,
         ]
         for run in runs

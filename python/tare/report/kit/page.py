@@ -21,7 +21,7 @@ from tare.report.kit.blocks import (
 )
 from tare.report.kit.figure import joined_units
 from tare.report.kit.names import Names
-from tare.report.page.render import MOST_BYTES, rendered
+from tare.report.kit.shell import MOST_BYTES, rendered
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +81,6 @@ def render(story: Story) -> str:
             key: charts[: limits.charts] if key in grids else charts for key, charts in all_charts.items()
         }
         page = rendered(
-            "tare.report.kit",
             "story.html",
             [chart for charts in drawn.values() for chart in charts],
             {

@@ -33,8 +33,7 @@ from tare.report.oltp.build import Built
 from tare.report.oltp.document import Check, OltpReport, Series, Times, Type
 from tare.report.oltp.headline import CLOSED, DIFFERENCE
 from tare.report.oltp.reasons import spans
-from tare.report.page.filters import fact
-from tare.report.words import NOTHING, dbms_name
+from tare.report.words import NOTHING, dbms_name, fact
 from tare.workload.oltp.distribution import QUANTILES, quantile_name
 
 if TYPE_CHECKING:

@@ -30,7 +30,6 @@ from tare.report.kit.blocks import (
 )
 from tare.report.kit.names import Names
 from tare.report.numbers import fixed
-from tare.report.page.filters import fact
 from tare.report.profile import flame, words
 from tare.report.profile.branches import variance_tree
 from tare.report.profile.build import Built
@@ -39,6 +38,7 @@ from tare.report.profile.document import Factor, Figure, ProfileReport, Round
 from tare.report.profile.names import factor_name, report_names
 from tare.report.profile.overhead import overhead_facts
 from tare.report.profile.tree import LEAST
+from tare.report.words import fact
 
 if TYPE_CHECKING:
     from tare.report.charts.chart import Chart, NoChart

@@ -22,7 +22,7 @@ from tare.report.experiment.document import QatC, Report
 from tare.report.experiment.story import story
 from tare.report.kit import markdown, page
 from tare.report.kit.markdown import fenced, plain
-from tare.report.page.render import MOST_BYTES
+from tare.report.kit.shell import MOST_BYTES
 from tare.report.safe import short
 from tests.unit.report.experiment import sample_outcome
 from tests.unit.report.experiment.sample_lab import make_lab

@@ -12,11 +12,11 @@ import pytest
 from tare.report import json as as_json
 from tare.report.charts.chart import MOST_MARKS, Chart
 from tare.report.kit import markdown, page, terminal
+from tare.report.kit.shell import MOST_BYTES
 from tare.report.oltp.build import Built, build
 from tare.report.oltp.document import OltpReport
 from tare.report.oltp.schema import main, schema_text
 from tare.report.oltp.story import story
-from tare.report.page.render import MOST_BYTES
 from tare.workload.oltp.measures.names import NAMES
 from tare.workload.oltp.verdict import Unsuccessful
 from tests.unit.report.oltp import sample

@@ -19,7 +19,7 @@ from tare.report.charts.chart import MOST_MARKS, Chart
 from tare.report.kit import markdown, page, terminal
 from tare.report.kit.blocks import Section, Table, Tone, Verdict, cell
 from tare.report.kit.deliver import deliver
-from tare.report.page.render import MOST_BYTES
+from tare.report.kit.shell import MOST_BYTES
 from tare.report.profile import headline, words
 from tare.report.profile.build import Built, build
 from tare.report.profile.conditions import records

@@ -18,7 +18,7 @@ from tare.report import json as report_json
 from tare.report.charts.chart import MOST_MARKS, Chart
 from tare.report.kit import markdown, page, terminal
 from tare.report.kit.blocks import Tone, Verdict
-from tare.report.page.render import MOST_BYTES
+from tare.report.kit.shell import MOST_BYTES
 from tare.report.wisconsin import schema
 from tare.report.wisconsin.build import Built
 from tare.report.wisconsin.document import Slope, Timed, WisconsinReport

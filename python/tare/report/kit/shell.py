@@ -1,4 +1,4 @@
-"""A report's page: words and tables from its template, charts and their library within the file.
+"""Shell of a report's page: style, scripts, charts and their library within the file.
 
 Whatever comes from data is escaped by the template; scripts run only if their hash is in the page's own
 policy, so that a name with markup in it can do nothing even where an escape were forgotten.
@@ -17,25 +17,23 @@ from markupsafe import Markup
 
 from tare.report.charts.chart import Chart, NoChart, columns
 from tare.report.charts.theme import CONFIG
-from tare.report.page.library import library
+from tare.report.kit.library import library
 from tare.report.safe import printable, script_json, short, strings
 
 MOST_BYTES = 1_500_000
-_HERE = "tare.report.page"
 
 
 def rendered(
-    report: str,
     template: str,
     charts: Sequence[Chart | NoChart],
     context: Mapping[str, Any],
     filters: Mapping[str, Callable[..., Any]],
 ) -> str:
-    """`template` of the package `report`, which may extend frame.html; charts are drawn where it places them."""
-    script = _resource(_HERE, "page.js")
+    """Return the page of a template that extends frame.html. Charts are drawn where it places them."""
+    script = _resource("page.js")
     drawing = library() if any(isinstance(one, Chart) for one in charts) else ""
     environment = Environment(
-        loader=FunctionLoader(lambda name: _resource(report, name) or _resource(_HERE, name)),
+        loader=FunctionLoader(_resource),
         autoescape=select_autoescape(default=True, default_for_string=True),
         undefined=StrictUndefined,
         trim_blocks=True,
@@ -44,7 +42,7 @@ def rendered(
     environment.filters.update({**filters, "short": short})
     return environment.get_template(template).render(
         policy=_policy(drawing, script),
-        css=Markup(_resource(_HERE, "page.css")),
+        css=Markup(_resource("page.css")),
         library=Markup(drawing),
         script=Markup(script),
         data=Markup(_data(charts)),
@@ -52,10 +50,8 @@ def rendered(
     )
 
 
-def _resource(package: str, name: str) -> str:
-    """Empty where the package has no such template."""
-    file = files(package).joinpath("templates", name)
-    return file.read_text(encoding="utf-8") if file.is_file() else ""
+def _resource(name: str) -> str:
+    return files("tare.report.kit").joinpath("templates", name).read_text(encoding="utf-8")
 
 
 def _data(charts: Sequence[Chart | NoChart]) -> str:
