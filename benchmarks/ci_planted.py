@@ -99,8 +99,8 @@ DEFECTS = (
     Defect(
         "a lost lab row",
         "servers",
-        "tests/unit/lab/test_recorder.py::test_a_qe_comes_back_as_it_was_recorded",
-        "tests/unit/lab/test_recorder.py::test_a_qe_comes_back_as_it_was_recorded",
+        "tests/unit/lab/test_recorder.py::test_a_qe_recorded_again_is_the_same_qe",
+        "tests/unit/lab/test_recorder.py::test_a_qe_recorded_again_is_the_same_qe",
         Edit(
             "python/tare/lab/recorder.py",
             "rows.process_rows(qe_, self._dbms_of(connection, qatc_id))",
@@ -159,8 +159,8 @@ DEFECTS = (
     Defect(
         "a wrong share",
         "exact",
-        "tests/unit/protocol/profile/test_factors.py",
-        "tests/unit/protocol/profile/test_factors.py::",
+        "tests/unit/protocol/profile/test_variance_tree.py",
+        "tests/unit/protocol/profile/test_variance_tree.py::",
         Edit(
             "python/tare/protocol/profile/analyse.py",
             "shares = 2 * covariances / self.found.total",

@@ -135,7 +135,7 @@ def _charts(built: Built, section: str) -> Charts:
 # The answer ------------------------------------------------------------------------------
 def _answer(report: ProfileReport) -> Iterator[Block]:
     first, *rest = report.headline
-    yield Verdict(_title(report), first, _tone(report))
+    yield Verdict(_verdict_title(report), first, _tone(report))
     for sentence in rest:
         yield Paragraph(sentence)
     if report.warnings:
@@ -144,7 +144,7 @@ def _answer(report: ProfileReport) -> Iterator[Block]:
         yield Items([Item(f"note: {note}", tone=Tone.QUIET) for note in report.notes])
 
 
-def _title(report: ProfileReport) -> str:
+def _verdict_title(report: ProfileReport) -> str:
     if report.failure is not None:
         return "The server hangs" if report.failure.kind == FailureKind.SERVER_HANGS else "The server ended"
     if not report.valid:
@@ -401,12 +401,12 @@ def _rounds_sentence(report: ProfileReport) -> str:
 def _strategies(report: ProfileReport) -> Iterator[Block]:
     if report.naive_rounds is None:
         return
-    counts = {"refinement": len(report.rounds), "level after level": report.naive_rounds}
-    most = max(1, *counts.values())
+    counts = (("refinement", len(report.rounds)), ("level after level", report.naive_rounds))
+    most = max(1, *(n for _, n in counts))
     table = Table(
         "Rounds until these functions had probes",
         [Column("strategy", Kind.NAME), Column("rounds")],
-        [[name, Cell(str(n), share=n / most)] for name, n in counts.items()],
+        [[name, Cell(str(n), share=n / most)] for name, n in counts],
     )
     yield Detail("Rounds by strategy", [table], opened=True)
 
