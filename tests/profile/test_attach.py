@@ -221,14 +221,15 @@ def test_the_trial_of_the_backend_can_be_made_again_in_one_process() -> None:
 def test_a_root_that_is_called_millions_of_times_a_second_is_refused_before_it_is_timed(
     tmp_path: Path,
 ) -> None:
-    """All its time would go into the probes. What calls it a thousand times is named instead."""
+    """All its time would go into the probes. What calls it a thousand times is named instead. How often it was entered
+    while that was counted is the machine's: the kernel steps over its first instruction, in 1 to 20 µs."""
     with running(built("hot_root.c", tmp_path, "-O1"), tmp_path / "count") as server:
         words = ("--pid", str(server.pid), "--txn", "function:root", "--out", str(tmp_path / "profiles"))
         said = tare("profile", "attach", *words, timeout=60)
         assert server.poll() is None
         assert breakpoints(server.pid) == 0
     assert said.code == 2, said.err
-    assert re.search(r"to time what marks a transaction \(root, entered [\d,]{7,} times a second\)", said.err)
+    assert re.search(r"to time what marks a transaction \(root, entered [\d,]+ times a second\)", said.err)
     assert "such as a function that calls it (serve)" in said.err
     assert not list((tmp_path / "profiles").glob("*"))
 
