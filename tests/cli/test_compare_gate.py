@@ -57,7 +57,8 @@ def test_a_margin_below_the_noise_floor_stays_undecided_and_says_what_would_deci
     )
     assert said.code == 4, said.err
     found = json.loads(file.read_text())["comparison"]["gate"]
-    assert found["floor"]["high"] > 1.00001
+    few = found["blocks"] < 2  # no floor has an interval then: the machine made so few in the time
+    assert found["floor"] is None if few else found["floor"]["high"] > 1.00001
     assert found["blocks_needed"] is None or found["blocks_needed"] > found["blocks"]
     assert "It is undecided whether B is slower than A by more than 0.001%" in " ".join(said.out.split())
 
