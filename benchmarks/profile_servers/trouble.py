@@ -389,7 +389,7 @@ class MariaDBTrouble(Trouble):
 
 
 class MySQLTrouble(MariaDBTrouble):
-    """Of MySQL 5.6: no sequences, no time-outs of statements, no compound statements outside a procedure."""
+    """Failures for MySQL 5.6, which has no sequences, time-outs of statements or compound statements of their own."""
 
     LONG = "SELECT count(*) FROM stock a, stock b WHERE a.s_i_id % 7 = b.s_i_id % 5 + 10"
     LARGE = "SELECT repeat('x', 1000) FROM stock"
