@@ -35,10 +35,9 @@ def test_a_culprit_beneath_calls_by_pointer_is_found(
 
 
 def test_a_callee_by_pointer_that_is_too_hot_is_named(tmp_path: Path) -> None:
-    with running(built("sort.c", tmp_path)) as program:
+    with running(built("hot_compare.c", tmp_path)) as program:
         said = attach(program.pid, tmp_path / "p", "--budget", "3%")
     assert said.code == 0, said.err
-    assert "too hot for the budget" in said.result["ended"]
     assert "compare" in said.result["ended"]
     about = json.loads(next((tmp_path / "p").glob("*/about.json")).read_text())
     names = {one["id"]: one["name"] for one in about["functions"]}
