@@ -7,6 +7,7 @@ server while it is counted, and a glance shows it: it is let go of after GLANCE_
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 
 from tare.profile import told
 from tare.profile.recording import Recording
@@ -33,11 +34,21 @@ def batches(functions: Sequence[int], size: int = BATCH) -> Iterator[Sequence[in
         yield functions[begin : begin + size]
 
 
+@dataclass(frozen=True, slots=True)
+class Counted:
+    """Entries of a function in part of a window."""
+
+    window: int
+    entries: int
+    seconds: float
+    read_s: float  # when they were read, by the recording's clock: the window goes on
+
+
 class Counts:
-    """Calls of each function a second, by the window it was counted in."""
+    """Calls of each function in a transaction."""
 
     def __init__(self) -> None:
-        self._entries: dict[int, tuple[int, int, float]] = {}  # function: window, entries, seconds
+        self._entries: dict[int, Counted] = {}  # by function
 
     def __contains__(self, function: int) -> bool:
         return function in self._entries
@@ -78,10 +89,10 @@ class Counts:
 
     def _keep(self, recording: Recording, functions: Sequence[int], seconds: float) -> dict[int, int]:
         """Entries in the last window so far, in the place of what was known of these functions."""
-        entries = recording.calls()
+        entries, read_s = recording.calls(), recording.clock()
         for one in functions:
             if one not in recording.refused:
-                self._entries[one] = (recording.last_window, entries.get(one, 0), seconds)
+                self._entries[one] = Counted(recording.last_window, entries.get(one, 0), seconds, read_s)
         return entries
 
     def lost_s(self, costs: Costs, of_cycle: float) -> float:
@@ -89,16 +100,16 @@ class Counts:
         `Pace.of_cycle`."""
         added: dict[int, float] = {}  # by window
         lasted: dict[int, float] = {}
-        for function, (window, _, seconds) in self._entries.items():
-            added[window] = added.get(window, 0.0) + of_cycle * costs.of(function) / 2
-            lasted[window] = seconds
+        for function, one in self._entries.items():
+            added[one.window] = added.get(one.window, 0.0) + of_cycle * costs.of(function) / 2
+            lasted[one.window] = one.seconds
         return sum(share_of(added[window]) * seconds for window, seconds in lasted.items())
 
-    def per_transaction(self, transactions_in: Callable[[int], int], rate: float) -> dict[int, float]:
-        """`transactions_in`: a window; `rate`: transactions a second over all windows."""
+    def per_transaction(self, transactions_in: Callable[[int, float], int], rate: float) -> dict[int, float]:
+        """`transactions_in`: as `Reader.transactions_in`; `rate`: transactions a second over all windows."""
         found: dict[int, float] = {}
-        for function, (window, entries, seconds) in self._entries.items():
-            transactions = transactions_in(window)
-            divisor = transactions if transactions >= FEW else rate * seconds
-            found[function] = entries / divisor if divisor > 0 else 0.0
+        for function, one in self._entries.items():
+            transactions = transactions_in(one.window, one.read_s)
+            divisor = transactions if transactions >= FEW else rate * one.seconds
+            found[function] = one.entries / divisor if divisor > 0 else 0.0
         return found

@@ -172,10 +172,10 @@ class NoReader:
         ramps = self.ramps_until is not None and self.recorder.sets[since].at < self.ramps_until
         return Pace(round(RATE / 10 if ramps else RATE), 1.0, self.mean_ns)
 
-    def transactions_in(self, window: int) -> int:
+    def transactions_in(self, window: int, until_s: float) -> int:
         sets = self.recorder.sets
         end = sets[window + 1].at if window + 1 < len(sets) else self.clock.now
-        return round(RATE * (end - sets[window].at))
+        return round(RATE * (min(end, until_s) - sets[window].at))
 
     def markers_loss(self, activity: Mapping[int, Activity]) -> MarkersLoss | None:
         bare = {number for number, one in enumerate(self.recorder.sets) if one.purpose == "bare"}
