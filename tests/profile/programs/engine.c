@@ -18,7 +18,7 @@ int main(void)
 
 static volatile long sum;
 
-static __attribute__((noipa)) void add(long most)
+static inline __attribute__((always_inline)) void add(long most)
 {
     for (long i = 0; i < most; i++)
         sum += i;
@@ -26,21 +26,21 @@ static __attribute__((noipa)) void add(long most)
 
 __attribute__((noipa)) void culprit(int number)
 {
-    add(number % 7 == 0 ? 400000 : 20000);
+    add(number % 7 == 0 ? 4000000 : 200000);
 }
 
 __attribute__((noipa)) void step(int number)
 {
-    add(1000);
+    add(10000);
     culprit(number);
-    add(1000);
+    add(10000);
 }
 
 void txn(int number)
 {
-    add(5000);
+    add(50000);
     step(number);
-    add(5000);
+    add(50000);
 }
 
 #endif
