@@ -32,8 +32,8 @@ ELSEWHERE = {
 }
 PAIRED = (
     *("experiment", "oltp_driver", "wisconsin", "oltp_variance", "scale", "oltp_age", "wisconsin_data"),
-    *("oltp_load", "oltp_checks", "tune_kills", "durability", "ends", "answers"),
-    *("truth", "client_wall", "query_processes", "parts", "aa", "aa_real", "comparison_simulation"),
+    *("oltp_load", "oltp_checks", "tune_kills", "durability", "answers"),
+    *("client_wall", "query_processes", "parts", "aa", "aa_real", "comparison_simulation"),
 )
 """Benchmarks of data, loads and queries, each with servers or files of its own: one that computes beside one that
 waits."""
