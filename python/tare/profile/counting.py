@@ -1,12 +1,13 @@
 """Counts of calls in a transaction, so that the cost of timing functions is known before they are timed.
 
 Entries are counted in batches, each for a fraction of a second. What is called a thousand times a transaction slows the
-server while it is counted, and a glance shows it: it is let go of after GLANCE_S.
+server while it is counted, and a glance shows it: after GLANCE_S the batch lets go of what has been counted well enough
+by then, and of its dearest functions until the rest is cheap.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from tare.profile import told
@@ -17,7 +18,10 @@ from tare.protocol.profile.refinement import Costs
 BATCH = 48
 GLANCE_S = 0.05
 HOT = 0.02
-"""Share of a CPU that counting a function may take for longer than a glance: it has hundreds of entries by then."""
+"""Share of a CPU that counting a batch may take for longer than a glance."""
+
+ENOUGH = 200
+"""Entries after which a function need not be counted for longer: they give its calls to within 7%."""
 
 LEAST_S = 0.25
 MOST_S = 1.0
@@ -74,14 +78,15 @@ class Counts:
             if recording.clock() > until:
                 return sum(len(one) for one in parts[number - 1 :])
             tell(told.Counting(number, len(parts), len(part)))
+            prices = {one: entry_ns(one) for one in part}  # not while they are counted: it may take long
             recording.count(part, round_)
             lasted = recording.last(GLANCE_S)
             entries = self._keep(recording, part, lasted)
-            hot = {one for one in part if entries.get(one, 0) * entry_ns(one) > HOT * 1e9 * lasted}
-            if hot:
-                part = [one for one in part if one not in hot]
-                if not part:
+            left = _cheap({one: entries.get(one, 0) for one in part}, prices, HOT * 1e9 * lasted)
+            if len(left) < len(part):
+                if not left:
                     continue
+                part = left
                 recording.count(part, round_)
                 lasted = 0.0
             self._keep(recording, part, lasted + recording.last(each - GLANCE_S))
@@ -113,3 +118,15 @@ class Counts:
             divisor = transactions if transactions >= FEW else rate * one.seconds
             found[function] = one.entries / divisor if divisor > 0 else 0.0
         return found
+
+
+def _cheap(entries: Mapping[int, int], entry_ns: Mapping[int, float], most_ns: float) -> list[int]:
+    """Return functions, in their order, that need more entries and whose entries so far took `most_ns` together at
+    most: without the dearest."""
+    taken_ns = {one: count * entry_ns[one] for one, count in entries.items() if count < ENOUGH}
+    total_ns = sum(taken_ns.values())
+    for one in sorted(taken_ns, key=lambda one: -taken_ns[one]):
+        if total_ns <= most_ns:
+            break
+        total_ns -= taken_ns.pop(one)
+    return list(taken_ns)

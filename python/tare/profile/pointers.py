@@ -137,19 +137,24 @@ class PointerSearch:
             if begin and self._recording.clock() + lasts > until:
                 return
             batch = candidates[begin : begin + COUNTED]
+            weights = {
+                one: costs.weight(one) for one in batch
+            }  # not while they are counted: it may take long
             self._recording.count(batch, round_)
             seconds = self._recording.last(GLANCE_S)
-            if self._load(self._recording.calls(), seconds, costs) <= TOO_HOT:
+            if self._load(self._recording.calls(), seconds, costs.pair_ns, weights) <= TOO_HOT:
                 seconds += self._recording.last(lasts - GLANCE_S)
             entries = self._recording.calls()
             found.called |= {one: entries[one] / seconds for one in batch if entries.get(one, 0)}
             found.counted += len(batch)
             self._counted |= set(batch)
 
-    def _load(self, entries: dict[int, int], seconds: float, costs: Costs) -> float:
+    def _load(
+        self, entries: Mapping[int, int], seconds: float, pair_ns: float, weights: Mapping[int, float]
+    ) -> float:
         """Share of the CPUs that these probes take; an entry is half of a pair."""
-        pairs = sum(calls * costs.weight(one) / 2 for one, calls in entries.items())
-        return pairs * costs.pair_ns / 1e9 / seconds / self._cpus
+        pairs = sum(calls * weights.get(one, 1.0) / 2 for one, calls in entries.items())
+        return pairs * pair_ns / 1e9 / seconds / self._cpus
 
     def _time(
         self,

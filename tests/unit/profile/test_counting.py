@@ -1,13 +1,54 @@
-"""Calls of a function in a transaction, from entries that are counted for a moment."""
+"""Entries that are counted for a moment: how long, and the calls in a transaction that they tell of."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import pytest
 
-from tare.profile.counting import Counts
-from tests.unit.profile.doubles import Clock, NoRecorder, recording
+from tare.profile.counting import ENOUGH, GLANCE_S, HOT, Counts
+from tests.unit.profile.doubles import Clock, NoRecorder, Set, recording
+
+MEANWHILE_NS = HOT * 1e9 * GLANCE_S
+"""What all functions of a batch may take in a glance."""
+
 
 PER_S = 2_000.0
+
+
+def counted(a_glance: Mapping[int, float], entry_ns: float) -> list[Set]:
+    """Windows in which functions are counted that are entered so often in GLANCE_S."""
+    clock = Clock()
+    recorder = NoRecorder(clock, dict(a_glance), {})
+    recorder.calls = lambda: {one: round(entries) for one, entries in a_glance.items()}  # type: ignore[method-assign]
+    Counts().take(
+        recording(recorder, clock), list(a_glance), 1.0, 1, lambda event: None, entry_ns=lambda _: entry_ns
+    )
+    return recorder.sets
+
+
+def test_a_batch_that_is_cheap_is_counted_on() -> None:
+    assert [one.watched for one in counted({2: 10, 3: 20}, entry_ns=100.0)] == [(2, 3)]
+
+
+def test_what_has_enough_entries_after_a_glance_is_let_go_of() -> None:
+    windows = counted({2: 10, 3: ENOUGH, 4: 10}, entry_ns=1.0)
+    assert [one.watched for one in windows] == [(2, 3, 4), (2, 4)]
+
+
+def test_many_functions_of_which_each_is_cheap_are_dear_together() -> None:
+    """Each takes a tenth of what a batch may: the dearest go until the rest fits."""
+    entry_ns = MEANWHILE_NS / 10 / 100
+    windows = counted({number: 100.0 + (number == 5) for number in range(2, 32)}, entry_ns)
+    assert len(windows) == 2
+    assert len(windows[1].watched) == 10
+    assert 5 not in windows[1].watched
+
+
+@pytest.mark.parametrize("entries", [0, 1])
+def test_what_is_hardly_called_is_counted_to_the_end(entries: int) -> None:
+    (window,) = counted({2: entries, 3: entries}, entry_ns=1e4)
+    assert window.watched == (2, 3)
 
 
 def test_transactions_after_the_entries_were_read_do_not_count() -> None:
