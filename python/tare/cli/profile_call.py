@@ -16,6 +16,7 @@ from tare.interruption import exit_code_of
 from tare.lab.profile_about import Failure
 from tare.lab.profiles import Run, open_run
 from tare.profile import going_on, running, starting
+from tare.profile.background import background
 from tare.profile.conduct import Kept, Subject, profiled
 from tare.profile.request import Asked
 from tare.profile.session import Made
@@ -48,7 +49,8 @@ class Call:
     ) -> int:
         """Return the exit code."""
         destinations.check(self.given)
-        subject = running.subject(asked, db, pid, connect_timeout_s, children)
+        with background():
+            subject = running.subject(asked, db, pid, connect_timeout_s, children)
         return self._made(subject, asked)
 
     def launched(
@@ -84,7 +86,7 @@ class Call:
     ) -> int:
         quiet = "-" in self.given.values()
         kept = Kept(Path(self.out), self.name, ("tare", *redacted_command(sys.argv[1:])))
-        with shown(f"profile of {subject.shown}", asked.duration_s, quiet=quiet) as show:
+        with background(), shown(f"profile of {subject.shown}", asked.duration_s, quiet=quiet) as show:
 
             def hear(event: Told) -> None:
                 if watch is not None:
@@ -93,7 +95,8 @@ class Call:
 
             run, made = profiled(subject, asked, kept, hear, wait_s=wait_s, begin_with=begin_with)
         try:
-            self._report(run)
+            with background():
+                self._report(run)
         except (TooFewTransactions, NoSuchProfile) as none:
             if run.about.failure is None:
                 raise

@@ -14,7 +14,7 @@ from tare.profile.reading import marker_pairs
 from tare.protocol.profile.analyse import analyse
 from tare.protocol.profile.difference import difference
 from tare.protocol.profile.found import Loss, Overhead
-from tare.protocol.profile.loss import Activity, loss, markers_loss
+from tare.protocol.profile.loss import Activity, loss, markers_loss, whole_loss
 from tare.protocol.profile.measured import Measured
 from tare.protocol.profile.overhead import Turn, ends, overhead, throughput, turns
 from tare.report.profile import comparison
@@ -90,14 +90,20 @@ def _overhead(run: Run, round_: int | None, pairs: Sequence[Turn], tables: Table
 
 
 def _loss(about: About, peak: float, tables: Tables, predicted_markers: float) -> Loss:
-    activity = {window: Activity(**one.model_dump()) for window, one in about.activity.items()}
+    activity, between = (
+        {window: Activity(**one.model_dump()) for window, one in given.items()}
+        for given in (about.activity, about.between)
+    )
+    markers = markers_loss(ends(tables.transactions), tables.windows, activity)
     return loss(
         tables.windows,
         throughput(turns(tables.transactions, tables.windows)),
-        markers_loss(ends(tables.transactions), tables.windows, activity),
+        markers,
+        whole=whole_loss(tables.windows, activity, between, markers.by) if between and markers else None,
         predicted={one.number: about.of_cycle * (one.predicted or 0.0) for one in about.rounds},
         predicted_markers=about.of_cycle * predicted_markers,
         counting_s=about.counting_s,
+        own_s=about.own_s,
         allowed_on=peak,
     )
 

@@ -201,6 +201,8 @@ class About(_Part):
     )
     counting_s: float = 0.0  # seconds of throughput that counting calls took, predicted
     activity: dict[int, Activity] = Field(default_factory=dict)  # by window
+    between: dict[int, Activity] = Field(default_factory=dict)  # since the window that was read before
+    own_s: float = 0.0  # seconds of throughput that Tare's own work between windows took, predicted
     calls: dict[int, float] = Field(
         default_factory=dict
     )  # per transaction, of the functions that were counted

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, replace
 from datetime import datetime
@@ -32,6 +32,7 @@ from tare.lab.profiles import Run, create, usual_name
 from tare.measure.environment import machine_facts
 from tare.profile import told, watched
 from tare.profile.activity import counters
+from tare.profile.background import foreground
 from tare.profile.costs import Price
 from tare.profile.counting import BATCH
 from tare.profile.ending import WORDS, Ending
@@ -53,6 +54,7 @@ from tare.profile.session import Shed as Let
 from tare.profile.transactions import Transactions, transactions
 from tare.protocol.profile.failure import ended_how
 from tare.protocol.profile.found import Findings
+from tare.protocol.profile.loss import Activity as Counted
 from tare.protocol.profile.refinement import Costs
 from tare.protocol.profile.shares import TRANSACTION
 
@@ -129,11 +131,13 @@ def profiled(
     named = [subject.functions.named(one).id for one in asked.functions] or list(begin_with)
     with _folder(subject, asked, kept) as run, in_our_words(), health_of(subject.server) as health:
         compares = subject.backend in WITH_BARE_WINDOWS
-        prices = measured_prices() if compares else None
+        with foreground():
+            prices = measured_prices() if compares else None
         price = Price.of(subject.backend, prices)
         if prices is not None:
             run = run.save(run.about.model_copy(update={"prices": Prices(**asdict(prices))}))
-        recorder = subject.opened(str(run.recording))
+        with foreground():  # its threads receive what the probes send
+            recorder = subject.opened(str(run.recording))
         tell(told.Watching(recorder.name, recorder.says, subject.transactions.says, asked.duration_s))
         cpus = machine_facts().online_cpus
         reading = Reading(run.recording, subject.transactions, subject.functions, asked, cpus)
@@ -409,7 +413,9 @@ def _written(
                 "marker_pairs": made.marker_pairs,
                 "of_cycle": made.of_cycle,
                 "counting_s": made.counting_s,
-                "activity": {window: Activity(**asdict(one)) for window, one in recording.activity.items()},
+                "activity": _counted(recording.activity),
+                "between": _counted(recording.between),
+                "own_s": made.own_s,
                 "calls": made.calls,
                 "rounds": tuple(_round(made, place) for place in range(len(made.rounds))),
                 "ended": made.ended,
@@ -425,6 +431,10 @@ def _written(
             }
         )
     )
+
+
+def _counted(activity: Mapping[int, Counted]) -> dict[int, Activity]:
+    return {window: Activity(**asdict(one)) for window, one in activity.items()}
 
 
 def _shed(shed: Let) -> Shed:

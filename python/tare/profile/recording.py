@@ -8,6 +8,7 @@ from typing import Protocol
 
 from tare.errors import TareError
 from tare.profile.activity import Counters
+from tare.profile.background import foreground
 from tare.profile.costs import STEP
 from tare.profile.functions import Functions, Target
 from tare.profile.transactions import Probe, Transactions
@@ -59,16 +60,22 @@ class Recording:
         pause: Callable[[float], None] = time.sleep,
         healthy: Callable[[], bool] = lambda: True,
         counters: Callable[[], Counters] = lambda: Counters({}, {}),
+        own_cpu_s: Callable[[], float] = time.process_time,
         step: float = STEP,
     ) -> None:
         """`healthy`: whether no process of the server died of a signal, as far as is known. `counters`: the kernel's,
-        of the server. `step`: as `Price.step`."""
+        of the server. `own_cpu_s`: CPU time of Tare so far. `step`: as `Price.step`."""
         self.recorder = recorder
         self.clock = clock
         self._healthy = healthy
         self._counters = counters
         self._step = step
+        self._own_cpu_s = own_cpu_s
         self.activity: dict[int, Activity] = {}  # by window
+        self.between: dict[int, Activity] = {}  # from the end of the window that was read before, by window
+        self.own_cpu_s = 0.0  # that Tare took in `between`
+        self._read = clock(), counters(), own_cpu_s()  # at the end of the last window that was read
+        self._first = self._read[:2]  # at the beginning of the window that is read
         self._pause = pause
         self._functions = functions
         self._transactions = transactions
@@ -136,13 +143,20 @@ class Recording:
     def last(self, seconds: float) -> float:
         """Waits so long, and says how long it was. Raises ServerEnded."""
         begun, before = self.clock(), self._counters()
+        if self.last_window not in self.activity:
+            ended, at_end, own_s = self._read
+            self.between[self.last_window] = before.since(at_end, begun - ended)
+            self.own_cpu_s += self._own_cpu_s() - own_s
+            self._first = begun, before
         while (left := seconds - (self.clock() - begun)) > 0:
             if not (self.recorder.alive() and self._healthy()):
                 raise ServerEnded
             self._pause(min(_LOOK_S, left))
-        lasted = self.clock() - begun
-        self.activity[self.last_window] = self._counters().since(before, lasted)
-        return lasted
+        ended, after = self.clock(), self._counters()
+        since, at_first = self._first
+        self.activity[self.last_window] = after.since(at_first, ended - since)
+        self._read = ended, after, self._own_cpu_s()
+        return ended - begun
 
     def _set(
         self,
@@ -165,7 +179,8 @@ class Recording:
         targets = [self._functions[number].target() for number in (*sorted(marking), *able)]
         begun = self.clock()
         try:
-            self.refused |= dict(self.recorder.set(targets, probes, mode, purpose, round_))
+            with foreground():
+                self.refused |= dict(self.recorder.set(targets, probes, mode, purpose, round_))
         except ProbeError as error:
             if self.recorder.alive():
                 raise

@@ -139,6 +139,7 @@ class Made:
     marker_pairs: float = 1.0  # usual pairs that the markers of an interval cost
     of_cycle: float = 1.0  # `own_ns`, as a share of the time in which the machine makes one
     counting_s: float = 0.0  # seconds of throughput that counting calls took, predicted
+    own_s: float = 0.0  # the same of Tare's own work between windows
     notes: list[str] = field(default_factory=list)
     stopped_by: KeyboardInterrupt | None = None
     ending: Ending | None = None
@@ -269,6 +270,7 @@ class Session:
             made.of_cycle = self._pace().of_cycle
             made.marker_pairs = self._marker_pairs()
             made.counting_s = self._counts.lost_s(self._costs(), made.of_cycle)
+            made.own_s = self._own_lost_s()
         if made.rounds:
             last = set(made.rounds[-1].watched)
             made.alike = tuple(one.number for one in made.rounds[self._era :] if set(one.watched) == last)
@@ -477,9 +479,15 @@ class Session:
             return None
         markers = self._markers_share()
         functions = share_of(self._costs().predicted(watch) * self._pace().of_cycle)
-        counting = self._counts.lost_s(self._costs(), self._pace().of_cycle) / self._asked.duration_s
-        budget = max(self._asked.budget / 2, self._asked.budget - counting)
+        elsewhere_s = self._counts.lost_s(self._costs(), self._pace().of_cycle) + self._own_lost_s()
+        budget = max(self._asked.budget / 2, self._asked.budget - elsewhere_s / self._asked.duration_s)
         return Duty(functions + markers, markers, budget)
+
+    def _own_lost_s(self) -> float:
+        """Seconds of throughput that Tare's own work between windows took, predicted: of CPUs that are busy with the
+        load it takes as much as it computes, of others nothing."""
+        pace = self._pace()
+        return self._recording.own_cpu_s * pace.busy / pace.cpus**2 if pace.cpus else 0.0
 
     def _markers_share(self) -> float:
         """Share of the throughput that the markers alone take, as measured; else as predicted."""

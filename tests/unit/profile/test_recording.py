@@ -40,6 +40,25 @@ def test_what_the_kernel_refuses_on_a_server_that_runs_is_told_as_it_is() -> Non
         recording(Refuses(clock, gone=False), clock).mark(1)
 
 
+# What the kernel counts -------------------------------------------------------------------
+def test_what_the_kernel_counts_between_windows_is_no_window_s_and_none_is_lost() -> None:
+    clock = Clock()
+    kept = recording(NoRecorder(clock, {}, {}), clock)
+    kept.bare(1)
+    clock.pause(0.25)  # Tare computes while the window is open
+    kept.last(1.0)
+    clock.pause(0.5)
+    kept.mark(1)
+    kept.last(1.0)
+    clock.pause(0.125)
+    kept.last(1.0)  # more of the same window
+    seconds = {number: one.seconds for number, one in kept.activity.items()}
+    between = {number: one.seconds for number, one in kept.between.items()}
+    assert seconds == pytest.approx({0: 1.0, 1: 2.125})
+    assert between == pytest.approx({0: 0.25, 1: 0.5})
+    assert sum(seconds.values()) + sum(between.values()) == pytest.approx(clock.now)
+
+
 # The end of a recording ------------------------------------------------------------------
 def frame(kind: int, body: bytes) -> bytes:
     return struct.pack("<IIQ", kind, len(body), 0) + body

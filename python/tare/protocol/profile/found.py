@@ -136,7 +136,8 @@ class Loss:
     """Throughput that a server lost to the whole profile, as shares of what it does without any probe."""
 
     on: Estimate | None  # while all probes are on, markers included; None: not measured
-    average: Estimate | None  # over the whole profile, windows without probes included
+    average: Estimate | None  # over the whole profile, windows without probes and Tare's own work included
+    in_windows: Estimate | None  # the part of it that windows with probes and counting calls took
     predicted_on: float
     predicted_average: float
     markers: (
@@ -146,6 +147,7 @@ class Loss:
     probed_share: float  # of the profile's time, in windows with all probes on
     markers_share: float  # in windows with the markers alone
     counting: float  # the part of `average` that is due to counting calls, predicted
+    own: float  # the part that is due to Tare's own work between windows, predicted
     allowed_on: float  # while all probes are on; the budget is for `average`
 
 

@@ -138,6 +138,9 @@ class Loss(Document):
     """Throughput that the server lost to the profile, as shares of what it does without any probe."""
 
     average: Figure | None = Field(description="Over the whole profile; null: not measured.")
+    in_windows: Figure | None = Field(
+        default=None, description="Part of `average` that windows with probes and counting calls took."
+    )
     on: Figure | None = Field(description="While all probes were on.")
     predicted_average: float
     predicted_on: float
@@ -156,6 +159,10 @@ class Loss(Document):
     probed_share: float = Field(description="Share of the profile's time with all probes on.")
     markers_share: float = Field(description="With the markers alone.")
     counting: float = Field(description="Part of `average` that is due to counting calls, predicted.")
+    own: float = Field(
+        default=0.0,
+        description="Part of `average` that is due to Tare's own work between windows, predicted.",
+    )
 
 
 class Overhead(Document):

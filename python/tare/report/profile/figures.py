@@ -114,6 +114,7 @@ def _loss(of: found.Loss | None, budget: float | None) -> document.Loss | None:
     markers = of.markers
     return document.Loss(
         average=figure(of.average),
+        in_windows=figure(of.in_windows),
         on=figure(of.on),
         predicted_average=of.predicted_average,
         predicted_on=of.predicted_on,
@@ -126,6 +127,7 @@ def _loss(of: found.Loss | None, budget: float | None) -> document.Loss | None:
         probed_share=of.probed_share,
         markers_share=of.markers_share,
         counting=of.counting,
+        own=of.own,
     )
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from tare.protocol.profile.found import Counter, Estimate, MarkersLoss
-from tare.protocol.profile.loss import Activity, cycle_ns, loss, markers_loss
+from tare.protocol.profile.loss import Activity, cycle_ns, loss, markers_loss, whole_loss
 from tare.protocol.profile.measured import BARE, COUNTING, MARKERS, PROBED, Window
 
 SECOND = 1_000_000_000
@@ -87,7 +87,9 @@ def test_losses_multiply_what_is_left_and_add_up_over_time() -> None:
         TENTH,
         predicted={1: 0.25},
         predicted_markers=0.0,
+        whole=None,
         counting_s=0.24,
+        own_s=0.12,
         allowed_on=0.2,
     )
     assert found.on is not None
@@ -96,7 +98,7 @@ def test_losses_multiply_what_is_left_and_add_up_over_time() -> None:
     assert found.average is not None
     assert found.average.value == pytest.approx(0.28 / 3 + 0.10 / 3 + 0.01)
     assert found.predicted_on == pytest.approx(0.2)
-    assert found.predicted_average == pytest.approx(0.2 / 3 + 0.01)
+    assert found.predicted_average == pytest.approx(0.2 / 3 + 0.01 + 0.005)
 
 
 def test_windows_of_no_probe_and_of_rest_count_for_the_average() -> None:
@@ -108,7 +110,9 @@ def test_windows_of_no_probe_and_of_rest_count_for_the_average() -> None:
             None,
             predicted={},
             predicted_markers=0.0,
+            whole=None,
             counting_s=0,
+            own_s=0,
             allowed_on=0.2,
         )
         for of in (TURNS, longer)
@@ -126,7 +130,9 @@ def test_markers_that_were_not_measured_are_taken_as_predicted() -> None:
         None,
         predicted={},
         predicted_markers=0.25,
+        whole=None,
         counting_s=0,
+        own_s=0,
         allowed_on=0.2,
     )
     assert found.on is not None
@@ -136,6 +142,82 @@ def test_markers_that_were_not_measured_are_taken_as_predicted() -> None:
 
 def test_a_profile_without_a_pair_of_windows_has_no_figure() -> None:
     of = windows(COUNTING, BARE, MARKERS)
-    found = loss(of, None, None, predicted={}, predicted_markers=0.1, counting_s=0.1, allowed_on=0.2)
+    found = loss(
+        of,
+        None,
+        None,
+        whole=None,
+        predicted={},
+        predicted_markers=0.1,
+        counting_s=0.1,
+        own_s=0,
+        allowed_on=0.2,
+    )
     assert (found.on, found.average) == (None, None)
     assert found.predicted_average > 0
+
+
+# Over all of it --------------------------------------------------------------------------
+def counts(rate: float, seconds: float = 1.0) -> Activity:
+    return Activity(seconds, 0.0, round(rate * seconds), 0.0)
+
+
+def whole(left: float, between: float, swing: float = 0.0) -> Estimate | None:
+    """Loss where windows with probes keep `left` of 10,000 waits a second, and the time between windows `between`.
+    `swing`: share by which every second group of windows is faster, and the other slower."""
+    load = {one.number: 10_000 * (1 + swing * (1 if one.number % 12 < 6 else -1)) for one in TURNS}
+    within = {one.number: counts(load[one.number] * (1.0 if one.purpose == BARE else left)) for one in TURNS}
+    return whole_loss(
+        TURNS,
+        within,
+        {one.number: counts(load[one.number] * between, seconds=0.5) for one in TURNS},
+        Counter.WAITS,
+    )
+
+
+def test_what_is_lost_between_windows_is_part_of_the_whole() -> None:
+    """A third of the windows is bare: of 1.5 s each, 1 s is a window."""
+    found = whole(left=0.9, between=0.6)
+    assert found is not None
+    assert found.value == pytest.approx((2 / 3 * 0.1 * 1.0 + 0.4 * 0.5) / 1.5, abs=1e-3)
+    assert found.low == pytest.approx(found.value, abs=0.02)
+    assert found.high == pytest.approx(found.value, abs=0.02)
+
+
+def test_the_whole_of_a_load_that_swings_is_less_sure() -> None:
+    steady, swinging = whole(0.9, 0.6), whole(0.9, 0.6, swing=0.5)
+    assert steady is not None
+    assert swinging is not None
+    assert swinging.high - swinging.low > 2 * (steady.high - steady.low)
+    assert swinging.low < steady.value < swinging.high
+
+
+def test_nothing_lost_is_nothing_lost() -> None:
+    found = whole(1.0, 1.0)
+    assert found is not None
+    assert (found.value, found.low, found.high) == pytest.approx((0, 0, 0), abs=1e-6)
+
+
+def test_without_enough_windows_with_no_probe_the_whole_is_not_measured() -> None:
+    few = TURNS[:16]  # three stretches
+    given = {one.number: counts(10_000) for one in few}
+    assert whole_loss(few, given, {}, Counter.WAITS) is None
+    assert whole_loss(TURNS, {}, {}, Counter.WAITS) is None
+
+
+def test_the_whole_stands_in_the_place_of_what_windows_took() -> None:
+    measured = Estimate(0.3, 0.25, 0.35)
+    found = loss(
+        TURNS,
+        Estimate(0.2, 0.2, 0.2),
+        TENTH,
+        whole=measured,
+        predicted={},
+        predicted_markers=0.0,
+        counting_s=0,
+        own_s=0,
+        allowed_on=0.2,
+    )
+    assert found.average == measured
+    assert found.in_windows is not None
+    assert found.in_windows.value == pytest.approx(0.28 / 3 + 0.10 / 3)

@@ -217,6 +217,7 @@ def test_the_second_sentence_tells_what_was_lost_predicted_and_allowed() -> None
     loss = Loss(
         on=Estimate(0.07, 0.03, 0.12),
         average=Estimate(0.03, 0.01, 0.04),
+        in_windows=None,
         predicted_on=0.08,
         predicted_average=0.024,
         markers=None,
@@ -224,6 +225,7 @@ def test_the_second_sentence_tells_what_was_lost_predicted_and_allowed() -> None
         probed_share=0.4,
         markers_share=0.4,
         counting=0.001,
+        own=0.002,
         allowed_on=0.2,
     )
     found = replace(sample.findings(), overhead=replace(sample.OVERHEAD, loss=loss))
