@@ -36,7 +36,7 @@ LEAST_WAITS = 0.5
 """Voluntary context switches of a transaction, from which on they stand for its throughput."""
 
 LEAST_STRETCHES = 4
-"""Of a profile, from which on its whole loss has an interval: Student's t has three degrees of freedom then."""
+"""Stretches from which on the whole loss has an interval: Student's t has three degrees of freedom then."""
 
 LEAST_USER_S = 0.1
 """Time in user mode of all windows of a kind. The kernel samples it (by default 250 times a second): with less than
