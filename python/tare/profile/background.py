@@ -17,6 +17,9 @@ from functools import cache
 NICE = 10
 """Nice value: beside one thread of the load a CPU gives it a tenth of its time."""
 
+USUAL = os.getpriority(os.PRIO_PROCESS, 0)
+"""Nice value before any block."""
+
 
 @contextmanager
 def background() -> Iterator[None]:
@@ -28,7 +31,7 @@ def background() -> Iterator[None]:
 @contextmanager
 def foreground() -> Iterator[None]:
     """Give the calling thread, and threads started in the block, the process's usual priority again."""
-    with _at(lambda _: _usual()):
+    with _at(lambda _: USUAL):
         yield
 
 
@@ -45,12 +48,6 @@ def _at(value_of: Callable[[int], int]) -> Iterator[None]:
         yield
     finally:
         os.setpriority(os.PRIO_PROCESS, thread, before)
-
-
-@cache
-def _usual() -> int:
-    """Return the nice value of the process, before any block."""
-    return os.getpriority(os.PRIO_PROCESS, os.getpid())
 
 
 @cache

@@ -59,6 +59,10 @@ def _loss_facts(overhead: Overhead) -> list[tuple[str, str]]:
             f"{_share(lost.average)}, {words.percent(lost.predicted_average)} predicted{budget}",
         ),
         (
+            "of it, in windows",
+            f"{_share(lost.in_windows)}; the rest is Tare's own work, {words.percent(lost.own)} predicted",
+        ),
+        (
             "probes were on",
             f"all for {words.percent(lost.probed_share)} of the time, the markers alone for "
             f"{words.percent(lost.markers_share)}",
