@@ -108,7 +108,7 @@ class FirstLook:
                     "put a load on the server meanwhile, such as tare bench oltp run; "
                     "or name another transaction: --txn function:NAME",
                 )
-            recording.activity.clear()  # an idle server's says nothing of one under a load
+            recording.forget()  # an idle server's counts say nothing of one under a load
             self._tell(told.Waiting(waited))
 
     def _alternate(self, length: float) -> None:

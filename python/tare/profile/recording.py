@@ -140,6 +140,12 @@ class Recording:
         """Usual pairs that the markers of an interval cost: those of the dearest."""
         return max(map(self.weight, self._transactions.marking), default=1.0)
 
+    def forget(self) -> None:
+        """Forget what the kernel has counted so far, and Tare's own CPU time."""
+        self.activity.clear()
+        self.between.clear()
+        self.own_cpu_s = 0.0
+
     def last(self, seconds: float) -> float:
         """Waits so long, and says how long it was. Raises ServerEnded."""
         begun, before = self.clock(), self._counters()

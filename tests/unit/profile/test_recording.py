@@ -59,6 +59,18 @@ def test_what_the_kernel_counts_between_windows_is_no_window_s_and_none_is_lost(
     assert sum(seconds.values()) + sum(between.values()) == pytest.approx(clock.now)
 
 
+def test_what_was_counted_of_an_idle_server_can_be_forgotten() -> None:
+    clock = Clock()
+    kept = recording(NoRecorder(clock, {}, {}), clock)
+    kept.bare(1)
+    kept.last(1.0)
+    kept.forget()
+    kept.mark(1)
+    kept.last(0.5)
+    assert set(kept.activity) == set(kept.between) == {1}
+    assert kept.between[1].seconds == pytest.approx(0.0)
+
+
 # The end of a recording ------------------------------------------------------------------
 def frame(kind: int, body: bytes) -> bytes:
     return struct.pack("<IIQ", kind, len(body), 0) + body
