@@ -18,8 +18,8 @@ from tare.lab.profiles import Run, open_run
 from tare.profile import going_on, running, starting
 from tare.profile.background import background
 from tare.profile.conduct import Kept, Subject, profiled
+from tare.profile.made import Made
 from tare.profile.request import Asked
-from tare.profile.session import Made
 from tare.profile.told import Told
 from tare.protocol.profile.failure import ended_how
 

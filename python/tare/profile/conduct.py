@@ -40,6 +40,8 @@ from tare.profile.first_look import FirstLook, NoTransactions
 from tare.profile.functions import Functions
 from tare.profile.health import WATCH_S, Death, Health, health_of
 from tare.profile.images import in_our_words
+from tare.profile.made import Made
+from tare.profile.made import Shed as Let
 from tare.profile.other_tracers import OtherTracers
 from tare.profile.pointers import PointerSearch
 from tare.profile.presets import of_dbms
@@ -49,8 +51,7 @@ from tare.profile.recording import Recording
 from tare.profile.refine import Refinement
 from tare.profile.request import Asked
 from tare.profile.server import Server, children
-from tare.profile.session import Made, Session
-from tare.profile.session import Shed as Let
+from tare.profile.session import Session
 from tare.profile.transactions import Transactions, transactions
 from tare.protocol.profile.failure import ended_how
 from tare.protocol.profile.found import Findings

@@ -14,9 +14,10 @@ from tare.profile import told
 from tare.profile.costs import Price
 from tare.profile.ending import Ending
 from tare.profile.first_look import FirstLook, NoTransactions
+from tare.profile.made import Made
 from tare.profile.refine import Step
 from tare.profile.request import Asked
-from tare.profile.session import Made, Session
+from tare.profile.session import Session
 from tare.protocol.profile.found import Counter, Estimate, MarkersLoss
 from tare.protocol.profile.loss import Activity
 from tests.unit.profile.doubles import (
