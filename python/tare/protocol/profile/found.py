@@ -137,7 +137,7 @@ class Loss:
 
     on: Estimate | None  # while all probes are on, markers included; None: not measured
     average: Estimate | None  # over the whole profile, windows without probes and Tare's own work included
-    in_windows: Estimate | None  # the part of it that windows with probes and counting calls took
+    in_windows: Estimate | None  # its part in windows with probes and in counting; None: it holds no other
     predicted_on: float
     predicted_average: float
     markers: (

@@ -166,15 +166,16 @@ def loss(
         if one.purpose == PROBED
     ]
     in_windows = None if on is None else _over_time(((on, parts[0]), (of_markers, parts[1])), counting)
+    # Without a measure of the whole, Tare's own work is in neither average, so that both are of the same.
     return Loss(
         on=on,
         average=whole or in_windows,
-        in_windows=in_windows,
+        in_windows=in_windows if whole else None,
         predicted_on=share_of(predicted.get(last, 0.0) + predicted_markers),
         predicted_average=(math.fsum(each) / total if total else 0.0)
         + parts[1] * by_markers
         + counting
-        + own,
+        + (own if whole else 0.0),
         markers=markers,
         predicted_markers=by_markers,
         probed_share=parts[0],

@@ -139,7 +139,8 @@ class Loss(Document):
 
     average: Figure | None = Field(description="Over the whole profile; null: not measured.")
     in_windows: Figure | None = Field(
-        default=None, description="Part of `average` that windows with probes and counting calls took."
+        default=None,
+        description="Part of `average` that windows with probes and counting calls took; null: it holds nothing else.",
     )
     on: Figure | None = Field(description="While all probes were on.")
     predicted_average: float
@@ -161,7 +162,7 @@ class Loss(Document):
     counting: float = Field(description="Part of `average` that is due to counting calls, predicted.")
     own: float = Field(
         default=0.0,
-        description="Part of `average` that is due to Tare's own work between windows, predicted.",
+        description="Share lost to Tare's own work between windows, predicted; in `average` beside `in_windows` alone.",
     )
 
 

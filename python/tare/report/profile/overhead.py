@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tare.report.profile import words
-from tare.report.profile.document import Figure, Overhead, ProfileReport
+from tare.report.profile.document import Figure, Loss, Overhead, ProfileReport
 
 _COUNTED = {"waits": "voluntary context switches", "user time": "time in user mode"}
 """Activity that the kernel counts of a server while no probe is on, by its word in the document."""
@@ -58,10 +58,7 @@ def _loss_facts(overhead: Overhead) -> list[tuple[str, str]]:
             "throughput lost in all",
             f"{_share(lost.average)}, {words.percent(lost.predicted_average)} predicted{budget}",
         ),
-        (
-            "of it, in windows",
-            f"{_share(lost.in_windows)}; the rest is Tare's own work, {words.percent(lost.own)} predicted",
-        ),
+        *_between_windows(lost),
         (
             "probes were on",
             f"all for {words.percent(lost.probed_share)} of the time, the markers alone for "
@@ -74,6 +71,19 @@ def _loss_facts(overhead: Overhead) -> list[tuple[str, str]]:
         ),
         ("by the markers alone", markers),
     ]
+
+
+def _between_windows(lost: Loss) -> list[tuple[str, str]]:
+    """Tare's own work between windows, which not every figure of the whole profile holds."""
+    own = f"{words.percent(lost.own)} predicted"
+    if lost.in_windows is not None:
+        return [
+            (
+                "of it, in windows",
+                f"{words.with_interval(lost.in_windows)}; the rest is Tare's own work, {own}",
+            )
+        ]
+    return [("Tare's own work", f"{own}; not measured, and not in the figure above")] if lost.own else []
 
 
 def _share(figure: Figure | None) -> str:

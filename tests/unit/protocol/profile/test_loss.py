@@ -98,7 +98,10 @@ def test_losses_multiply_what_is_left_and_add_up_over_time() -> None:
     assert found.average is not None
     assert found.average.value == pytest.approx(0.28 / 3 + 0.10 / 3 + 0.01)
     assert found.predicted_on == pytest.approx(0.2)
-    assert found.predicted_average == pytest.approx(0.2 / 3 + 0.01 + 0.005)
+    assert found.predicted_average == pytest.approx(0.2 / 3 + 0.01)
+    assert (found.own, found.in_windows) == (pytest.approx(0.005), None), (
+        "of which neither average holds anything"
+    )
 
 
 def test_windows_of_no_probe_and_of_rest_count_for_the_average() -> None:
@@ -215,9 +218,10 @@ def test_the_whole_stands_in_the_place_of_what_windows_took() -> None:
         predicted={},
         predicted_markers=0.0,
         counting_s=0,
-        own_s=0,
+        own_s=0.12,
         allowed_on=0.2,
     )
     assert found.average == measured
     assert found.in_windows is not None
     assert found.in_windows.value == pytest.approx(0.28 / 3 + 0.10 / 3)
+    assert found.predicted_average == pytest.approx(found.own) == pytest.approx(0.005)
