@@ -71,7 +71,7 @@ def turns(
 ) -> list[Turn]:
     """Windows of a round that lasts so long: whole groups, at least LEAST_PAIRS; in the `last` round of all as many as
     an interval needs that says something, of shorter windows if need be. `duty`: None: there is no window without any
-    probe; with one, windows are no shorter than SHORTEST_S, and a round of few groups may last longer than it was to.
+    probe; with one, windows last as long as a change of probes at least, so a round may last longer than asked.
     `change_s`: that a change of probes takes, before each window."""
     lengths = {PROBED: WINDOW_S, MARKERS: WINDOW_S} | ({} if duty is None else {BARE: duty.bare_s})
     whole = sum(lengths.values())
@@ -81,7 +81,7 @@ def turns(
     groups = min(MOST_PAIRS, max(LEAST_PAIRS, min(wanted, able), round(seconds / (changing + whole))))
     scale = max(seconds - groups * changing, seconds / 2) / (groups * whole)
     if duty is not None:  # its changes of probes would take what it saves
-        scale = max(scale, SHORTEST_S / WINDOW_S)
+        scale = max(scale, min(SHORTEST_S, change_s) / WINDOW_S)
     group = [Turn(purpose, length * scale) for purpose, length in lengths.items()]
     forward = draw.random() < 0.5
     found: list[Turn] = []

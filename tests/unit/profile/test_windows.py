@@ -31,7 +31,7 @@ def test_windows_whose_transactions_are_compared_are_of_one_length() -> None:
     assert len({one.seconds for one in turns(30.0, Random(0), CHEAP) if one.purpose != BARE}) == 1
 
 
-@pytest.mark.parametrize("seconds", [3.0, 7.0, 30.0, 600.0])
+@pytest.mark.parametrize("seconds", [1.0, 3.0, 7.0, 30.0, 600.0])
 def test_a_round_lasts_as_long_as_it_should(seconds: float) -> None:
     assert sum(one.seconds for one in turns(seconds, Random(0), CHEAP)) == pytest.approx(seconds)
 
@@ -69,8 +69,14 @@ def test_windows_are_no_shorter_than_is_of_use_however_long_a_change_takes() -> 
 def test_a_short_round_lasts_longer_rather_than_that_its_windows_shrink(markers: float) -> None:
     """At 5% on a server whose markers take 23%, windows of 18 ms left 40% of a minute to changes of probes."""
     windows = turns(1.0, Random(0), Duty(on=0.25, markers=markers, budget=0.025), change_s=0.12, last=False)
-    assert min(one.seconds for one in windows if one.purpose != BARE) == pytest.approx(0.3)
+    assert min(one.seconds for one in windows if one.purpose != BARE) == pytest.approx(0.12)
     assert Counter(one.purpose for one in windows)[PROBED] == 2
+
+
+def test_quick_changes_of_probes_leave_a_short_round_as_short_as_it_was_to_be() -> None:
+    """A search of six rounds within 14 s reaches the fifth only so."""
+    windows = turns(1.3, Random(0), CHEAP, change_s=0.05, last=False)
+    assert sum(one.seconds for one in windows) + 6 * 0.05 == pytest.approx(1.3)
 
 
 def test_without_time_for_so_many_pairs_there_are_two() -> None:
