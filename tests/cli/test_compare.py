@@ -24,6 +24,14 @@ def test_twice_the_work_is_called_different(postgresql_url: str) -> None:
     assert low < 2.0 < high or 1.6 < low < high < 2.4
 
 
+def test_equal_work_is_equivalent_within_a_wide_margin_and_more_work_is_not(postgresql_url: str) -> None:
+    words = ("--db", postgresql_url, "--runs", "10", "--margin", "50%", "--json", "-")
+    same = tare("compare", FAST, FAST + " ", *words).result["comparison"]
+    assert (same["verdict"], same["margin"], same["blocks_needed"]) == ("equivalent", 0.5, None)
+    more = tare("compare", FAST, SLOW, *words).result["comparison"]
+    assert (more["verdict"], more["greater"]) == ("different", "B")
+
+
 def test_runs_are_interleaved_in_an_order_drawn_anew(postgresql_url: str) -> None:
     result = tare("compare", FAST, FAST + " ", "--db", postgresql_url, "--runs", "10", "--json", "-").result
     a, b = ([qe["index"] for qe in query["qes"] if not qe["warmup"]] for query in result["results"])
@@ -99,6 +107,9 @@ def test_two_results_are_compared_without_a_database(results: list[str]) -> None
     whole = tare("compare", *results, "-v")
     assert len(whole.out.splitlines()) > len(said.out.splitlines())
     document = tare("compare", *results, "--measure", "wall_ms", "--json", "-").result
+    assert document["queries"][0]["comparison"]["margin"] is None
+    document = tare("compare", *results, "--measure", "wall_ms", "--margin", "1000%", "--json", "-").result
+    assert document["queries"][0]["comparison"]["verdict"] == "equivalent"
     assert (document["schema"], document["primary"]) == ("tare-comparison/1", "wall_ms")
 
 
@@ -111,6 +122,7 @@ def test_two_results_are_compared_without_a_database(results: list[str]) -> None
         (["OLD", "NEW", "--runs", "7"], "--runs does not go with results"),
         (["OLD", "NEW", "--csv", "-"], "--csv does not go with results"),
         (["OLD", "NEW", "--measure", "joules"], "--measure joules"),
+        (["OLD", "NEW", "--margin", "5"], "--margin 5: not a percentage"),
         (["SELECT 1", "SELECT 2"], "no database to weigh on"),
     ],
 )

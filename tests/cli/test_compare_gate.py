@@ -78,6 +78,7 @@ def test_git_bisect_gets_codes_that_it_understands(postgresql_url: str) -> None:
         (("--fail-if", "slower=0%"), "write slower=5%, bytes=10%"),
         (("--fail-if", "slower=5%", "--runs", "20"), "--runs does not apply to a gate"),
         (("--fail-if", "slower=5%", "--until", "ci=2%"), "--until does not apply to a gate"),
+        (("--fail-if", "slower=5%", "--margin", "2%"), "--margin does not apply to a gate"),
         (("--fail-if", "slower=5%", "--max", "0s"), "nothing happens in no time"),
         (("--max", "2m"), "--max applies to a gate only"),
     ],

@@ -90,6 +90,14 @@ def compare(
             "or instructions. Default: resources.cpu_ms when warm, wall_ms otherwise.",
         ),
     ] = None,
+    margin: Annotated[
+        str | None,
+        typer.Option(
+            metavar="P%",
+            help="Change, either way, that does not matter: A and B are different if the interval of their ratio lies "
+            "beyond it, equivalent if it lies within, else undecided. Default: any change matters.",
+        ),
+    ] = None,
     seed: Annotated[int, typer.Option(metavar="N", help="Seed of the order of runs.")] = 0,
     run_options: RunOptions,
     statement_options: StatementOptions,
@@ -100,9 +108,9 @@ def compare(
     """Compare two queries: runs interleaved in random order, and how sure the difference is. Or compare two results of
     `tare time --json`, query by query: tare compare OLD.json NEW.json
 
-    Gives the ratio with its 95% interval, Mann–Whitney's p and the effect size, and whether the difference lies in
-    planning or in execution. The verdict comes from the interval; a run that is watched with --until stops on the
-    interval's width, never on a p-value.
+    Reports the ratio with its 95% interval, Mann–Whitney's p and the effect size, and whether the difference lies in
+    planning or in execution. The verdict is drawn from the 99% interval: different, equivalent (with --margin), or
+    undecided. A run with --until stops on the interval's width, never on a p-value.
 
     With --a-db and --b-db, or --a-set and --b-set, each query is compared with itself: on two servers, or under two
     settings. The verdicts on several queries hold for all together.
@@ -117,6 +125,7 @@ def compare(
     from tare.cli.given import refuse_given
     from tare.cli.oltp_request import long_enough
     from tare.cli.output import deliver
+    from tare.cli.percentages import percentage
     from tare.cli.queries import gather
     from tare.cli.request import conditions
     from tare.cli.weighing import Target, weigh
@@ -134,9 +143,10 @@ def compare(
             raise UsageError(
                 f"--measure {measure}: not a measure that is compared", f"give one of {', '.join(COMPARED)}"
             )
+        limit = None if margin is None else percentage(margin, "--margin")
         files = result_files(sql or [], file or [])
         if files is not None:
-            compare_results(context, files, measure, outputs)
+            compare_results(context, files, measure, limit, outputs)
             return
         if not fail_if:
             refuse_given(
@@ -167,13 +177,14 @@ def compare(
             clocked=how.clocked,
             answer=how.answer,
             blocks=blocks,
+            margin=limit,
         )
         if fail_if:
             refuse_given(
                 context,
                 NOT_IN_A_GATE,
-                "does not apply to a gate, which runs until it is decided",
-                "give --max",
+                "does not apply to a gate, which runs until it is decided by its own margin",
+                "leave it out; give --max",
             )
             if blocks is Blocks.RUN:
                 raise UsageError(
@@ -195,4 +206,4 @@ def compare(
 
 
 GATE_ALONE = ("max_", "bisect")
-NOT_IN_A_GATE = ("runs", "until", "max_runs")
+NOT_IN_A_GATE = ("runs", "until", "max_runs", "margin")

@@ -14,7 +14,7 @@ from tare.cli.given import given
 from tare.cli.option_groups import Outputs
 from tare.errors import UsageError
 
-_ALLOWED = {"sql", "measure", "verbose", "html", "markdown", "json"}
+_ALLOWED = {"sql", "measure", "margin", "verbose", "html", "markdown", "json"}
 
 
 def result_files(statements: Sequence[str], files: Sequence[Path]) -> tuple[Path, Path] | None:
@@ -43,8 +43,10 @@ def _is_result(text: str) -> bool:
     return re.search(r"\s", text) is None
 
 
-def compare_results(context: Any, files: tuple[Path, Path], measure: str | None, outputs: Outputs) -> None:
-    """Prints and writes the comparison. Exits with 1 if a query of both could not be compared."""
+def compare_results(
+    context: Any, files: tuple[Path, Path], measure: str | None, margin: float | None, outputs: Outputs
+) -> None:
+    """Print and write the comparison. Exits with 1 if a query of both could not be compared."""
     from tare.cli.weighing import command_line
     from tare.report.kit.deliver import deliver
     from tare.report.two_results import build, story
@@ -53,7 +55,7 @@ def compare_results(context: Any, files: tuple[Path, Path], measure: str | None,
     _refuse_other_options(context)
     old, new = (read_result(file) for file in files)
     names = (str(files[0]), str(files[1]))
-    found = build.compare_results(old, new, names, measure, command_line())
+    found = build.compare_results(old, new, names, measure, command_line(), margin)
     deliver(
         story.story(found),
         found,

@@ -32,10 +32,12 @@ class Elsewhere:
     overturns: bool  # with them the verdict is another
 
 
-def elsewhere(a: Sequence[QE], b: Sequence[QE], verdict: Comparison) -> Elsewhere | None:
+def elsewhere(
+    a: Sequence[QE], b: Sequence[QE], verdict: Comparison, margin: float = 0.0
+) -> Elsewhere | None:
     """Return what a verdict on the CPU time of all processes leaves out; None if it is less than the 99% interval.
 
-    `a` and `b`: the timed QEs of both queries, in run order, whose CPU time is known."""
+    `a` and `b`: the timed QEs of both queries, in run order, whose CPU time is known. `margin`: of the verdict."""
     if verdict.greater is None:
         return None
     dear, cheap = (b, a) if verdict.greater == "B" else (a, b)
@@ -48,7 +50,7 @@ def elsewhere(a: Sequence[QE], b: Sequence[QE], verdict: Comparison) -> Elsewher
         [(CPU_OF_ALL.read(qe) or 0.0) + more for qe, more in zip(side, extra, strict=True)]
         for side, extra in zip((a, b), beyond, strict=True)
     ]
-    with_them = compare(*totals)
+    with_them = compare(*totals, margin=margin)
     overturns = with_them.greater != verdict.greater
     if not overturns and _within(with_them, verdict):
         return None

@@ -45,7 +45,7 @@ class Means:
 @dataclass(frozen=True, slots=True)
 class Asked:
     """`runs`: timed runs of each query. `until`: the rule that ends the run, if one was given.
-    `compare`: the measure that a comparison of the first two queries is about; None for none."""
+    `compare`: the measure that a comparison is about; None for none."""
 
     runs: int
     cache: CacheState = CacheState.WARM
@@ -57,3 +57,4 @@ class Asked:
     clocked: Clocked = Clocked.EXECUTION
     answer: AnswerRule = AnswerRule.CLOSE
     blocks: Blocks = Blocks.RUN  # of a comparison
+    margin: float | None = None  # change of a ratio that does not matter, 0.05 for 5%; None: any matters

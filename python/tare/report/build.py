@@ -53,7 +53,7 @@ def build_result(
     comparisons: list[document.ComparisonResult] = []
     if asked.compare is not None:
         names = [query.name for query in queries]
-        comparisons = compare_pairs(names, summed, asked.compare, asked.until, asked.blocks, gate)
+        comparisons = compare_pairs(names, summed, asked, gate)
     is_set = len(queries) > arms_with(gate)
     cautions: list[Caution] = list(watch.of_run(asked, means, cost, comparisons))
     ended_by = _ended_by(qes, queries) if error is not None else None

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from datetime import datetime
 
-from tare.measure.choices import Blocks
+from tare.measure.records import QE
 from tare.protocol.attribution import Attribution, Side, attribute
 from tare.protocol.compare import Comparison, Shift, compare
 from tare.protocol.comparison.blocks import RatioEstimate
@@ -14,9 +15,10 @@ from tare.protocol.comparison.session_gate import ARMS, ROUNDS, SessionGate
 from tare.protocol.elsewhere import Elsewhere, elsewhere
 from tare.protocol.measures import CPU, CPU_OF_ALL, INSTRUCTIONS, PLANNING, PLANNING_CPU, WALL, Measure
 from tare.protocol.statistics import Summary
-from tare.protocol.stop import Stop, relative_half_width
+from tare.protocol.stop import relative_half_width
 from tare.protocol.summary import QatC
 from tare.report import result as document
+from tare.report.asked import Asked
 from tare.report.query_result import bounds
 
 TOTAL_CPU = "resources.cpu_ms"
@@ -41,28 +43,28 @@ LEVEL = 0.05
 
 
 def compare_pairs(
-    names: Sequence[str],
-    summed: Sequence[QatC],
-    primary: str,
-    until: Stop | None,
-    blocks: Blocks,
-    gate: SessionGate | None = None,
+    names: Sequence[str], summed: Sequence[QatC], asked: Asked, gate: SessionGate | None = None
 ) -> list[document.ComparisonResult]:
     """Compare A and B of each query: every two Q@Cs, or with a gate, which runs A again, the first two of every three.
 
     A query whose A or B has no timed QE in the primary measure is left out. Over a set of queries the verdicts hold
     for all together, by Holm's correction."""
+    assert asked.compare is not None
     places = range(0, len(summed), arms_with(gate))
-    compared = []
+    compared, p = [], {}
     for number, place in enumerate(places):
-        found = _compare(names[place : place + 2], summed[place : place + 2], primary, until, blocks)
-        if found is not None and gate is not None and gate.latest:
-            found = found.model_copy(update={"gate": _gate_result(gate, gate.latest[number], found)})
-        if found is not None:
-            compared.append(found)
+        pair = summed[place : place + 2]
+        measures = _in_every_measure(pair, asked.margin or 0.0)
+        if asked.compare not in measures:
+            continue
+        found = _compared(names[place : place + 2], pair, measures, asked)
+        if gate is not None and gate.latest:
+            found = _with_gate(found, gate, gate.latest[number], pair[0].timed)
+        compared.append(found)
+        p[found.a] = measures[asked.compare].p_of_claim
     if len(places) == 1:
         return compared
-    corrected = holm({found.a: found.measures[primary].mann_whitney_p for found in compared})
+    corrected = holm(p)
     return [_as_one_of_many(found, corrected[found.a]) for found in compared]
 
 
@@ -72,50 +74,76 @@ def arms_with(gate: SessionGate | None) -> int:
 
 
 def _as_one_of_many(found: document.ComparisonResult, p: float) -> document.ComparisonResult:
-    differs = found.verdict == "different" and p < LEVEL
+    holds = p < LEVEL
     return found.model_copy(
         update={
             "p_holm": p,
-            "verdict": "different" if differs else "not distinguished",
-            "greater": found.greater if differs else None,
+            "verdict": found.verdict if holds else "undecided",
+            "greater": found.greater if holds else None,
         }
     )
 
 
-def _compare(
-    names: Sequence[str], summed: Sequence[QatC], primary: str, until: Stop | None, blocks: Blocks
-) -> document.ComparisonResult | None:
-    """None while one of the two has no timed QE in the primary measure."""
-    found: dict[str, Comparison] = {}
+def _in_every_measure(pair: Sequence[QatC], margin: float) -> dict[str, Comparison]:
+    """Compare in each measure of which both have a timed QE."""
+    found = {}
     for name in COMPARED:
-        a, b = (known(_summary(qatc, name)) for qatc in summed)
+        a, b = (known(_summary(qatc, name)) for qatc in pair)
         if a and b:
-            found[name] = compare(a, b)
-    chosen = found.get(primary)
-    if chosen is None:
-        return None
-    others = _elsewhere(summed[0], summed[1], chosen) if primary == TOTAL_CPU else None
+            found[name] = compare(a, b, margin=margin)
+    return found
+
+
+def _compared(
+    names: Sequence[str], pair: Sequence[QatC], measures: Mapping[str, Comparison], asked: Asked
+) -> document.ComparisonResult:
+    assert asked.compare is not None
+    a, b = pair
+    chosen = measures[asked.compare]
+    others = _elsewhere(a, b, chosen, asked.margin or 0.0) if asked.compare == TOTAL_CPU else None
     width = relative_half_width(chosen)
     reached = None
-    if until is not None:
-        reached = width is not None and width <= until.half_width
-    compared = comparison_result(
+    if asked.until is not None:
+        reached = width is not None and width <= asked.until.half_width
+    result = comparison_result(
         (names[0], names[1]),
-        found,
-        primary,
-        _answers_agree(summed[0], summed[1]),
-        _parts(summed[0], summed[1], primary),
+        measures,
+        asked.compare,
+        asked.margin,
+        _answers_agree(a, b),
+        _parts(a, b, asked.compare),
         others,
-        document.StopResult(rule=str(until) if until else None, reached=reached, half_width=width),
+        document.StopResult(
+            rule=str(asked.until) if asked.until else None, reached=reached, half_width=width
+        ),
     )
-    return compared.model_copy(update={"blocks": blocks.value})
+    needed = chosen.runs_needed
+    return result.model_copy(
+        update={
+            "blocks": asked.blocks.value,
+            "blocks_needed": needed,
+            "minutes_needed": _minutes(needed, a.timed),
+        }
+    )
 
 
-def _gate_result(gate: SessionGate, last: Look, found: document.ComparisonResult) -> document.GateResult:
-    """Return the gate at its last look at a query. Where a process that may have worked for the query could overturn
-    the ratio, the gate stays undecided, and more blocks will not help."""
+def _minutes(rounds: int | None, timed: Sequence[QE]) -> float | None:
+    """Time of this many rounds, at the pace of a query's timed QEs; None where it is not known."""
+    if rounds is None or len(timed) < 2:
+        return None
+    begin, end = (datetime.fromisoformat(qe.started_at) for qe in (timed[0], timed[-1]))
+    pace_s = (end - begin).total_seconds() / (len(timed) - 1)
+    return rounds * pace_s / 60 if pace_s > 0 else None
+
+
+def _with_gate(
+    found: document.ComparisonResult, gate: SessionGate, last: Look, timed: Sequence[QE]
+) -> document.ComparisonResult:
+    """Add the gate at its last look at a query. Where a process that may have worked for the query could overturn the
+    ratio, the gate stays undecided, and more blocks will not help."""
     is_known = found.elsewhere is None or not found.elsewhere.overturns
-    return document.GateResult(
+    needed = last.blocks_needed if is_known else None
+    result = document.GateResult(
         margin=gate.margin,
         verdict=last.verdict.value if is_known else Verdict.UNDECIDED.value,
         blocks=last.blocks,
@@ -123,8 +151,10 @@ def _gate_result(gate: SessionGate, last: Look, found: document.ComparisonResult
         looks=last.number,
         change=_block_ratio(last.change),
         floor=_block_ratio(last.floor),
-        blocks_needed=last.blocks_needed if is_known else None,
+        blocks_needed=needed,
+        minutes_needed=_minutes(None if needed is None else needed * ROUNDS, timed),
     )
+    return found.model_copy(update={"gate": result, "blocks_needed": None, "minutes_needed": None})
 
 
 def _block_ratio(estimate: RatioEstimate | None) -> document.BlockRatio | None:
@@ -143,20 +173,22 @@ def comparison_result(
     names: tuple[str, str],
     found: Mapping[str, Comparison],
     primary: str,
+    margin: float | None,
     answers_agree: bool | None,
     parts: document.PartsResult | None,
     others: Elsewhere | None = None,
     stop: document.StopResult = NO_RULE,
 ) -> document.ComparisonResult:
-    """Return the document of a comparison; `found` has the primary measure."""
+    """Return the document of a comparison; `found` has the primary measure. `margin`: of the verdict, where given."""
     chosen = found[primary]
     holds = others is None or not others.overturns
     return document.ComparisonResult(
         a=names[0],
         b=names[1],
         primary=primary,
-        verdict=chosen.verdict if holds else "not distinguished",
+        verdict=chosen.verdict if holds else "undecided",
         greater=chosen.greater if holds else None,
+        margin=margin,
         answers_agree=answers_agree,
         measures={name: measure_comparison(one, COMPARED[name].unit) for name, one in found.items()},
         parts=parts,
@@ -165,9 +197,9 @@ def comparison_result(
     )
 
 
-def _elsewhere(a: QatC, b: QatC, chosen: Comparison) -> Elsewhere | None:
+def _elsewhere(a: QatC, b: QatC, chosen: Comparison, margin: float) -> Elsewhere | None:
     left, right = ([qe for qe in qatc.timed if CPU_OF_ALL.read(qe) is not None] for qatc in (a, b))
-    return elsewhere(left, right, chosen)
+    return elsewhere(left, right, chosen, margin)
 
 
 def _elsewhere_result(found: Elsewhere) -> document.ElsewhereResult:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 from tare.protocol import measures
 from tare.protocol.measures import View
@@ -17,6 +17,12 @@ SCHEMA_NAME: Literal["tare-result/1"] = "tare-result/1"
 
 QueryOutcome = Literal["ok", "partial", "failed"]
 Bounds = Annotated[tuple[float, float], Field(description="[low, high]")]
+
+Verdict = Annotated[
+    Literal["different", "equivalent", "undecided"],
+    BeforeValidator(lambda given: "undecided" if given == "not distinguished" else given),
+]
+"""Verdict of a comparison. Older results have "not distinguished" for undecided."""
 
 
 class Document(BaseModel):
@@ -349,7 +355,7 @@ class MeasureComparison(Document):
     mann_whitney_p: float
     a12: float = Field(description="Probability that a run of B is greater than one of A.")
     cliffs_delta: float
-    verdict: Literal["different", "not distinguished"]
+    verdict: Verdict
     greater: Literal["A", "B"] | None
     unit: str
 
@@ -418,6 +424,9 @@ class GateResult(Document):
     change: BlockRatio | None = Field(description="B over A, in the measure of the verdict.")
     floor: BlockRatio | None = Field(description="A again over A: the noise floor of this machine now.")
     blocks_needed: int | None = Field(description="Blocks that would decide. Null: decided, or out of reach.")
+    minutes_needed: float | None = Field(
+        default=None, description="Time that `blocks_needed` take at this run's pace."
+    )
     conditions: list[ConditionResult] = Field(
         default=[], description="A gate fails if its verdict is slower, or if one of these is violated."
     )
@@ -427,8 +436,22 @@ class ComparisonResult(Document):
     a: str
     b: str
     primary: str = Field(description="The measure that the verdict is about.")
-    verdict: Literal["different", "not distinguished"]
-    greater: Literal["A", "B"] | None
+    verdict: Verdict = Field(
+        description="different: the interval lies beyond the margin; equivalent: within it, and a margin was given; "
+        "undecided: neither."
+    )
+    greater: Literal["A", "B"] | None = Field(description="Null unless they are different.")
+    margin: float | None = Field(
+        default=None, description="Change, either way, that does not matter: 0.05 for 5%. Null: any matters."
+    )
+    blocks_needed: int | None = Field(
+        default=None,
+        description="Blocks that would decide, in all, at the ratio and spread seen. Null: decided, out of reach, not "
+        "interleaved, or the verdict is the gate's.",
+    )
+    minutes_needed: float | None = Field(
+        default=None, description="Time that `blocks_needed` take at this run's pace."
+    )
     answers_agree: bool | None = Field(description="Both queries gave the same rows.")
     measures: dict[str, MeasureComparison]
     parts: PartsResult | None = Field(
@@ -448,7 +471,7 @@ class ComparisonResult(Document):
     p_holm: float | None = Field(
         default=None,
         description="Mann-Whitney's p in the primary measure after Holm's correction over a set's queries; the "
-        "verdict then needs it below 0.05, too. Null: one query.",
+        "verdict then needs it below 0.05, too. With a margin: of the test against it. Null: one query.",
     )
 
 

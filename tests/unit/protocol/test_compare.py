@@ -36,10 +36,10 @@ def test_a_clear_slowdown_is_different_and_b_is_the_greater() -> None:
     assert found.cliffs_delta == 1
 
 
-def test_equal_samples_are_not_distinguished() -> None:
+def test_equal_samples_are_undecided_without_a_margin() -> None:
     same = noise(1)
     found = compare(same, same)
-    assert (found.verdict, found.greater, found.a12) == ("not distinguished", None, 0.5)
+    assert (found.verdict, found.greater, found.a12) == ("undecided", None, 0.5)
 
 
 def test_one_far_out_run_changes_no_verdict() -> None:
@@ -50,13 +50,56 @@ def test_one_far_out_run_changes_no_verdict() -> None:
 def test_four_runs_each_give_an_estimate_and_no_verdict() -> None:
     found = compare([1.0, 1.1, 1.2, 1.3], [9.0, 9.1, 9.2, 9.3])
     assert found.difference.ci99 is None
-    assert found.verdict == "not distinguished"
+    assert found.verdict == "undecided"
 
 
 def test_a_measure_that_is_zero_has_a_difference_and_no_ratio() -> None:
     found = compare([0.0] * 10, [5.0, 6, 7, 8, 9, 5, 6, 7, 8, 9])
     assert (found.ratio, found.greater) == (None, "B")
     assert found.ratio_reason is not None
+
+
+@pytest.mark.parametrize(
+    ("centre", "margin", "verdict"),
+    [
+        (110, 0.05, ("different", "B")),
+        (90, 0.05, ("different", "A")),
+        (110, 0.3, ("equivalent", None)),
+        (100, 0.05, ("equivalent", None)),
+        (105, 0.05, ("undecided", None)),
+    ],
+)
+def test_a_verdict_is_about_the_margin(centre: float, margin: float, verdict: tuple[str, str | None]) -> None:
+    found = compare(noise(1), noise(2, centre=centre), margin=margin)
+    assert (found.verdict, found.greater) == verdict
+
+
+def test_a_margin_is_of_a_ratio_and_decides_nothing_where_there_is_none() -> None:
+    found = compare([0.0] * 10, [5.0, 6, 7, 8, 9, 5, 6, 7, 8, 9], margin=0.05)
+    assert (found.verdict, found.greater, found.runs_needed) == ("undecided", None, None)
+
+
+@given(positive, positive, st.floats(0.001, 2))
+def test_a_wider_margin_turns_no_verdict_round(a: list[float], b: list[float], margin: float) -> None:
+    narrow, wide = (compare(a, b, margin=by).verdict for by in (margin, 1.5 * margin))
+    assert (narrow, wide) not in [("equivalent", "different"), ("equivalent", "undecided"), ("undecided", "different")]
+
+
+def test_an_undecided_comparison_names_the_runs_that_would_decide() -> None:
+    for centre, margin in ((103, 0.05), (107, 0.05), (101, 0.0)):
+        found = compare(noise(1, rsd=0.05), noise(2, centre=centre, rsd=0.05), margin=margin)
+        assert found.verdict == "undecided"
+        assert found.runs_needed is not None
+        assert found.runs_needed > 10
+    same = noise(1)
+    assert compare(same, same).runs_needed is None, "no number of runs shows that equals differ"
+
+
+def test_the_p_of_a_claim_is_that_of_its_side_of_the_margin() -> None:
+    a, b = noise(1), noise(2, centre=110)
+    assert compare(a, b).p_of_claim == compare(a, b).p
+    assert compare(a, b, margin=0.05).p_of_claim < 0.01 < compare(a, b, margin=0.1).p_of_claim
+    assert compare(a, b, margin=0.3).p_of_claim < 0.001
 
 
 def test_an_empty_side_is_refused() -> None:

@@ -124,7 +124,7 @@ def troubled() -> RunResult:
     return result(qes, asked=Asked(10, CacheState.COLD), means=lower, interrupted=True)
 
 
-def compared(factor: float = 1.05, until: Stop | None = None) -> RunResult:
+def compared(factor: float = 1.05, until: Stop | None = None, margin: float | None = None) -> RunResult:
     pairs = []
     for one, other in zip(noisy(12, 55, 0.02, 1), noisy(12, 55 * factor, 0.02, 2), strict=True):
         pairs += [
@@ -132,4 +132,4 @@ def compared(factor: float = 1.05, until: Stop | None = None) -> RunResult:
             dataclasses.replace(other, index=2 * one.index + 1, query=1),
         ]
     queries = [QUERY, Query("sum", "SELECT sum(1) FROM lineitem")]
-    return result(pairs, queries, Asked(12, until=until, compare="cpu_ms"))
+    return result(pairs, queries, Asked(12, until=until, compare="cpu_ms", margin=margin))

@@ -62,7 +62,7 @@ def test_a_verdict_that_others_could_turn_over_is_not_given() -> None:
     found = result.comparison
     assert found is not None
     assert found.elsewhere is not None
-    assert (found.verdict, found.greater, found.elsewhere.overturns) == ("not distinguished", None, True)
+    assert (found.verdict, found.greater, found.elsewhere.overturns) == ("undecided", None, True)
     assert found.measures[found.primary].greater == "A", "the measure by itself keeps its figures"
     text = shown(result)
     assert "Which of A and B costs more CPU time of all processes cannot be told" in text

@@ -18,6 +18,7 @@ from tare.report import csv as csv_report
 from tare.report.asked import Asked, Attempt, Means
 from tare.report.kit import markdown, page, terminal
 from tare.report.result import RunResult
+from tare.report.time import comparison
 from tare.report.time.story import story
 from tests.unit.protocol.qe_records import qe
 from tests.unit.report import sample
@@ -136,6 +137,23 @@ class TestComparison:
     def test_no_difference_is_not_called_equal(self) -> None:
         shown = text(sample.compared(0.995), 120)
         assert "No difference in CPU time between A and B is established" in shown
+
+    def test_with_a_margin_there_are_three_verdicts(self) -> None:
+        beyond = " ".join(text(sample.compared(1.2, margin=0.05)).split())
+        assert "! B costs more CPU time than A by more than 5%: B takes 1.1" in beyond
+        within = " ".join(text(sample.compared(1.0, margin=0.1)).split())
+        assert "✓ A and B are equivalent in CPU time within 10%: B takes " in within
+        between = " ".join(text(sample.compared(1.05, margin=0.05)).split())
+        assert "! It is undecided whether A and B differ in CPU time by more than 5%: B takes 1.0" in between
+        assert "drawn from the 99% interval and the margin of 5%" in between
+
+    def test_what_would_decide_is_named_with_its_time(self) -> None:
+        found = sample.compared(1.03, margin=0.05).comparison
+        assert found is not None
+        assert found.blocks_needed is not None
+        assert found.blocks_needed > 12
+        open_ = found.model_copy(update={"minutes_needed": 3.4})
+        assert f"; some {found.blocks_needed} runs of each (about 3 min) would decide" in comparison.verdict(open_)
 
     def test_a_rule_that_was_not_reached_says_so(self) -> None:
         assert "asked to stop at ci=0.1%, not reached" in " ".join(

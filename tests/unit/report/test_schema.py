@@ -20,6 +20,7 @@ RESULTS = {
     "warm": sample.warm,
     "troubled": sample.troubled,
     "compared": lambda: sample.compared(until=Stop(0.02)),
+    "undecided": lambda: sample.compared(1.03, margin=0.05),
     "nothing measured": lambda: sample.result([], error="server lost"),
 }
 
@@ -55,3 +56,13 @@ def test_a_misspelt_field_is_refused() -> None:
 def test_the_schema_can_be_written_anew(tmp_path: Path) -> None:
     main([str(tmp_path / "new" / "schema.json")])
     assert (tmp_path / "new" / "schema.json").read_text() == schema_text()
+
+
+def test_a_result_of_an_older_tare_has_another_word_for_undecided() -> None:
+    document = json.loads(json_report.render(sample.compared(1.0)))
+    assert document["comparison"]["verdict"] == "undecided"
+    for holder in (document["comparison"], *document["comparison"]["measures"].values()):
+        holder["verdict"] = "not distinguished"
+    read = RunResult.model_validate(document)
+    assert read.comparison is not None
+    assert {read.comparison.verdict, *(one.verdict for one in read.comparison.measures.values())} == {"undecided"}

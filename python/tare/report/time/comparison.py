@@ -44,15 +44,45 @@ MOST = 0.95  # of a difference: where the rest does not differ by itself, this i
 
 
 def verdict(found: ComparisonResult) -> str:
-    """One sentence about A and B, with the estimate and its interval."""
+    """Return a sentence on A and B, with the estimate and its interval."""
     chosen = found.measures[found.primary]
     label = LABELS[found.primary]
     if found.elsewhere is not None and found.elsewhere.overturns:
         return f"which of A and B costs more {label} cannot be told: by their known processes alone, {_by(chosen)}"
+    by = _by(chosen)
+    limit = "" if found.margin is None else f"{found.margin * 100:g}%"
+    beyond = f" by more than {limit}" if limit else ""
     if found.greater is not None:
         less = "A" if found.greater == "B" else "B"
-        return f"{found.greater} costs more {label} than {less}: {_by(chosen)}"
-    return f"no difference in {label} between A and B is established: {_by(chosen)}"
+        return f"{found.greater} costs more {label} than {less}{beyond}: {by}"
+    if found.verdict == "equivalent":
+        return f"A and B are equivalent in {label} within {limit}: {by}"
+    needed = _needed(found.blocks_needed, found.minutes_needed, "runs of each")
+    if not limit:
+        return f"no difference in {label} between A and B is established: {by}{needed}"
+    return f"it is undecided whether A and B differ in {label}{beyond}: {by}{needed}"
+
+
+def is_open(found: ComparisonResult) -> bool:
+    """Whether a verdict was requested that the comparison does not give."""
+    if found.gate is not None:
+        return found.gate.verdict == "undecided"
+    return found.margin is not None and found.verdict == "undecided"
+
+
+def _needed(count: int | None, minutes: float | None, what: str) -> str:
+    """Return a clause on the runs or blocks that would decide; empty where no number within reach would."""
+    if count is None:
+        return ""
+    time = "" if minutes is None else f" ({_about(minutes)})"
+    return f"; some {count} {what}{time} would decide"
+
+
+def _about(minutes: float) -> str:
+    """Return a time of which one digit or two are known."""
+    if minutes < 1:
+        return f"about {max(1, round(minutes * 60))} s"
+    return f"about {minutes:.0f} min" if minutes < 90 else f"about {minutes / 60:.0f} h"
 
 
 def gate_verdict(found: ComparisonResult, gate: GateResult) -> str:
@@ -69,9 +99,9 @@ def gate_verdict(found: ComparisonResult, gate: GateResult) -> str:
         return f"B is slower than A by more than {limit}: {change}"
     if gate.verdict == "not slower":
         return f"B is not slower than A by more than {limit}: {change}"
-    needed = gate.blocks_needed
-    more = f"some {needed} blocks would decide" if needed else "no number of blocks within reach would decide"
-    return f"{undecided}: {change}; {more}, and {gate.blocks} were measured"
+    needed = _needed(gate.blocks_needed, gate.minutes_needed, "blocks")
+    more = needed or "; no number of blocks within reach would decide"
+    return f"{undecided}: {change}{more}, and {gate.blocks} were measured"
 
 
 def violations(found: ComparisonResult) -> str | None:
@@ -288,4 +318,8 @@ def _how(found: ComparisonResult, text: str) -> str:
         text += f"; asked to stop at {found.stop.rule}, {ended} ({width})"
     chosen = found.measures[found.primary]
     size = f"Effect (→): Cliff's δ {_effect(chosen.cliffs_delta)}, A12 {chosen.a12:.2f}"
-    return f"{size}. {text}. p: Mann–Whitney. The verdict is drawn from the 99% interval."
+    return f"{size}. {text}. p: Mann–Whitney. The verdict is drawn from the 99% interval{_against(found)}."
+
+
+def _against(found: ComparisonResult) -> str:
+    return "" if found.margin is None else f" and the margin of {found.margin * 100:g}%"

@@ -22,17 +22,22 @@ def verdict(result: RunResult, tone: Tone, besides: Sequence[str]) -> Verdict:
     """Return how many queries of a set differ, and those that differ most."""
     found = result.comparisons
     flagged = sorted(filter(is_flagged, found), key=lambda one: -_distance(one))
-    gates = [one.gate for one in found if one.gate is not None]
-    undecided = sum(gate.verdict == "undecided" for gate in gates)
+    is_gate = found[0].gate is not None
+    undecided = sum(map(comparison.is_open, found))
     if flagged:
         named = joined([f"{_short(one)} ({_brief(one)})" for one in flagged[:_NAMED]])
         more = f" and {len(flagged) - _NAMED} more" if len(flagged) > _NAMED else ""
-        text = f"{len(flagged)} of {len(found)} queries {_what(flagged, is_gate=bool(gates))}: {named}{more}"
+        text = f"{len(flagged)} of {len(found)} queries {_what(flagged, is_gate=is_gate)}: {named}{more}"
     elif undecided:
-        text = f"{undecided} of {len(found)} queries undecided, none slower by more than the margin"
+        what = "slower" if is_gate else "different"
+        text = f"{undecided} of {len(found)} queries undecided, none {what} by more than the margin"
+    elif is_gate:
+        text = "no query is slower by more than the margin"
+    elif found[0].margin is not None:
+        text = f"all {len(found)} queries are equivalent on A and B, within {found[0].margin * 100:g}%"
     else:
-        text = "no query is slower by more than the margin" if gates else "no query differs between A and B"
-    if flagged and gates:
+        text = "no query differs between A and B"
+    if flagged and is_gate:
         tone = Tone.BAD
     elif undecided and tone is Tone.GOOD:
         tone = Tone.CAUTION
@@ -50,7 +55,8 @@ def blocks(result: RunResult) -> Iterator[Block]:
     """Yield a line for each query of a set, and how the verdicts are drawn."""
     found = result.comparisons
     label = comparison.LABELS[found[0].primary]
-    is_gate = any(one.gate is not None for one in found)
+    is_gate = found[0].gate is not None
+    has_verdicts = is_gate or found[0].margin is not None
     yield Facts("", list(comparison.arm_facts(result.arms)))
     yield Table(
         f"B over A in {label}, with "
@@ -60,7 +66,7 @@ def blocks(result: RunResult) -> Iterator[Block]:
             Column("A"),
             Column("B"),
             Column("B over A"),
-            Column("verdict", Kind.NAME) if is_gate else Column("p, Holm"),
+            Column("verdict", Kind.NAME) if has_verdicts else Column("p, Holm"),
             Column("plan", Kind.NAME),
         ],
         [_row(one, result) for one in found],
@@ -70,9 +76,14 @@ def blocks(result: RunResult) -> Iterator[Block]:
 
 def _notes(result: RunResult, *, is_gate: bool) -> Iterator[Item]:
     if not is_gate:
+        limit = result.comparisons[0].margin
+        claim = (
+            "differs if its 99% interval leaves out 1"
+            if limit is None
+            else f"is different (equivalent) if its 99% interval lies beyond (within) the margin of {limit * 100:g}%"
+        )
         yield Item(
-            "a query differs if its 99% interval leaves out 1 and its p, corrected by Holm's procedure over all "
-            "queries, is below 0.05",
+            f"a query {claim} and its p, corrected by Holm's procedure over all queries, is below 0.05",
             "*",
             Tone.QUIET,
         )
@@ -106,6 +117,8 @@ def _row(one: ComparisonResult, result: RunResult) -> Row:
     if one.gate is not None:
         broken = ", ".join(f"{condition.condition} changed" for condition in violated(one))
         last = Cell(f"{one.gate.verdict}; {broken}" if broken else one.gate.verdict, tone=tone)
+    elif one.margin is not None:
+        last = Cell(one.verdict, tone=tone)
     elif one.p_holm is not None:
         last = Cell(comparison.p_value(one.p_holm), note="*" if is_flagged(one) else "")
     ratio = comparison.ratio_of(one)

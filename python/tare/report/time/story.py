@@ -132,6 +132,8 @@ def compared(result: RunResult) -> Verdict:
     if found.gate is not None:
         first = comparison.gate_verdict(found, found.gate)
         tone = _gate_tone(found, tone)
+    elif comparison.is_open(found) and tone is Tone.GOOD:
+        tone = Tone.CAUTION
     sentences = [
         comparison.violations(found),
         first,
@@ -156,7 +158,7 @@ def _gate_tone(found: ComparisonResult, tone: Tone) -> Tone:
     assert found.gate is not None
     if found.gate.verdict == "slower" or comparison.violations(found):
         return Tone.BAD
-    return Tone.CAUTION if found.gate.verdict == "undecided" and tone is Tone.GOOD else tone
+    return Tone.CAUTION if comparison.is_open(found) and tone is Tone.GOOD else tone
 
 
 def _side_by_side(result: RunResult) -> Table:

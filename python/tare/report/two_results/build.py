@@ -15,10 +15,15 @@ from tare.report.warnings import SPARE_THE_TIMES
 
 
 def compare_results(
-    old: RunResult, new: RunResult, files: tuple[str, str], measure: str | None, command: str
+    old: RunResult,
+    new: RunResult,
+    files: tuple[str, str],
+    measure: str | None,
+    command: str,
+    margin: float | None = None,
 ) -> ResultsComparison:
-    """Compares each query that both results have. `measure`: what the verdicts are about; by default the CPU time of
-    all processes when warm, else the wall time.
+    """Compare each query that both results have. `measure`: measure of the verdicts; by default the CPU time of all
+    processes when warm, else the wall time. `margin`: change of a ratio that does not matter, 0.05 for 5%.
 
     Raises UsageError where the two measured different things."""
     paired = conditions.pairs(old, new)
@@ -32,7 +37,7 @@ def compare_results(
         new=_side(new, files[1]),
         clocked=old.clocked,
         primary=primary,
-        queries=[_query(one, other, files, primary) for one, other in paired],
+        queries=[_query(one, other, files, primary, margin) for one, other in paired],
         only_old=[query.name for query in old.results if id(query) not in names],
         only_new=[query.name for query in new.results if id(query) not in names],
         differences=conditions.differences(old, new, paired),
@@ -60,17 +65,21 @@ def _warnings(result: RunResult, side: str, compared: set[int]) -> list[SideWarn
     ]
 
 
-def _query(old: QueryResult, new: QueryResult, files: tuple[str, str], primary: str) -> QueryComparison:
+def _query(
+    old: QueryResult, new: QueryResult, files: tuple[str, str], primary: str, margin: float | None
+) -> QueryComparison:
     found: dict[str, Comparison] = {}
     for name in COMPARED:
         a, b = (_known(_measure(query, name)) for query in (old, new))
         if a and b:
-            found[name] = compare(a, b, interleaved=False)
+            found[name] = compare(a, b, interleaved=False, margin=margin or 0.0)
     chosen = found.get(primary)
     if chosen is None:
         why = _reason(old, new, files, primary)
         return QueryComparison(name=new.name, sql=new.sql, comparison=None, ci95={}, reason=why)
-    comparison = comparison_result(files, found, primary, _answers_agree(old, new), _split(old, new, primary))
+    comparison = comparison_result(
+        files, found, primary, margin, _answers_agree(old, new), _split(old, new, primary)
+    )
     intervals = {name: (_measure(old, name).ci95, _measure(new, name).ci95) for name in found}
     return QueryComparison(name=new.name, sql=new.sql, comparison=comparison, ci95=intervals, reason=None)
 

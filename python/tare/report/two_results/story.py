@@ -87,9 +87,18 @@ def verdict(query: QueryComparison, found: ResultsComparison, most: int | None =
     took = f"{new} took {shift} of {old}" if chosen.ratio else f"{new} − {old} = {shift}"
     if chosen.difference.ci95 is None:
         took += " (too few runs for an interval)"
-    if compared.greater is None:
-        return f"no difference in {label} is established: {took}; {DRIFT}"
-    return f"{label}: {took}; {DRIFT}"
+    return f"{_claim(compared, label)}: {took}; {DRIFT}"
+
+
+def _claim(compared: ComparisonResult, label: str) -> str:
+    if compared.margin is None:
+        return label if compared.greater else f"no difference in {label} is established"
+    limit = f"{compared.margin * 100:g}%"
+    if compared.verdict == "equivalent":
+        return f"equivalent in {label} within {limit}"
+    if compared.verdict == "different":
+        return f"{label} differs by more than {limit}"
+    return f"it is undecided whether {label} differs by more than {limit}"
 
 
 def _shift(chosen: MeasureComparison) -> Cell:
@@ -292,4 +301,6 @@ def _row(query: QueryComparison) -> Row:
     chosen = compared.measures[compared.primary]
     old, new = (Figure(median, unit=chosen.unit).cell() for median in chosen.medians)
     costs = {"B": "more", "A": "less", None: NOTHING}[compared.greater]
+    if compared.verdict == "equivalent":
+        costs = "the same"
     return [name, _shift(chosen), costs, comparison.p_value(chosen.mann_whitney_p), old, new]

@@ -39,8 +39,10 @@ def weighed(factor: float = 1.0, seed: int = 1, n: int = 12, **more: Any) -> Run
     return sample.result(qes, asked=Asked(n, clocked=Clocked.TOTAL), **more)
 
 
-def found(old: RunResult, new: RunResult, measure: str | None = None) -> ResultsComparison:
-    return compare_results(old, new, FILES, measure, "tare compare old.json new.json")
+def found(
+    old: RunResult, new: RunResult, measure: str | None = None, margin: float | None = None
+) -> ResultsComparison:
+    return compare_results(old, new, FILES, measure, "tare compare old.json new.json", margin)
 
 
 def lines(document: ResultsComparison, width: int = 80) -> list[str]:
@@ -102,6 +104,15 @@ def test_no_difference_is_not_called_equal() -> None:
     assert "! No difference in CPU time of all processes is established" in flat(
         found(weighed(), weighed(1, 2))
     )
+
+
+def test_a_margin_gives_three_verdicts() -> None:
+    def verdict(factor: float, margin: float) -> str:
+        return flat(found(weighed(), weighed(factor, 2), margin=margin))
+
+    assert "CPU time of all processes differs by more than 3%: new.json took 1.0" in verdict(1.08, 0.03)
+    assert "! Equivalent in CPU time of all processes within 5%: new.json took " in verdict(1, 0.05)
+    assert "It is undecided whether CPU time of all processes differs by more than 8%" in verdict(1.08, 0.08)
 
 
 def test_the_part_that_differs_is_named() -> None:
