@@ -38,7 +38,7 @@ def test_each_block_is_a_session_of_its_own(postgresql_url: str) -> None:
 def test_a_gate_has_blocks(postgresql_url: str) -> None:
     said = gate(postgresql_url, FAST, SLOW, "--fail-if", "slower=20%", "--blocks", "run")
     assert said.code == 2
-    assert "a gate needs sessions" in said.err
+    assert "a gate and --until decided need sessions" in said.err
 
 
 def test_a_faster_query_passes_the_gate(postgresql_url: str) -> None:
@@ -80,7 +80,7 @@ def test_git_bisect_gets_codes_that_it_understands(postgresql_url: str) -> None:
         (("--fail-if", "slower=5%", "--until", "ci=2%"), "--until does not apply to a gate"),
         (("--fail-if", "slower=5%", "--margin", "2%"), "--margin does not apply to a gate"),
         (("--fail-if", "slower=5%", "--max", "0s"), "nothing happens in no time"),
-        (("--max", "2m"), "--max applies to a gate only"),
+        (("--max", "2m"), "--max applies to a gate and to --until decided only"),
     ],
 )
 def test_a_request_that_is_no_gate_is_refused(words: tuple[str, ...], why: str, sqlite_url: str) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -46,20 +46,24 @@ def compare(
         typer.Option("--b-set", metavar="NAME=VALUE", help="Setting of arm B's sessions. Repeatable."),
     ] = None,
     runs: Annotated[
-        int, typer.Option(min=2, metavar="N", help="Timed runs of each query; with --until, the fewest.")
+        int, typer.Option(min=2, metavar="N", help="Timed runs of each query; with --until ci=P%, the fewest.")
     ] = 12,
     until: Annotated[
         str | None,
-        typer.Option(metavar="ci=P%", help="Go on until the ratio's 95% interval is within P% either way."),
+        typer.Option(
+            metavar="ci=P%|decided",
+            help="Continue until the ratio's 95% interval is within P% either way; or in blocks of five rounds until A "
+            "and B are different or, with --margin, equivalent. Exit code of decided: 0, or 4 if --max is over.",
+        ),
     ] = None,
     max_runs: Annotated[
-        int, typer.Option(min=2, metavar="N", help="With --until: the most runs of each.")
+        int, typer.Option(min=2, metavar="N", help="With --until ci=P%: the most runs of each.")
     ] = 200,
     blocks: Annotated[
         Blocks,
         typer.Option(
-            help="Sessions: a fresh one for each block, in which each query runs once (with --fail-if five times); "
-            "or run: one for all.",
+            help="Sessions: a fresh one for each block, in which each query runs once (five times with --fail-if and "
+            "--until decided); or run: one for all.",
         ),
     ] = Blocks.SESSION,
     fail_if: Annotated[
@@ -72,7 +76,10 @@ def compare(
         ),
     ] = None,
     max_: Annotated[
-        str, typer.Option("--max", metavar="TIME", help="Longest time of a gate: 90s, 10m, 1h.")
+        str,
+        typer.Option(
+            "--max", metavar="TIME", help="Longest time of a gate, and of --until decided: 90s, 10m, 1h."
+        ),
     ] = "10m",
     bisect: Annotated[
         bool,
@@ -110,24 +117,25 @@ def compare(
 
     Reports the ratio with its 95% interval, Mann–Whitney's p and the effect size, and whether the difference lies in
     planning or in execution. The verdict is drawn from the 99% interval: different, equivalent (with --margin), or
-    undecided. A run with --until stops on the interval's width, never on a p-value.
+    undecided. A run with --until ci=P% stops on the interval's width, never on a p-value.
 
     With --a-db and --b-db, or --a-set and --b-set, each query is compared with itself: on two servers, or under two
     settings. The verdicts on several queries hold for all together.
 
-    With --fail-if, A runs twice in each round: the ratio of its two copies is this machine's noise floor now, and a
-    gate tighter than its floor stays undecided. Exit code of a gate: 0 not slower, 3 slower, 4 undecided, 1 not
-    measured, 2 the request was at fault.
+    With --fail-if and --until decided, A runs twice in each round: the ratio of its two copies is this machine's noise
+    floor now, and a margin tighter than the floor stays undecided. The verdict's error rate, 5%, holds however many
+    blocks the run takes. Exit code of a gate: 0 not slower, 3 slower, 4 undecided, 1 not measured, 2 the request was at
+    fault.
     """
     from tare.cli.arms import on_both, targets_of
     from tare.cli.compare_results import compare_results, result_files
     from tare.cli.gate import git_codes, run_gate
-    from tare.cli.given import refuse_given
     from tare.cli.oltp_request import long_enough
     from tare.cli.output import deliver
     from tare.cli.percentages import percentage
     from tare.cli.queries import gather
     from tare.cli.request import conditions
+    from tare.cli.until_decided import run_until_decided
     from tare.cli.weighing import Target, weigh
     from tare.errors import UsageError
     from tare.protocol.measures import WALL
@@ -148,10 +156,8 @@ def compare(
         if files is not None:
             compare_results(context, files, measure, limit, outputs)
             return
-        if not fail_if:
-            refuse_given(
-                context, GATE_ALONE, "applies to a gate only", "add --fail-if slower=5%, or leave it out"
-            )
+        is_gate, is_until_decided = bool(fail_if), until == DECIDED
+        _refuse_unfit(context, blocks, is_gate=is_gate, is_until_decided=is_until_decided)
         target = Target("", server_options, allow_writes)
         targets = targets_of(target, db, (a_db, b_db), (a_set, b_set))
         queries = gather(context.meta[WORDS], sql, file, targets[0].url, each=each)
@@ -162,11 +168,14 @@ def compare(
                 f"{len(queries)} queries given, and two are compared",
                 'name two: -f a.sql -f b.sql, or "SELECT …" "SELECT …"; or any number, with --a-set and --b-set',
             )
-        if until and len(queries) > 2:
-            raise UsageError(f"--until compares one query, and {len(queries) // 2} are given", "give --runs")
+        if until and not is_until_decided and len(queries) > 2:
+            raise UsageError(
+                f"--until {until} compares one query, and {len(queries) // 2} are given",
+                "give --runs, or --until decided",
+            )
         how = conditions(runs, run_options, statement_options, seed=seed)
-        stop = Stop.parse(until, runs, max_runs) if until else None
-        about = measure or (TOTAL_CPU if fail_if or how.cache is CacheState.WARM else WALL.name)
+        stop = Stop.parse(until, runs, max_runs) if until and not is_until_decided else None
+        about = measure or (TOTAL_CPU if is_gate or how.cache is CacheState.WARM else WALL.name)
         asked = Asked(
             runs=runs,
             cache=how.cache,
@@ -180,17 +189,11 @@ def compare(
             margin=limit,
         )
         if fail_if:
-            refuse_given(
-                context,
-                NOT_IN_A_GATE,
-                "does not apply to a gate, which runs until it is decided by its own margin",
-                "leave it out; give --max",
-            )
-            if blocks is Blocks.RUN:
-                raise UsageError(
-                    "--blocks run: a gate needs sessions, whose spread is its error", "leave --blocks out"
-                )
             run_gate(targets, queries, how, asked, parse(fail_if), long_enough(max_, "--max"), outputs)
+            return
+        if is_until_decided:
+            run_until_decided(targets, queries, how, asked, long_enough(max_, "--max"), outputs)
+            return
         weighed = weigh(
             targets,
             queries,
@@ -205,5 +208,26 @@ def compare(
         deliver(weighed, outputs)
 
 
-GATE_ALONE = ("max_", "bisect")
-NOT_IN_A_GATE = ("runs", "until", "max_runs", "margin")
+DECIDED = "decided"
+_FIXED_RUNS = ("runs", "max_runs")
+
+
+def _refuse_unfit(context: Any, blocks: Blocks, *, is_gate: bool, is_until_decided: bool) -> None:
+    """Raises UsageError for an option that this way of comparing does not use."""
+    from tare.cli.given import refuse_given
+    from tare.errors import UsageError
+
+    if is_gate:
+        why = "does not apply to a gate, which runs until it is decided by its own margin"
+        refuse_given(context, (*_FIXED_RUNS, "until", "margin"), why, "leave it out; give --max")
+    else:
+        refuse_given(context, ("bisect",), "applies to a gate only", "add --fail-if slower=5%, or leave it out")
+    if not (is_gate or is_until_decided):
+        refuse_given(context, ("max_",), "applies to a gate and to --until decided only", "leave it out")
+        return
+    refuse_given(context, _FIXED_RUNS, "does not apply to --until decided", "leave it out; give --max")
+    if blocks is Blocks.RUN:
+        raise UsageError(
+            "--blocks run: a gate and --until decided need sessions, whose spread is their error",
+            "leave --blocks out",
+        )

@@ -6,23 +6,22 @@ import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from functools import partial
 
 import typer
 
 from tare.cli.option_groups import Outputs
 from tare.cli.output import deliver
-from tare.cli.weighing import Target, weigh
+from tare.cli.until_decided import NOT_MEASURED, UNDECIDED, weigh_until_decided
+from tare.cli.weighing import Target
 from tare.errors import TareError, UsageError
 from tare.measure.query import Query
 from tare.measure.weigh import Conditions
-from tare.protocol.comparison.session_gate import MOST_BLOCKS, ROUNDS, SessionGate
+from tare.protocol.comparison.looks import Claim, Question
 from tare.report.asked import Asked
-from tare.report.comparison import COMPARED
 from tare.report.gate_conditions import GateRequest, judge, violated
 from tare.report.result import ComparisonResult
 
-NOT_MEASURED, BAD_REQUEST, FAILED, UNDECIDED = 1, 2, 3, 4
+BAD_REQUEST, FAILED = 2, 3
 CODES = {"not slower": 0, "slower": FAILED, "undecided": UNDECIDED}
 
 _GRAVITY = (0, UNDECIDED, FAILED)
@@ -51,21 +50,8 @@ def run_gate(
             "--fail-if plan: two statements have plans of their own",
             "compare one statement on two servers (--a-db, --b-db) or under two settings (--a-set, --b-set)",
         )
-    with_again = [query for a, b in pairs for query in (a, b, replace(a, name=f"{a.name} (again)"))]
-    assert asked.compare is not None
-    gate = SessionGate(COMPARED[asked.compare], request.margin, most_s)
-    weighed = weigh(
-        targets,
-        with_again,
-        conditions,
-        asked,
-        lambda weigher: weigher.interleaved(
-            partial(gate.enough, weigher.block_starts), ROUNDS * MOST_BLOCKS, asked.blocks, ROUNDS
-        ),
-        quiet=outputs.quiet,
-        expected=None,
-        gate=gate,
-    )
+    claim = Claim(Question.SLOWER, request.margin)
+    weighed = weigh_until_decided(targets, queries, conditions, asked, claim, most_s, quiet=outputs.quiet)
     weighed = replace(weighed, result=judge(weighed.result, request.conditions))
     deliver(weighed, outputs)
     found = weighed.result.pairs

@@ -23,7 +23,7 @@ from tare.measure.machine.settings import MachineSettings, delay_accounting_on
 from tare.measure.query import Query
 from tare.measure.rig import Rig
 from tare.measure.weigh import Conditions, Weigher
-from tare.protocol.comparison.session_gate import SessionGate
+from tare.protocol.comparison.session_looks import SessionLooks
 from tare.protocol.warmup import steady
 from tare.report.asked import Asked, Attempt, Means, Places
 from tare.report.build import build_result
@@ -65,7 +65,7 @@ def weigh(
     run: Callable[[Weigher], None],
     quiet: bool,
     expected: int | None,
-    gate: SessionGate | None = None,
+    looks: SessionLooks | None = None,
 ) -> Weighed:
     """Weigh `queries` as `run` orders, each on the target of its arm. What fails after the first reading is kept with
     the result.
@@ -100,6 +100,8 @@ def weigh(
                 if not weigher.qes:
                     raise
                 stopped_by = error
+                if looks is not None:
+                    looks.conclude(weigher.block_starts, weigher.all_retained())
     result = build_result(
         weigher.qes,
         queries,
@@ -114,7 +116,7 @@ def weigh(
         started_at=started_at,
         interrupted=isinstance(stopped_by, KeyboardInterrupt),
         error=stopped_by.what if isinstance(stopped_by, TareError) else None,
-        gate=gate,
+        looks=looks,
     )
     return Weighed(result, stopped_by)
 

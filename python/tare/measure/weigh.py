@@ -123,6 +123,10 @@ class Weigher:
         """The timed QEs of a query that ended well, in run order."""
         return [qe for qe in self.qes if qe.query == query and not qe.warmup and qe.outcome is Outcome.OK]
 
+    def all_retained(self) -> list[list[QE]]:
+        """Retained QEs of each query."""
+        return [self.retained(query) for query in range(len(self._queries))]
+
     def one_after_another(self) -> None:
         """Each query's QEs in quick order, as the protocols want them."""
         with self._cleaning_up():
@@ -177,7 +181,7 @@ class Weigher:
                 draw.shuffle(order)
                 for query in order:
                     self._one(query)
-                if enough([self.retained(query) for query in range(len(self._queries))]):
+                if enough(self.all_retained()):
                     break
             for query in range(len(self._queries)):
                 self._close(query)

@@ -9,7 +9,7 @@ from tare.dbms.base import Plan, Server
 from tare.measure.environment import MachineFacts
 from tare.measure.query import Query
 from tare.measure.records import QE, Outcome
-from tare.protocol.comparison.session_gate import SessionGate
+from tare.protocol.comparison.session_looks import SessionLooks
 from tare.protocol.summary import QatC, sum_up
 from tare.report import result as document
 from tare.report import watch
@@ -34,7 +34,7 @@ def build_result(
     started_at: str,
     interrupted: bool = False,
     error: str | None = None,
-    gate: SessionGate | None = None,
+    looks: SessionLooks | None = None,
     failures: Mapping[int, str] | None = None,
 ) -> document.RunResult:
     """Sums up a run, whole or cut short. `qes` in run order; `plans` as `queries`, None where not known; `servers` and
@@ -53,8 +53,8 @@ def build_result(
     comparisons: list[document.ComparisonResult] = []
     if asked.compare is not None:
         names = [query.name for query in queries]
-        comparisons = compare_pairs(names, summed, asked, gate)
-    is_set = len(queries) > arms_with(gate)
+        comparisons = compare_pairs(names, summed, asked, looks)
+    is_set = len(queries) > arms_with(looks)
     cautions: list[Caution] = list(watch.of_run(asked, means, cost, comparisons))
     ended_by = _ended_by(qes, queries) if error is not None else None
     failures = failures or {}

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
+from typing import Any
 
 from tare.measure.records import QE
 from tare.protocol.attribution import Attribution, Side, attribute
 from tare.protocol.compare import Comparison, Shift, compare
 from tare.protocol.comparison.blocks import RatioEstimate
-from tare.protocol.comparison.gate import Look, Verdict
 from tare.protocol.comparison.holm import holm
-from tare.protocol.comparison.session_gate import ARMS, ROUNDS, SessionGate
+from tare.protocol.comparison.looks import Look, Question, Verdict
+from tare.protocol.comparison.session_looks import ARMS, ROUNDS, SessionLooks
 from tare.protocol.elsewhere import Elsewhere, elsewhere
 from tare.protocol.measures import CPU, CPU_OF_ALL, INSTRUCTIONS, PLANNING, PLANNING_CPU, WALL, Measure
 from tare.protocol.statistics import Summary
@@ -41,36 +42,40 @@ NO_RULE = document.StopResult(rule=None, reached=None, half_width=None)
 LEVEL = 0.05
 """Chance of any false verdict over a set of queries."""
 
+NOT_LOOKED = Look(number=0, blocks=0, verdict=Verdict.UNDECIDED, change=None, floor=None, blocks_needed=None)
+
 
 def compare_pairs(
-    names: Sequence[str], summed: Sequence[QatC], asked: Asked, gate: SessionGate | None = None
+    names: Sequence[str], summed: Sequence[QatC], asked: Asked, looks: SessionLooks | None = None
 ) -> list[document.ComparisonResult]:
-    """Compare A and B of each query: every two Q@Cs, or with a gate, which runs A again, the first two of every three.
+    """Compare A and B of each query: every two Q@Cs, or with looks, for which A runs again, the first two of every
+    three.
 
     A query whose A or B has no timed QE in the primary measure is left out. Over a set of queries the verdicts hold
-    for all together, by Holm's correction."""
+    for all together, by Holm's correction, or since the looks share their error rate."""
     assert asked.compare is not None
-    places = range(0, len(summed), arms_with(gate))
+    places = range(0, len(summed), arms_with(looks))
     compared, p = [], {}
     for number, place in enumerate(places):
         pair = summed[place : place + 2]
-        measures = _in_every_measure(pair, asked.margin or 0.0)
+        margin = 0.0 if looks else asked.margin or 0.0  # the looks have it
+        measures = _in_every_measure(pair, margin)
         if asked.compare not in measures:
             continue
-        found = _compared(names[place : place + 2], pair, measures, asked)
-        if gate is not None and gate.latest:
-            found = _with_gate(found, gate, gate.latest[number], pair[0].timed)
+        found = _compared(names[place : place + 2], pair, measures, asked, margin)
+        if looks is not None:
+            found = _with_looks(found, looks, number, pair[0].timed)
         compared.append(found)
         p[found.a] = measures[asked.compare].p_of_claim
-    if len(places) == 1:
+    if len(places) == 1 or (looks is not None and looks.claim.question is Question.DIFFERENT):
         return compared
     corrected = holm(p)
     return [_as_one_of_many(found, corrected[found.a]) for found in compared]
 
 
-def arms_with(gate: SessionGate | None) -> int:
+def arms_with(looks: SessionLooks | None) -> int:
     """Q@Cs of each query that is compared."""
-    return 2 if gate is None else ARMS
+    return 2 if looks is None else ARMS
 
 
 def _as_one_of_many(found: document.ComparisonResult, p: float) -> document.ComparisonResult:
@@ -95,12 +100,16 @@ def _in_every_measure(pair: Sequence[QatC], margin: float) -> dict[str, Comparis
 
 
 def _compared(
-    names: Sequence[str], pair: Sequence[QatC], measures: Mapping[str, Comparison], asked: Asked
+    names: Sequence[str],
+    pair: Sequence[QatC],
+    measures: Mapping[str, Comparison],
+    asked: Asked,
+    margin: float,
 ) -> document.ComparisonResult:
     assert asked.compare is not None
     a, b = pair
     chosen = measures[asked.compare]
-    others = _elsewhere(a, b, chosen, asked.margin or 0.0) if asked.compare == TOTAL_CPU else None
+    others = _elsewhere(a, b, chosen, margin) if asked.compare == TOTAL_CPU else None
     width = relative_half_width(chosen)
     reached = None
     if asked.until is not None:
@@ -127,34 +136,72 @@ def _compared(
     )
 
 
-def _minutes(rounds: int | None, timed: Sequence[QE]) -> float | None:
-    """Time of this many rounds, at the pace of a query's timed QEs; None where it is not known."""
-    if rounds is None or len(timed) < 2:
+def _minutes(blocks: int | None, timed: Sequence[QE], rounds: int = 1) -> float | None:
+    """Time of this many blocks, at the pace of a query's timed QEs; None where it is not known. `rounds`: of a block."""
+    if blocks is None or len(timed) < 2:
         return None
     begin, end = (datetime.fromisoformat(qe.started_at) for qe in (timed[0], timed[-1]))
     pace_s = (end - begin).total_seconds() / (len(timed) - 1)
-    return rounds * pace_s / 60 if pace_s > 0 else None
+    return blocks * rounds * pace_s / 60 if pace_s > 0 else None
+
+
+def _with_looks(
+    found: document.ComparisonResult, looks: SessionLooks, query: int, timed: Sequence[QE]
+) -> document.ComparisonResult:
+    """Add the last look at a query. A run that was cut short before it has no gate, and is undecided."""
+    is_gate = looks.claim.question is Question.SLOWER
+    if not looks.latest:
+        return found if is_gate else _with_last_look(found, NOT_LOOKED, timed)
+    last = looks.latest[query]
+    return _with_gate(found, looks, last, timed) if is_gate else _with_last_look(found, last, timed)
 
 
 def _with_gate(
-    found: document.ComparisonResult, gate: SessionGate, last: Look, timed: Sequence[QE]
+    found: document.ComparisonResult, looks: SessionLooks, last: Look, timed: Sequence[QE]
 ) -> document.ComparisonResult:
     """Add the gate at its last look at a query. Where a process that may have worked for the query could overturn the
     ratio, the gate stays undecided, and more blocks will not help."""
     is_known = found.elsewhere is None or not found.elsewhere.overturns
     needed = last.blocks_needed if is_known else None
-    result = document.GateResult(
-        margin=gate.margin,
+    gate = document.GateResult(
+        **_last_look(last),
+        margin=looks.claim.margin,
         verdict=last.verdict.value if is_known else Verdict.UNDECIDED.value,
-        blocks=last.blocks,
-        rounds=ROUNDS,
-        looks=last.number,
-        change=_block_ratio(last.change),
-        floor=_block_ratio(last.floor),
         blocks_needed=needed,
-        minutes_needed=_minutes(None if needed is None else needed * ROUNDS, timed),
+        minutes_needed=_minutes(needed, timed, ROUNDS),
     )
-    return found.model_copy(update={"gate": result, "blocks_needed": None, "minutes_needed": None})
+    return found.model_copy(update={"gate": gate, "blocks_needed": None, "minutes_needed": None})
+
+
+def _with_last_look(
+    found: document.ComparisonResult, last: Look, timed: Sequence[QE]
+) -> document.ComparisonResult:
+    """Replace the verdict by that of the last look, as `_with_gate` does."""
+    is_known = found.elsewhere is None or not found.elsewhere.overturns
+    verdict = last.verdict if is_known else Verdict.UNDECIDED
+    greater = None
+    if verdict is Verdict.DIFFERENT and last.change is not None:
+        greater = "B" if last.change.ratio > 1 else "A"
+    needed = last.blocks_needed if is_known else None
+    return found.model_copy(
+        update={
+            "verdict": verdict.value,
+            "greater": greater,
+            "blocks_needed": needed,
+            "minutes_needed": _minutes(needed, timed, ROUNDS),
+            "sequential": document.SequentialResult(**_last_look(last)),
+        }
+    )
+
+
+def _last_look(last: Look) -> dict[str, Any]:
+    return {
+        "blocks": last.blocks,
+        "rounds": ROUNDS,
+        "looks": last.number,
+        "change": _block_ratio(last.change),
+        "floor": _block_ratio(last.floor),
+    }
 
 
 def _block_ratio(estimate: RatioEstimate | None) -> document.BlockRatio | None:

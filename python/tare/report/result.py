@@ -413,16 +413,21 @@ class ConditionResult(Document):
     b: str | float | None
 
 
-class GateResult(Document):
+class SequentialResult(Document):
+    """Last look at a comparison over blocks, while these were measured. The intervals hold for all looks together."""
+
+    blocks: int
+    rounds: int = Field(description="Rounds of a block; each runs A, B and A again.")
+    looks: int = Field(description="Looks so far, at each of which the comparison could have ended.")
+    change: BlockRatio | None = Field(description="B over A, in the measure of the verdict.")
+    floor: BlockRatio | None = Field(description="A again over A: the noise floor of this machine now.")
+
+
+class GateResult(SequentialResult):
     """Verdict on a slowdown, over blocks that each have a session of their own."""
 
     margin: float = Field(description="Slowdown that fails the gate: 0.05 for 5%.")
     verdict: Literal["slower", "not slower", "undecided"]
-    blocks: int
-    rounds: int = Field(description="Rounds of a block; each runs A, B and A again.")
-    looks: int = Field(description="Times at which the gate could have ended.")
-    change: BlockRatio | None = Field(description="B over A, in the measure of the verdict.")
-    floor: BlockRatio | None = Field(description="A again over A: the noise floor of this machine now.")
     blocks_needed: int | None = Field(description="Blocks that would decide. Null: decided, or out of reach.")
     minutes_needed: float | None = Field(
         default=None, description="Time that `blocks_needed` take at this run's pace."
@@ -438,7 +443,7 @@ class ComparisonResult(Document):
     primary: str = Field(description="The measure that the verdict is about.")
     verdict: Verdict = Field(
         description="different: the interval lies beyond the margin; equivalent: within it, and a margin was given; "
-        "undecided: neither."
+        "undecided: neither. With `sequential` the interval is that of its `change`, and the noise floor counts, too."
     )
     greater: Literal["A", "B"] | None = Field(description="Null unless they are different.")
     margin: float | None = Field(
@@ -467,12 +472,18 @@ class ComparisonResult(Document):
         description="What each run of A shares with one of B: a fresh session, or only the run. Null: two results "
         "that were measured apart, and results of older versions, whose runs shared one session.",
     )
+    sequential: SequentialResult | None = Field(default=None, description="Null without --until decided.")
     gate: GateResult | None = Field(default=None, description="Null without --fail-if.")
     p_holm: float | None = Field(
         default=None,
         description="Mann-Whitney's p in the primary measure after Holm's correction over a set's queries; the "
         "verdict then needs it below 0.05, too. With a margin: of the test against it. Null: one query.",
     )
+
+    @property
+    def last_look(self) -> SequentialResult | None:
+        """Last look at the blocks of a gate, or of a comparison that ran until decided."""
+        return self.gate or self.sequential
 
 
 # The run -------------------------------------------------------------------------------

@@ -47,29 +47,21 @@ def ratio_over_blocks(
         return None
     logs = [math.log(b / a) for a, b in pairs]
     centre, spread = statistics.fmean(logs), statistics.stdev(logs)
-    half = _half_width(len(logs), spread, confidence)
-    if half > WIDEST:
+    if _half_width(len(logs), spread, confidence) > WIDEST:
         return None
-    return RatioEstimate(
-        math.exp(centre),
-        math.exp(centre - half),
-        math.exp(centre + half),
-        len(logs),
-        confidence,
-        spread,
-    )
+    return _estimate(centre, len(logs), spread, confidence)
+
+
+def projected(estimate: RatioEstimate, blocks: int, confidence: float) -> RatioEstimate:
+    """Return the estimate after another number of blocks, at another confidence, if ratio and spread stay."""
+    return _estimate(math.log(estimate.ratio), blocks, estimate.spread, confidence)
 
 
 def blocks_to_decide(estimate: RatioEstimate, margin: float, confidence: float) -> int | None:
     """Number of blocks, more than there are, after which an interval of this confidence would exclude 1 or lie within
     the margin, if ratio and spread stay as they are. None: more than `MOST`."""
     centre = abs(math.log(estimate.ratio))
-    return blocks_until(estimate, max(centre, math.log1p(margin) - centre), confidence)
-
-
-def blocks_until(estimate: RatioEstimate, room: float, confidence: float) -> int | None:
-    """Number of blocks, more than there are, after which half an interval of the logarithm would be below `room`, if
-    the spread stays as it is. None: more than `MOST`."""
+    room = max(centre, math.log1p(margin) - centre)
     if room <= 0:
         return None
     count = estimate.blocks + 1
@@ -78,6 +70,13 @@ def blocks_until(estimate: RatioEstimate, room: float, confidence: float) -> int
         if count > MOST:
             return None
     return count
+
+
+def _estimate(centre: float, blocks: int, spread: float, confidence: float) -> RatioEstimate:
+    half = _half_width(blocks, spread, confidence)
+    return RatioEstimate(
+        math.exp(centre), math.exp(centre - half), math.exp(centre + half), blocks, confidence, spread
+    )
 
 
 def _half_width(blocks: int, spread: float, confidence: float) -> float:

@@ -18,6 +18,7 @@ from tare.report.result import (
     GateResult,
     MeasureComparison,
     RunResult,
+    SequentialResult,
     ShiftResult,
 )
 from tare.report.words import NOTHING, dbms_name, joined
@@ -49,7 +50,7 @@ def verdict(found: ComparisonResult) -> str:
     label = LABELS[found.primary]
     if found.elsewhere is not None and found.elsewhere.overturns:
         return f"which of A and B costs more {label} cannot be told: by their known processes alone, {_by(chosen)}"
-    by = _by(chosen)
+    by = _by(chosen) if found.sequential is None else _by_blocks(found.sequential)
     limit = "" if found.margin is None else f"{found.margin * 100:g}%"
     beyond = f" by more than {limit}" if limit else ""
     if found.greater is not None:
@@ -57,7 +58,7 @@ def verdict(found: ComparisonResult) -> str:
         return f"{found.greater} costs more {label} than {less}{beyond}: {by}"
     if found.verdict == "equivalent":
         return f"A and B are equivalent in {label} within {limit}: {by}"
-    needed = _needed(found.blocks_needed, found.minutes_needed, "runs of each")
+    needed = _needed(found.blocks_needed, found.minutes_needed, found.sequential)
     if not limit:
         return f"no difference in {label} between A and B is established: {by}{needed}"
     return f"it is undecided whether A and B differ in {label}{beyond}: {by}{needed}"
@@ -67,15 +68,20 @@ def is_open(found: ComparisonResult) -> bool:
     """Whether a verdict was requested that the comparison does not give."""
     if found.gate is not None:
         return found.gate.verdict == "undecided"
-    return found.margin is not None and found.verdict == "undecided"
+    is_requested = found.margin is not None or found.sequential is not None
+    return is_requested and found.verdict == "undecided"
 
 
-def _needed(count: int | None, minutes: float | None, what: str) -> str:
-    """Return a clause on the runs or blocks that would decide; empty where no number within reach would."""
-    if count is None:
+def _needed(count: int | None, minutes: float | None, look: SequentialResult | None) -> str:
+    """Return a clause on the blocks that would decide, or without a look on the runs of each; empty for runs of which
+    no number within reach would."""
+    if count is None and look is None:
         return ""
+    what = "runs of each" if look is None else "blocks"
+    some = f"no number of {what} within reach" if count is None else f"some {count} {what}"
     time = "" if minutes is None else f" ({_about(minutes)})"
-    return f"; some {count} {what}{time} would decide"
+    measured = "" if look is None else f", and {look.blocks} were measured"
+    return f"; {some}{time} would decide{measured}"
 
 
 def _about(minutes: float) -> str:
@@ -99,9 +105,7 @@ def gate_verdict(found: ComparisonResult, gate: GateResult) -> str:
         return f"B is slower than A by more than {limit}: {change}"
     if gate.verdict == "not slower":
         return f"B is not slower than A by more than {limit}: {change}"
-    needed = _needed(gate.blocks_needed, gate.minutes_needed, "blocks")
-    more = needed or "; no number of blocks within reach would decide"
-    return f"{undecided}: {change}{more}, and {gate.blocks} were measured"
+    return f"{undecided}: {change}{_needed(gate.blocks_needed, gate.minutes_needed, gate)}"
 
 
 def violations(found: ComparisonResult) -> str | None:
@@ -123,16 +127,16 @@ def _violation(one: ConditionResult) -> str:
     )
 
 
-def floor(gate: GateResult) -> str:
+def floor(look: SequentialResult) -> str:
     """Return the noise floor in words."""
-    if gate.floor is None:
+    if look.floor is None:
         return "noise floor unknown"
-    return f"noise floor: A again takes {_block_ratio(gate.floor)} what A does"
+    return f"noise floor: A again takes {_block_ratio(look.floor)} what A does"
 
 
-def blocks(gate: GateResult) -> str:
-    looks = "1 look" if gate.looks == 1 else f"{gate.looks} looks"
-    return f"{gate.blocks} sessions of {gate.rounds} rounds (A, B and A again), {looks}"
+def blocks(look: SequentialResult) -> str:
+    looks = "1 look" if look.looks == 1 else f"{look.looks} looks"
+    return f"{look.blocks} sessions of {look.rounds} rounds (A, B and A again), {looks}"
 
 
 def _block_ratio(ratio: BlockRatio) -> str:
@@ -158,10 +162,11 @@ def arm_names(arms: Sequence[ArmResult]) -> list[str]:
 
 
 def ratio_of(found: ComparisonResult) -> ShiftResult | None:
-    """Return B over A: the gate's over blocks, else that of the runs."""
-    if found.gate is None or found.gate.change is None:
+    """Return B over A: over blocks that were looked at, else that of the runs."""
+    look = found.last_look
+    if look is None or look.change is None:
         return found.measures[found.primary].ratio
-    change = found.gate.change
+    change = look.change
     return ShiftResult(estimate=change.ratio, ci95=(change.low, change.high), ci99=None)
 
 
@@ -203,8 +208,10 @@ def whereabouts(found: ComparisonResult) -> str | None:
 
 def section(found: ComparisonResult, result: RunResult) -> Section:
     facts = list(arm_facts(result.arms)) or [("A", found.a), ("B", found.b)]
+    if found.last_look is not None:
+        facts += _look_facts(found.last_look)
     if found.gate is not None:
-        facts += _gate_facts(found.gate)
+        facts += _conditions(found.gate)
     return Section(
         "comparison", "B against A", [Facts("", facts), *table(found, result.clocked, order(found))]
     )
@@ -217,10 +224,13 @@ def order(found: ComparisonResult) -> str:
     return f"{a} + {b} runs, interleaved in random order{each}"
 
 
-def _gate_facts(gate: GateResult) -> Iterator[tuple[str, Cell | str]]:
-    yield "blocks", blocks(gate)
-    if gate.floor is not None:
-        yield "noise floor", f"A again takes {_block_ratio(gate.floor)} what A does"
+def _look_facts(look: SequentialResult) -> Iterator[tuple[str, Cell | str]]:
+    yield "blocks", blocks(look)
+    if look.floor is not None:
+        yield "noise floor", f"A again takes {_block_ratio(look.floor)} what A does"
+
+
+def _conditions(gate: GateResult) -> Iterator[tuple[str, Cell | str]]:
     for one in gate.conditions:
         word = {True: "violated", False: "kept", None: "not known"}[one.is_violated]
         tone = {True: Tone.BAD, False: Tone.PLAIN, None: Tone.CAUTION}[one.is_violated]
@@ -261,6 +271,12 @@ def _row(label: str, one: MeasureComparison) -> Row:
         p_value(one.mann_whitney_p),
         signed(one.cliffs_delta),
     ]
+
+
+def _by_blocks(look: SequentialResult) -> str:
+    if look.change is None:
+        return "too few blocks were measured"
+    return f"B takes {_block_ratio(look.change)} what A does"
 
 
 def _by(chosen: MeasureComparison) -> str:
@@ -318,8 +334,9 @@ def _how(found: ComparisonResult, text: str) -> str:
         text += f"; asked to stop at {found.stop.rule}, {ended} ({width})"
     chosen = found.measures[found.primary]
     size = f"Effect (→): Cliff's δ {_effect(chosen.cliffs_delta)}, A12 {chosen.a12:.2f}"
-    return f"{size}. {text}. p: Mann–Whitney. The verdict is drawn from the 99% interval{_against(found)}."
+    return f"{size}. {text}. p: Mann–Whitney. The verdict is drawn from the {_deciding(found)}."
 
 
-def _against(found: ComparisonResult) -> str:
-    return "" if found.margin is None else f" and the margin of {found.margin * 100:g}%"
+def _deciding(found: ComparisonResult) -> str:
+    interval = "99% interval" if found.last_look is None else "interval over blocks"
+    return interval if found.margin is None else f"{interval} and the margin of {found.margin * 100:g}%"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 
-from tare.protocol.comparison.session_gate import ARMS
+from tare.protocol.comparison.session_looks import ARMS
 from tare.report.gate_conditions import violated
 from tare.report.kit.blocks import Block, Cell, Column, Facts, Item, Items, Kind, Row, Table, Tone, Verdict
 from tare.report.kit.figure import Figure
@@ -30,7 +30,8 @@ def verdict(result: RunResult, tone: Tone, besides: Sequence[str]) -> Verdict:
         text = f"{len(flagged)} of {len(found)} queries {_what(flagged, is_gate=is_gate)}: {named}{more}"
     elif undecided:
         what = "slower" if is_gate else "different"
-        text = f"{undecided} of {len(found)} queries undecided, none {what} by more than the margin"
+        beyond = " by more than the margin" if is_gate or found[0].margin is not None else ""
+        text = f"{undecided} of {len(found)} queries undecided, none {what}{beyond}"
     elif is_gate:
         text = "no query is slower by more than the margin"
     elif found[0].margin is not None:
@@ -55,12 +56,12 @@ def blocks(result: RunResult) -> Iterator[Block]:
     """Yield a line for each query of a set, and how the verdicts are drawn."""
     found = result.comparisons
     label = comparison.LABELS[found[0].primary]
-    is_gate = found[0].gate is not None
-    has_verdicts = is_gate or found[0].margin is not None
+    is_looked_at = found[0].last_look is not None
+    has_verdicts = is_looked_at or found[0].margin is not None
     yield Facts("", list(comparison.arm_facts(result.arms)))
     yield Table(
         f"B over A in {label}, with "
-        + ("intervals that hold for all queries and looks together" if is_gate else "95% intervals"),
+        + ("intervals that hold for all queries and looks together" if is_looked_at else "95% intervals"),
         [
             Column("query", Kind.NAME),
             Column("A"),
@@ -71,11 +72,11 @@ def blocks(result: RunResult) -> Iterator[Block]:
         ],
         [_row(one, result) for one in found],
     )
-    yield Items(list(_notes(result, is_gate=is_gate)))
+    yield Items(list(_notes(result, is_looked_at=is_looked_at)))
 
 
-def _notes(result: RunResult, *, is_gate: bool) -> Iterator[Item]:
-    if not is_gate:
+def _notes(result: RunResult, *, is_looked_at: bool) -> Iterator[Item]:
+    if not is_looked_at:
         limit = result.comparisons[0].margin
         claim = (
             "differs if its 99% interval leaves out 1"
@@ -87,7 +88,7 @@ def _notes(result: RunResult, *, is_gate: bool) -> Iterator[Item]:
             "*",
             Tone.QUIET,
         )
-    missing = len(result.results) // (ARMS if is_gate else 2) - len(result.comparisons)
+    missing = len(result.results) // (ARMS if is_looked_at else 2) - len(result.comparisons)
     if missing:
         noun = "query" if missing == 1 else "queries"
         yield Item(f"{missing} {noun} could not be compared", "✗", Tone.BAD)
@@ -117,7 +118,7 @@ def _row(one: ComparisonResult, result: RunResult) -> Row:
     if one.gate is not None:
         broken = ", ".join(f"{condition.condition} changed" for condition in violated(one))
         last = Cell(f"{one.gate.verdict}; {broken}" if broken else one.gate.verdict, tone=tone)
-    elif one.margin is not None:
+    elif one.margin is not None or one.sequential is not None:
         last = Cell(one.verdict, tone=tone)
     elif one.p_holm is not None:
         last = Cell(comparison.p_value(one.p_holm), note="*" if is_flagged(one) else "")

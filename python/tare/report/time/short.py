@@ -168,8 +168,8 @@ def _comparison(result: RunResult, found: ComparisonResult) -> Iterator[Item]:
     yield entry(first, _SIGNS[verdict.tone], verdict.tone, most=5)
     yield from _cut_short(result, 1)
     where = comparison.whereabouts(found)
-    if gate is not None:
-        yield entry(_sentences(comparison.floor(gate)), most=2)
+    if found.last_look is not None:
+        yield entry(_sentences(comparison.floor(found.last_look)), most=2)
     elif where is not None:
         yield entry(_sentences(where), most=2)
     names = comparison.arm_names(result.arms) or [query.name for query in result.results]
@@ -191,8 +191,8 @@ def _medians(name: str, query: QueryResult) -> str:
 def _how(found: ComparisonResult) -> str:
     chosen = found.measures[found.primary]
     agree = {True: "same answers; ", False: "", None: ""}[found.answers_agree]
-    if found.gate is not None:
-        return f"{agree}{comparison.blocks(found.gate)}"
+    if found.last_look is not None:
+        return f"{agree}{comparison.blocks(found.last_look)}"
     runs = f"{chosen.runs[0]} + {chosen.runs[1]} runs by turns"
     if found.blocks == "session":
         runs += ", a session a pair"
