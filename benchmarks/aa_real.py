@@ -73,7 +73,7 @@ def main() -> None:
     with postgresql() as url, rig(url) as opened:
         figures = [
             figure(opened, rows, blocks, comparisons)
-            for blocks in Blocks
+            for blocks in (Blocks.SESSION, Blocks.RUN)
             for rows in (ROWS, round(SLOWDOWN * ROWS))
         ]
     report(figures, asked.json)

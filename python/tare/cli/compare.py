@@ -62,8 +62,9 @@ def compare(
     blocks: Annotated[
         Blocks,
         typer.Option(
-            help="Sessions: a fresh one for each block, in which each query runs once (five times with --fail-if and "
-            "--until decided); or run: one for all.",
+            help="What a block shares, in which each query runs once (five times with --fail-if and --until decided): "
+            "session, a fresh one; restart, a restart of the server, which --allow-restart permits where Tare did not "
+            "start it; or run, one session for all.",
         ),
     ] = Blocks.SESSION,
     fail_if: Annotated[

@@ -135,7 +135,9 @@ AllowWrites = Annotated[bool, typer.Option("--allow-writes", help="Let statement
 AllowRestart = Annotated[
     bool,
     typer.Option(
-        "--allow-restart", help="Let Tare restart a server that it did not start, to clear its caches."
+        "--allow-restart",
+        help="Let Tare restart a server that it did not start, to clear its caches or between the blocks of a "
+        "comparison.",
     ),
 ]
 TierFlag = Annotated[

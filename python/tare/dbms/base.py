@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from tare.dbms.extent import Extent
 from tare.dbms.patience import Patience
 from tare.dbms.planned import Planned
-from tare.errors import StatementFailed
+from tare.errors import StatementFailed, UsageError
 
 if TYPE_CHECKING:  # adapters, and the engines' host process, run without the extension
     from tare._probe import Exit, Process
@@ -282,6 +282,19 @@ class Session(ABC):
 
     def buffer_residency(self) -> BufferResidency | None:
         return None
+
+    def check_restart(self) -> None:
+        """Raises UsageError where Tare may not restart the server of this session."""
+        raise UsageError(
+            f"{self.server.dbms} has no server that could be restarted: it runs in a process of its own for each session",
+            "leave --blocks out",
+        )
+
+    def restart(self) -> None:
+        """Restart the server, after `check_restart`. All of its sessions end, this one too.
+
+        Raises CacheNotCleared or ServerFailed where it does not come back."""
+        self.check_restart()
 
     @abstractmethod
     def close(self) -> None: ...

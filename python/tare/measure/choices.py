@@ -40,5 +40,6 @@ class AnswerRule(StrEnum):
 class Blocks(StrEnum):
     """Runs that a comparison treats as one block: each query runs in each block."""
 
+    RESTART = "restart"  # a server that was restarted for each block
     SESSION = "session"  # a fresh session for each block
     RUN = "run"  # all blocks in the first session

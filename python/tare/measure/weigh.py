@@ -24,6 +24,7 @@ from tare.errors import (
     StillWaiting,
     TareError,
 )
+from tare.interruption import deferred
 from tare.measure.answers import Answers
 from tare.measure.arms import Arm
 from tare.measure.backoff import MAX_TRIES, pause_s
@@ -165,18 +166,22 @@ class Weigher:
     ) -> None:
         """Rounds in which each query runs once, in an order drawn again for each round. Each block has `block_rounds`.
 
-        `enough` is asked after every round with the retained QEs of each query.
+        `enough` is asked after every round with the retained QEs of each query. Raises UsageError for blocks that need
+        a restart of a server that Tare may not restart.
         """
         draw = random.Random(self._conditions.seed)
         order = list(range(len(self._queries)))
+        if blocks is Blocks.RESTART:
+            for arm in self._arms:
+                arm.rig.session.check_restart()
         with self._cleaning_up():
             for query in order:
                 self._open(query)
             for number in range(max_rounds):
                 if number % block_rounds == 0:
-                    if number and blocks is Blocks.SESSION:
+                    if blocks is Blocks.RESTART or (number and blocks is Blocks.SESSION):
                         draw.shuffle(order)
-                        self._renew_sessions(order)
+                        self._renew_sessions(order, restarts=blocks is Blocks.RESTART)
                     self.block_starts.append(len(self.qes))
                 draw.shuffle(order)
                 for query in order:
@@ -263,16 +268,22 @@ class Weigher:
             self._files[query] = self._find_files(query)
         self._warm_up(query)
 
-    def _renew_sessions(self, order: Sequence[int]) -> None:
+    def _renew_sessions(self, order: Sequence[int], *, restarts: bool) -> None:
         """Begin a block: a fresh session for each arm, in which every query is warmed up before any is timed.
+
+        `restarts`: each server is restarted before, and its queries are warmed up as in the first session.
 
         `order`: of the queries, drawn for each block, since the one that is warmed up last finds the caches of a CPU
         full of its own."""
-        for place in dict.fromkeys(self._queries[query].arm for query in order):
+        arms = [self._arms[place] for place in dict.fromkeys(self._queries[query].arm for query in order)]
+        if restarts:
+            self._observer.phase(self._queries[order[0]], "restarting the server")
+            _restart_servers(arms)
+        for arm in arms:
             with suppress(ConnectionFailed, ServerLost):  # the first QE finds it lost, and tries again
-                self._arms[place].rig.reconnect()
+                arm.rig.reconnect()
         for query in order:
-            self._warm_up(query, RENEWED_WARMUP_S)
+            self._warm_up(query, math.inf if restarts else RENEWED_WARMUP_S)
 
     def _warm_up(self, query: int, most_s: float = math.inf) -> None:
         asked = self._conditions
@@ -451,6 +462,15 @@ class Weigher:
         for position, old in enumerate(self.qes):
             if old.query == query and old.outcome is Outcome.OK and old is not qe:
                 self.qes[position] = dataclasses.replace(old, outcome=Outcome.PLAN_CHANGED)
+
+
+def _restart_servers(arms: Sequence[Arm]) -> None:
+    """Restart the server of each arm, once where arms share it. A signal waits until it is back."""
+    sessions = [arm.rig.session for arm in arms]
+    servers = {session.server.data_directory or session.server.url: session for session in sessions}
+    for session in servers.values():
+        with deferred():
+            session.restart()
 
 
 def _rows(qe: QE) -> str:

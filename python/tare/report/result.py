@@ -467,10 +467,10 @@ class ComparisonResult(Document):
         description="Null where the verdict is not about CPU time, or nothing was left out that moves it.",
     )
     stop: StopResult
-    blocks: Literal["session", "run"] | None = Field(
+    blocks: Literal["restart", "session", "run"] | None = Field(
         default=None,
-        description="What each run of A shares with one of B: a fresh session, or only the run. Null: two results "
-        "that were measured apart, and results of older versions, whose runs shared one session.",
+        description="What each run of A shares with one of B: a server restarted for them, a fresh session, or only the "
+        "run. Null: two results that were measured apart, and older results, whose runs shared one session.",
     )
     sequential: SequentialResult | None = Field(default=None, description="Null without --until decided.")
     gate: GateResult | None = Field(default=None, description="Null without --fail-if.")

@@ -13,7 +13,6 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tare.dbms import servers
 from tare.dbms.base import BufferResidency
 from tare.dbms.mariadb import restart
 from tare.errors import CacheNotCleared, StatementFailed
@@ -120,18 +119,12 @@ def residency(session: MariaDBSession) -> BufferResidency | None:
 
 def clear(session: MariaDBSession) -> str:
     """FLUSH TABLES leaves the buffer pool as it is: only a restart empties it."""
-    directory = session.server.data_directory
-    ours = servers.of_data_directory(Path(str(directory).rstrip("/"))) if directory else None
-    leader = session.leader()
-    if ours is not None:
-        servers.restart(ours)
-    elif session.allow_restart and leader is not None:
-        restart.foreign(session, leader.pid)
-    else:
+    if restart.refusal(session):
         raise CacheNotCleared(
             "InnoDB's buffer pool can only be emptied by a restart of the server",
             "allow it (--allow-restart), or use a server from `tare server start mariadb`",
         )
+    session.restart()
     session.reconnect()
     return "restart"
 

@@ -1,4 +1,4 @@
-"""Restarting a MariaDB or MySQL that Tare did not start: SHUTDOWN, then its own command line again.
+"""Restarting a MariaDB or MySQL. One that Tare did not start gets SHUTDOWN, then its own command line again.
 
 One option is added to it, so that the buffer pool is not filled again from its last dump. A
 server that a service manager watches is then no longer that manager's: hence `allow_restart`.
@@ -14,7 +14,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tare.dbms import local
+from tare.dbms import local, servers
+from tare.dbms.servers import ServerRecord
 from tare.errors import CacheNotCleared, ServerLost, StatementFailed, TareError
 
 if TYPE_CHECKING:
@@ -22,6 +23,29 @@ if TYPE_CHECKING:
 
 WAIT_S = 120.0
 _NO_LOAD = "--innodb-buffer-pool-load-at-startup=0"
+
+
+def refusal(session: MariaDBSession) -> str:
+    """Return the reason for which Tare may not restart the session's server; empty where it may."""
+    if _ours(session) is not None:
+        return ""
+    if not session.allow_restart:
+        return "Tare did not start it"
+    return "" if session.leader() is not None else "its process is not known to this user"
+
+
+def restart(session: MariaDBSession) -> None:
+    """Restart the session's server. Raises CacheNotCleared or ServerFailed where it does not come back."""
+    ours, leader = _ours(session), session.leader()
+    if ours is not None:
+        servers.restart(ours)
+    elif leader is not None:
+        foreign(session, leader.pid)
+
+
+def _ours(session: MariaDBSession) -> ServerRecord | None:
+    directory = session.server.data_directory
+    return None if directory is None else servers.of_data_directory(directory)
 
 
 def foreign(session: MariaDBSession, pid: int) -> None:

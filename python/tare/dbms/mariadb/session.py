@@ -19,11 +19,11 @@ from tare.dbms import local
 from tare.dbms.base import BufferResidency, Fetched, Leader, Plan, PlanNode, Prepared, Role, Server, Session
 from tare.dbms.extent import Extent, size_of
 from tare.dbms.loading import loading
-from tare.dbms.mariadb import caches, failures, load, plan, roles, settings, spin, waits, wire
+from tare.dbms.mariadb import caches, failures, load, plan, restart, roles, settings, spin, waits, wire
 from tare.dbms.mariadb.wire import Wire
 from tare.dbms.patience import Patience, Wait
 from tare.dbms.statement import first_word, may_be_measured
-from tare.errors import BadStatement, ConnectionFailed, StatementFailed, TareError
+from tare.errors import BadStatement, ConnectionFailed, StatementFailed, TareError, UsageError
 
 if TYPE_CHECKING:
     from tare._probe import Process
@@ -310,3 +310,14 @@ class MariaDBSession(Session):
 
     def buffer_residency(self) -> BufferResidency | None:
         return caches.residency(self)
+
+    def check_restart(self) -> None:
+        reason = restart.refusal(self)
+        if reason:
+            raise UsageError(
+                f"{self._server.url} cannot be restarted: {reason}",
+                f"give --allow-restart, or use a server from `tare server start {self._server.dbms}`",
+            )
+
+    def restart(self) -> None:
+        restart.restart(self)

@@ -6,7 +6,6 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tare.dbms import servers
 from tare.dbms.base import BufferResidency
 from tare.dbms.postgresql import restart
 from tare.errors import CacheNotCleared, StatementFailed
@@ -114,18 +113,12 @@ def _evict(session: PostgreSQLSession, schema: str) -> str:
 
 
 def _restart(session: PostgreSQLSession, refused: str) -> str:
-    directory = session.server.data_directory
-    ours = servers.of_data_directory(directory) if directory else None
-    if ours is not None:
-        servers.restart(ours)
-    elif session.allow_restart and directory is not None:
-        leader = session.leader()
-        restart.foreign(directory, leader.pid if leader else None)
-    else:
+    if restart.refusal(session.server.data_directory, is_allowed=session.allow_restart):
         raise CacheNotCleared(
             f"the server's shared buffers cannot be emptied: {refused}",
             "allow a restart (--allow-restart), use a server from `tare server start postgresql`, or on "
             "PostgreSQL 17 and later CREATE EXTENSION pg_buffercache and connect as a superuser",
         )
+    session.restart()
     session.reconnect()
     return "restart"

@@ -1,4 +1,4 @@
-"""Restarting a PostgreSQL that Tare did not start, with its own pg_ctl, as its owner."""
+"""Restarting a PostgreSQL: one of Tare's own, or with its own pg_ctl, as its owner, one that Tare did not start."""
 
 from __future__ import annotations
 
@@ -6,11 +6,33 @@ import os
 import subprocess
 from pathlib import Path
 
-from tare.dbms import local
+from tare.dbms import local, servers
 from tare.errors import CacheNotCleared
 
 WAIT_S = 120
 _HOW = ("-m", "fast", "-w", "-t", str(WAIT_S), "-s")
+
+
+def refusal(directory: Path | None, *, is_allowed: bool) -> str:
+    """Return the reason for which Tare may not restart the server of this data directory; empty where it may.
+
+    `is_allowed`: also one that it did not start."""
+    if directory is None:
+        return "its data directory is not known to this user"
+    if is_allowed or servers.of_data_directory(directory) is not None:
+        return ""
+    return "Tare did not start it"
+
+
+def restart(directory: Path, backend: int | None) -> None:
+    """Restart the server of this data directory, of which `backend` is a process.
+
+    Raises CacheNotCleared or ServerFailed where it does not come back."""
+    ours = servers.of_data_directory(directory)
+    if ours is not None:
+        servers.restart(ours)
+    else:
+        foreign(directory, backend)
 
 
 def foreign(directory: Path, backend: int | None) -> None:

@@ -27,13 +27,13 @@ from tare.dbms.extent import Extent, TableRows, size_of
 from tare.dbms.loading import loading
 from tare.dbms.patience import Patience, Wait
 from tare.dbms.planned import Planned
-from tare.dbms.postgresql import caches, plan, refusals, roles, settings, waits, wire
+from tare.dbms.postgresql import caches, plan, refusals, restart, roles, settings, waits, wire
 from tare.dbms.postgresql.copying import PLANS_WITHIN, copied_query, rows_of_copy
 from tare.dbms.postgresql.pooling import check_pooling
 from tare.dbms.postgresql.values import rows_of, single_precision
 from tare.dbms.postgresql.wire import Wire
 from tare.dbms.statement import first_word, may_be_measured
-from tare.errors import BadStatement, ConnectionFailed, ServerLost, StatementFailed, TareError
+from tare.errors import BadStatement, ConnectionFailed, ServerLost, StatementFailed, TareError, UsageError
 
 if TYPE_CHECKING:
     from tare._probe import Exit, Process
@@ -403,3 +403,17 @@ class PostgreSQLSession(Session):
 
     def buffer_residency(self) -> BufferResidency | None:
         return caches.residency(self)
+
+    def check_restart(self) -> None:
+        reason = restart.refusal(self._server.data_directory, is_allowed=self._allow_restart)
+        if reason:
+            raise UsageError(
+                f"{self._server.url} cannot be restarted: {reason}",
+                "give --allow-restart, or use a server from `tare server start postgresql`",
+            )
+
+    def restart(self) -> None:
+        directory = self._server.data_directory
+        assert directory is not None
+        leader = self.leader()
+        restart.restart(directory, leader.pid if leader else None)

@@ -134,9 +134,11 @@ def floor(look: SequentialResult) -> str:
     return f"noise floor: A again takes {_block_ratio(look.floor)} what A does"
 
 
-def blocks(look: SequentialResult) -> str:
+def blocks(found: ComparisonResult, look: SequentialResult) -> str:
+    """Return the number of blocks, what they are, and how often they were looked at."""
+    what = "restarts" if found.blocks == "restart" else "sessions"
     looks = "1 look" if look.looks == 1 else f"{look.looks} looks"
-    return f"{look.blocks} sessions of {look.rounds} rounds (A, B and A again), {looks}"
+    return f"{look.blocks} {what} of {look.rounds} rounds (A, B and A again), {looks}"
 
 
 def _block_ratio(ratio: BlockRatio) -> str:
@@ -209,7 +211,7 @@ def whereabouts(found: ComparisonResult) -> str | None:
 def section(found: ComparisonResult, result: RunResult) -> Section:
     facts = list(arm_facts(result.arms)) or [("A", found.a), ("B", found.b)]
     if found.last_look is not None:
-        facts += _look_facts(found.last_look)
+        facts += _look_facts(found, found.last_look)
     if found.gate is not None:
         facts += _conditions(found.gate)
     return Section(
@@ -220,12 +222,12 @@ def section(found: ComparisonResult, result: RunResult) -> Section:
 def order(found: ComparisonResult) -> str:
     """Return how many runs there were, and in which order."""
     a, b = found.measures[found.primary].runs
-    each = ", each block in a fresh session" if found.blocks == "session" else ""
-    return f"{a} + {b} runs, interleaved in random order{each}"
+    each = {"session": ", each block in a fresh session", "restart": ", each block after a restart"}
+    return f"{a} + {b} runs, interleaved in random order{each.get(found.blocks or '', '')}"
 
 
-def _look_facts(look: SequentialResult) -> Iterator[tuple[str, Cell | str]]:
-    yield "blocks", blocks(look)
+def _look_facts(found: ComparisonResult, look: SequentialResult) -> Iterator[tuple[str, Cell | str]]:
+    yield "blocks", blocks(found, look)
     if look.floor is not None:
         yield "noise floor", f"A again takes {_block_ratio(look.floor)} what A does"
 

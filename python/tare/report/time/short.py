@@ -192,10 +192,10 @@ def _how(found: ComparisonResult) -> str:
     chosen = found.measures[found.primary]
     agree = {True: "same answers; ", False: "", None: ""}[found.answers_agree]
     if found.last_look is not None:
-        return f"{agree}{comparison.blocks(found.last_look)}"
+        return f"{agree}{comparison.blocks(found, found.last_look)}"
     runs = f"{chosen.runs[0]} + {chosen.runs[1]} runs by turns"
-    if found.blocks == "session":
-        runs += ", a session a pair"
+    if found.blocks in ("session", "restart"):
+        runs += f", a {found.blocks} a pair"
     p, delta = comparison.p_value(chosen.mann_whitney_p), comparison.signed(chosen.cliffs_delta)
     return f"{agree}{runs}; Mann–Whitney p {p}, Cliff's δ {delta}"
 
