@@ -62,9 +62,8 @@ def compare(
     blocks: Annotated[
         Blocks,
         typer.Option(
-            help="What a block shares, in which each query runs once (five times with --fail-if and --until decided): "
-            "session, a fresh one; restart, a restart of the server, which --allow-restart permits where Tare did not "
-            "start it; or run, one session for all.",
+            help="Blocks, in which each query runs once (five times with --fail-if and --until decided). session: a "
+            "fresh session for each; restart: the server is restarted before each; run: one session for all.",
         ),
     ] = Blocks.SESSION,
     fail_if: Annotated[
