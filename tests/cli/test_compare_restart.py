@@ -27,7 +27,9 @@ def starts(server: RunningServer) -> int:
     [(FAST, SLOW), (FAST, "--a-set", "work_mem=4MB", "--b-set", "work_mem=64MB")],
     ids=["two queries", "two settings"],
 )
-def test_each_block_has_a_server_that_was_restarted_once(arms: tuple[str, ...], server: RunningServer) -> None:
+def test_each_block_has_a_server_that_was_restarted_once(
+    arms: tuple[str, ...], server: RunningServer
+) -> None:
     before = starts(server)
     words = ("--db", server.url, "--blocks", "restart", "--runs", "3", "--json", "-")
     said = tare("compare", *arms, *words, timeout=240)

@@ -15,7 +15,9 @@ from tests.cli.test_time import SCHEMA
 
 
 def test_until_decided_ends_with_a_verdict_and_its_interval(postgresql_url: str) -> None:
-    said = tare("compare", FAST, SLOW, "--db", postgresql_url, "--until", "decided", "--json", "-", timeout=240)
+    said = tare(
+        "compare", FAST, SLOW, "--db", postgresql_url, "--until", "decided", "--json", "-", timeout=240
+    )
     assert said.code == 0, said.err
     jsonschema.validate(said.result, SCHEMA)
     found = said.result["comparison"]

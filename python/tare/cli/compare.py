@@ -46,7 +46,8 @@ def compare(
         typer.Option("--b-set", metavar="NAME=VALUE", help="Setting of arm B's sessions. Repeatable."),
     ] = None,
     runs: Annotated[
-        int, typer.Option(min=2, metavar="N", help="Timed runs of each query; with --until ci=P%, the fewest.")
+        int,
+        typer.Option(min=2, metavar="N", help="Timed runs of each query; with --until ci=P%, the fewest."),
     ] = 12,
     until: Annotated[
         str | None,
@@ -221,7 +222,9 @@ def _refuse_unfit(context: Any, blocks: Blocks, *, is_gate: bool, is_until_decid
         why = "does not apply to a gate, which runs until it is decided by its own margin"
         refuse_given(context, (*_FIXED_RUNS, "until", "margin"), why, "leave it out; give --max")
     else:
-        refuse_given(context, ("bisect",), "applies to a gate only", "add --fail-if slower=5%, or leave it out")
+        refuse_given(
+            context, ("bisect",), "applies to a gate only", "add --fail-if slower=5%, or leave it out"
+        )
     if not (is_gate or is_until_decided):
         refuse_given(context, ("max_",), "applies to a gate and to --until decided only", "leave it out")
         return

@@ -286,7 +286,7 @@ class Session(ABC):
     def check_restart(self) -> None:
         """Raises UsageError where Tare may not restart the server of this session."""
         raise UsageError(
-            f"{self.server.dbms} has no server that could be restarted: it runs in a process of its own for each session",
+            f"{self.server.dbms} has no server that could be restarted: each session runs in a process of its own",
             "leave --blocks out",
         )
 

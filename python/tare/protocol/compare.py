@@ -59,7 +59,7 @@ class Comparison:
     ratio: Shift | None
     ratio_reason: str | None  # why there is none: a sample that is not positive
     p: float  # Mann–Whitney U over all runs, two-sided
-    p_of_claim: float  # p, or with a margin that of the claim that the estimate supports: beyond it, or within it
+    p_of_claim: float  # p; with a margin that of the claim which the estimate supports, beyond or within
     a12: float  # probability that a run of B is greater than one of A (Vargha & Delaney)
     cliffs_delta: float  # 2 a12 - 1
     verdict: Verdict

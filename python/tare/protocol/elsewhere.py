@@ -32,9 +32,7 @@ class Elsewhere:
     overturns: bool  # with them the verdict is another
 
 
-def elsewhere(
-    a: Sequence[QE], b: Sequence[QE], verdict: Comparison, margin: float = 0.0
-) -> Elsewhere | None:
+def elsewhere(a: Sequence[QE], b: Sequence[QE], verdict: Comparison, margin: float = 0.0) -> Elsewhere | None:
     """Return what a verdict on the CPU time of all processes leaves out; None if it is less than the 99% interval.
 
     `a` and `b`: the timed QEs of both queries, in run order, whose CPU time is known. `margin`: of the verdict."""

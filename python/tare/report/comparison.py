@@ -137,7 +137,8 @@ def _compared(
 
 
 def _minutes(blocks: int | None, timed: Sequence[QE], rounds: int = 1) -> float | None:
-    """Time of this many blocks, at the pace of a query's timed QEs; None where it is not known. `rounds`: of a block."""
+    """Return the time of this many blocks at the pace of a query's timed QEs, where it is known. `rounds`: of a
+    block."""
     if blocks is None or len(timed) < 2:
         return None
     begin, end = (datetime.fromisoformat(qe.started_at) for qe in (timed[0], timed[-1]))
@@ -163,10 +164,15 @@ def _with_gate(
     ratio, the gate stays undecided, and more blocks will not help."""
     is_known = found.elsewhere is None or not found.elsewhere.overturns
     needed = last.blocks_needed if is_known else None
+    verdict = last.verdict if is_known else Verdict.UNDECIDED
     gate = document.GateResult(
         **_last_look(last),
         margin=looks.claim.margin,
-        verdict=last.verdict.value if is_known else Verdict.UNDECIDED.value,
+        verdict="slower"
+        if verdict is Verdict.SLOWER
+        else "not slower"
+        if verdict is Verdict.NOT_SLOWER
+        else "undecided",
         blocks_needed=needed,
         minutes_needed=_minutes(needed, timed, ROUNDS),
     )

@@ -469,8 +469,8 @@ class ComparisonResult(Document):
     stop: StopResult
     blocks: Literal["restart", "session", "run"] | None = Field(
         default=None,
-        description="What each run of A shares with one of B: a server restarted for them, a fresh session, or only the "
-        "run. Null: two results that were measured apart, and older results, whose runs shared one session.",
+        description="What each run of A shares with one of B: a server restarted for them, a fresh session, or only "
+        "the run. Null: two results that were measured apart, and older results, whose runs shared one session.",
     )
     sequential: SequentialResult | None = Field(default=None, description="Null without --until decided.")
     gate: GateResult | None = Field(default=None, description="Null without --fail-if.")

@@ -82,7 +82,11 @@ def test_a_margin_is_of_a_ratio_and_decides_nothing_where_there_is_none() -> Non
 @given(positive, positive, st.floats(0.001, 2))
 def test_a_wider_margin_turns_no_verdict_round(a: list[float], b: list[float], margin: float) -> None:
     narrow, wide = (compare(a, b, margin=by).verdict for by in (margin, 1.5 * margin))
-    assert (narrow, wide) not in [("equivalent", "different"), ("equivalent", "undecided"), ("undecided", "different")]
+    assert (narrow, wide) not in [
+        ("equivalent", "different"),
+        ("equivalent", "undecided"),
+        ("undecided", "different"),
+    ]
 
 
 def test_an_undecided_comparison_names_the_runs_that_would_decide() -> None:

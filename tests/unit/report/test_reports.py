@@ -153,7 +153,9 @@ class TestComparison:
         assert found.blocks_needed is not None
         assert found.blocks_needed > 12
         open_ = found.model_copy(update={"minutes_needed": 3.4})
-        assert f"; some {found.blocks_needed} runs of each (about 3 min) would decide" in comparison.verdict(open_)
+        assert f"; some {found.blocks_needed} runs of each (about 3 min) would decide" in comparison.verdict(
+            open_
+        )
 
     def test_a_rule_that_was_not_reached_says_so(self) -> None:
         assert "asked to stop at ci=0.1%, not reached" in " ".join(

@@ -65,4 +65,6 @@ def test_a_result_of_an_older_tare_has_another_word_for_undecided() -> None:
         holder["verdict"] = "not distinguished"
     read = RunResult.model_validate(document)
     assert read.comparison is not None
-    assert {read.comparison.verdict, *(one.verdict for one in read.comparison.measures.values())} == {"undecided"}
+    assert {read.comparison.verdict, *(one.verdict for one in read.comparison.measures.values())} == {
+        "undecided"
+    }

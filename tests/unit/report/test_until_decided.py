@@ -23,7 +23,11 @@ from tare.report.time import short
 from tare.report.time.story import story
 from tests.unit.report import sample
 
-QUERIES = [sample.QUERY, Query("sum", "SELECT sum(1) FROM lineitem"), Query("count (again)", sample.QUERY.sql)]
+QUERIES = [
+    sample.QUERY,
+    Query("sum", "SELECT sum(1) FROM lineitem"),
+    Query("count (again)", sample.QUERY.sql),
+]
 
 
 def until_decided(factor: float, margin: float | None, blocks: int = 14, rsd: float = 0.01) -> RunResult:
@@ -55,7 +59,11 @@ CASES = {
     "different": (1.2, 0.05, "B costs more CPU time than A by more than 5%: B takes 1.2"),
     "faster": (0.8, 0.05, "A costs more CPU time than B by more than 5%: B takes 0.8"),
     "equivalent": (1.0, 0.05, "A and B are equivalent in CPU time within 5%: B takes 1.0"),
-    "undecided": (1.05, 0.05, "It is undecided whether A and B differ in CPU time by more than 5%: B takes 1.0"),
+    "undecided": (
+        1.05,
+        0.05,
+        "It is undecided whether A and B differ in CPU time by more than 5%: B takes 1.0",
+    ),
     "equal": (1.0, None, "No difference in CPU time between A and B is established: B takes "),
 }
 

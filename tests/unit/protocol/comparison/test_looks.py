@@ -1,4 +1,4 @@
-"""Looks at a comparison: verdicts, never tighter than the noise floor, whose error rate holds however often one looks."""
+"""Looks at a comparison: verdicts never tighter than the noise floor, with an error rate that holds at any look."""
 
 from __future__ import annotations
 
@@ -97,7 +97,8 @@ def ended(seed: int, ratio: float, claim: Claim, looks: int = 7) -> Verdict:
     figures: list[list[float]] = [[], [], []]
     for _ in range(look_at(looks)):
         for arm, own in enumerate(figures):
-            heavy = draw.gauss(0, 1) / (draw.gammavariate(1.5, 2) / 3) ** 0.5  # Student's t, 3 degrees of freedom
+            # Student's t with 3 degrees of freedom.
+            heavy = draw.gauss(0, 1) / (draw.gammavariate(1.5, 2) / 3) ** 0.5
             state[arm] = 0.3 * state[arm] + 0.01 * heavy
             own.append((ratio if arm == 2 else 1.0) * math.exp(state[arm]))
     for number in range(1, looks + 1):
