@@ -55,7 +55,8 @@ def compare_pairs(
     for all together, by Holm's correction, or since the looks share their error rate."""
     assert asked.compare is not None
     places = range(0, len(summed), arms_with(looks))
-    compared, p = [], {}
+    compared: list[document.ComparisonResult] = []
+    p: dict[str, float] = {}
     for number, place in enumerate(places):
         pair = summed[place : place + 2]
         margin = 0.0 if looks else asked.margin or 0.0  # the looks have it

@@ -102,7 +102,8 @@ def ended(seed: int, ratio: float, claim: Claim, looks: int = 7) -> Verdict:
             state[arm] = 0.3 * state[arm] + 0.01 * heavy
             own.append((ratio if arm == 2 else 1.0) * math.exp(state[arm]))
     for number in range(1, looks + 1):
-        found = look(number, *(own[: look_at(number)] for own in figures), claim)
+        baseline, again, candidate = (own[: look_at(number)] for own in figures)
+        found = look(number, baseline, again, candidate, claim)
         if found.verdict is not Verdict.UNDECIDED:
             break
     return found.verdict
