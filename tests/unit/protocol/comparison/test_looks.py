@@ -91,16 +91,17 @@ def test_without_a_figure_there_is_no_verdict() -> None:
 
 
 def ended(seed: int, ratio: float, claim: Claim, looks: int = 7) -> Verdict:
-    """Verdict of a run that is looked at until it is decided, on noise with heavy tails and a memory."""
+    """Verdict of a run that is looked at until it is decided. Blocks have a level that drifts, and noise with heavy
+    tails."""
     draw = random.Random(seed)
-    state = [0.0] * 3
+    level = 0.0
     figures: list[list[float]] = [[], [], []]
     for _ in range(look_at(looks)):
+        level = 0.9 * level + draw.gauss(0, 0.05)
         for arm, own in enumerate(figures):
             # Student's t with 3 degrees of freedom.
             heavy = draw.gauss(0, 1) / (draw.gammavariate(1.5, 2) / 3) ** 0.5
-            state[arm] = 0.3 * state[arm] + 0.01 * heavy
-            own.append((ratio if arm == 2 else 1.0) * math.exp(state[arm]))
+            own.append((ratio if arm == 2 else 1.0) * math.exp(level + 0.01 * heavy))
     for number in range(1, looks + 1):
         baseline, again, candidate = (own[: look_at(number)] for own in figures)
         found = look(number, baseline, again, candidate, claim)
@@ -120,9 +121,7 @@ def test_of_equals_that_are_looked_at_seven_times_at_most_one_in_twenty_is_calle
 
 def test_at_the_margin_itself_at_most_one_in_twenty_is_decided() -> None:
     found = shares(1.05, DIFFERENT)
-    assert found == {Verdict.UNDECIDED: 300}
-    assert found[Verdict.DIFFERENT] <= 15
-    assert found[Verdict.EQUIVALENT] <= 15
+    assert found[Verdict.DIFFERENT] + found[Verdict.EQUIVALENT] <= 15
 
 
 def test_twice_the_margin_is_found() -> None:
