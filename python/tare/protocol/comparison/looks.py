@@ -16,7 +16,7 @@ Biometrika 70 (1983). Their boundaries use the correlation of successive looks a
 number of blocks beforehand, and the normal distribution in the place of Student's t. The union bound needs neither.
 
 Price: the interval of a look is wider than the 95% interval of a number of blocks that was fixed beforehand, by 1.23
-after 6 blocks, 1.51 after 9, 1.62 after 14, and 1.7 after 48. Near the margin up to three times as many blocks are
+after 6 blocks, 1.5 after 9, 1.6 after 14, and 1.7 after 48. Near the margin up to three times as many blocks are
 needed as by a fixed number that was chosen right; a large difference needs 6.
 """
 
