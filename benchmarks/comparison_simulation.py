@@ -1,8 +1,7 @@
 """Ratios over blocks, gates and comparisons until decided, on simulated noise whose truth is known.
 
-Noise is autocorrelated from execution to execution, within blocks and across them, and has heavy tails (Student's t
-with three degrees of freedom). A session adds a level of its own, and to each arm a smaller one of the arm's own, as
-memory layout does. The interval of a ratio has to hold the truth in 93–97% at a nominal 95%. A gate may call an equal
+Noise is autocorrelated from execution to execution and has heavy tails (Student's t with three degrees of freedom); a
+session adds a level of its own, and to each arm a smaller one of the arm's own, as memory layout does. The interval of a ratio has to hold the truth in 93–97% at a nominal 95%. A gate may call an equal
 candidate slower, or one that is slower by twice the margin not slower, in at most 5%, however often it looks. A
 comparison until decided may call equals different, and a candidate at the margin different or equivalent, in at most
 5%. With `--small` the coverage itself is uncertain, and its bars lie three standard errors further out.
@@ -41,12 +40,12 @@ ANY_DIFFERENCE = Claim(Question.DIFFERENT, 0.0)
 def blocks(draw: np.random.Generator, count: int, ratio: float) -> list[list[float]]:
     """Figures of the baseline, the baseline again, and the candidate."""
     arms: list[list[float]] = [[], [], []]
-    state = 0.0
     for _ in range(count):
         level = draw.normal(0, SESSION)
         own = [level + draw.normal(0, LAYOUT) for _ in arms]
         own[2] += np.log(ratio)
         samples: list[list[float]] = [[], [], []]
+        state = 0.0
         for _ in range(ROUNDS):
             for arm in draw.permutation(3):
                 state = MEMORY * state + draw.standard_t(3) * NOISE

@@ -69,7 +69,8 @@ def test_a_margin_tighter_than_the_noise_floor_decides_nothing_and_says_how_many
 
 def test_as_many_blocks_as_are_named_are_those_of_the_first_look_that_would_decide() -> None:
     signs = [1, -1] * 3
-    again, candidate = [math.exp(0.02 * sign) for sign in signs], [1.08 * math.exp(0.03 * sign) for sign in signs]
+    again = [math.exp(0.02 * sign) for sign in signs]
+    candidate = [1.08 * math.exp(0.03 * sign) for sign in signs]
     undecided = look(1, [1.0] * 6, again, candidate, DIFFERENT)
     assert (undecided.verdict, undecided.blocks_needed) == (Verdict.UNDECIDED, 21)
     longer = look(4, [1.0] * 21, [*again * 3, *again[:3]], [*candidate * 3, *candidate[:3]], DIFFERENT)
