@@ -1,10 +1,11 @@
 """Ratios over blocks, gates and comparisons until decided, on simulated noise whose truth is known.
 
-Noise is autocorrelated from execution to execution and has heavy tails (Student's t with three degrees of freedom); a
-session adds a level of its own, and to each arm a smaller one of the arm's own, as memory layout does. The interval of a ratio has to hold the truth in 93–97% at a nominal 95%. A gate may call an equal
-candidate slower, or one that is slower by twice the margin not slower, in at most 5%, however often it looks. A
-comparison until decided may call equals different, and a candidate at the margin different or equivalent, in at most
-5%. With `--small` the coverage itself is uncertain, and its bars lie three standard errors further out.
+Noise is autocorrelated from execution to execution and has heavy tails (Student's t with three degrees of freedom);
+a session adds a level of its own, and to each arm a smaller one of the arm's own, as memory layout does. The
+interval of a ratio has to hold the truth in 93–97% at a nominal 95%. A gate may call an equal candidate slower,
+or one that is slower by twice the margin not slower, in at most 5%, however often it looks. A comparison until
+decided may call equals different, and a candidate at the margin different or equivalent, in at most 5%. With
+`--small` the coverage itself is uncertain, and its bars lie three standard errors further out.
 
 Beside these the simulation reports what looking costs: how often the fixed 95% interval would call equals different if
 it were looked at as often, and how many blocks a difference takes by looks and by a number that was fixed beforehand.
