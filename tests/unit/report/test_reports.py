@@ -140,7 +140,7 @@ class TestComparison:
 
     def test_with_a_margin_there_are_three_verdicts(self) -> None:
         beyond = " ".join(text(sample.compared(1.2, margin=0.05)).split())
-        assert "! B costs more CPU time than A by more than 5%: B takes 1.1" in beyond
+        assert "✓ B costs more CPU time than A by more than 5%: B takes 1.1" in beyond
         within = " ".join(text(sample.compared(1.0, margin=0.1)).split())
         assert "✓ A and B are equivalent in CPU time within 10%: B takes " in within
         between = " ".join(text(sample.compared(1.05, margin=0.05)).split())
