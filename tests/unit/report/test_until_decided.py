@@ -87,7 +87,7 @@ def test_the_first_sentence_has_the_verdict_and_the_interval_that_holds(
 
 
 def test_an_undecided_run_names_the_blocks_that_would_decide_and_their_time() -> None:
-    result = until_decided(1.06, 0.05, blocks=6, rsd=0.03)
+    result = until_decided(1.045, 0.05, blocks=6, rsd=0.03)
     found = result.comparison
     assert found is not None
     assert found.verdict == Verdict.UNDECIDED
