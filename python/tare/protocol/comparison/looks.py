@@ -17,7 +17,8 @@ number of blocks beforehand, and the normal distribution in the place of Student
 
 Price: the interval of a look is wider than the 95% interval of a number of blocks that was fixed beforehand, by 1.23
 after 6 blocks, 1.5 after 9, 1.6 after 14, and 1.7 after 48. Near the margin up to three times as many blocks are
-needed as by a fixed number that was chosen right; a large difference needs 6.
+needed as by a fixed number that was chosen right, and up to four times without a margin, where the noise floor has to
+be exceeded; a large difference needs 6.
 """
 
 from __future__ import annotations
