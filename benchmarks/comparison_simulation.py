@@ -8,7 +8,8 @@ decided may call equals different, and a candidate at the margin different or eq
 `--small` the coverage itself is uncertain, and its bars lie three standard errors further out.
 
 Beside these the simulation reports what looking costs: how often the fixed 95% interval would call equals different if
-it were looked at as often, and how many blocks a difference takes by looks and by a number that was fixed beforehand.
+it were looked at as often, and how many blocks a difference takes by looks and by a number that was fixed beforehand;
+and how often a candidate at the margin is decided where the blocks are not independent, which the looks assume.
 
     python -m benchmarks.comparison_simulation
 """
@@ -31,6 +32,7 @@ NOISE = 0.02  # standard deviation of an execution's log, without its tails
 MEMORY = 0.6  # correlation of neighbouring executions
 SESSION, LAYOUT = 0.05, 0.01  # of a session's level, and of an arm's within it
 MARGIN = 0.05
+MEMORIES_OF_BLOCKS = (0.3, 0.6)  # beyond what the looks assume, which is independent blocks
 MOST_LOOKS = 7
 
 GATE = Claim(Question.SLOWER, MARGIN)
@@ -38,12 +40,18 @@ WITHIN_MARGIN = Claim(Question.DIFFERENT, MARGIN)
 ANY_DIFFERENCE = Claim(Question.DIFFERENT, 0.0)
 
 
-def blocks(draw: np.random.Generator, count: int, ratio: float) -> list[list[float]]:
-    """Figures of the baseline, the baseline again, and the candidate."""
+def blocks(
+    draw: np.random.Generator, count: int, ratio: float, memory_of_blocks: float = 0.0
+) -> list[list[float]]:
+    """Figures of the baseline, the baseline again, and the candidate. `memory_of_blocks`: correlation of an arm's own
+    level with that of its block before."""
     arms: list[list[float]] = [[], [], []]
-    for _ in range(count):
+    layout = [0.0 for _ in arms]
+    for number in range(count):
         level = draw.normal(0, SESSION)
-        own = [level + draw.normal(0, LAYOUT) for _ in arms]
+        fresh = LAYOUT * math.sqrt(1 - memory_of_blocks**2) if number else LAYOUT
+        layout = [memory_of_blocks * before + draw.normal(0, fresh) for before in layout]
+        own = [level + of_arm for of_arm in layout]
         own[2] += np.log(ratio)
         samples: list[list[float]] = [[], [], []]
         state = 0.0
@@ -81,12 +89,14 @@ class Outcomes:
         return f"{', '.join(named)}; interval at the end holds in {100 * self.held:.1f}%; median {self.blocks:g} blocks"
 
 
-def outcomes(seed: int, trials: int, ratio: float, claim: Claim) -> Outcomes:
+def outcomes(
+    seed: int, trials: int, ratio: float, claim: Claim, memory_of_blocks: float = 0.0
+) -> Outcomes:
     draw = np.random.default_rng(seed)
     counts = dict.fromkeys(Verdict, 0)
     lengths, held = [], 0
     for _ in range(trials):
-        arms = blocks(draw, look_at(MOST_LOOKS), ratio)
+        arms = blocks(draw, look_at(MOST_LOOKS), ratio, memory_of_blocks)
         for number in range(1, MOST_LOOKS + 1):
             baseline, again, candidate = (arm[: look_at(number)] for arm in arms)
             found = look(number, baseline, again, candidate, claim)
@@ -167,6 +177,10 @@ def main() -> int:
                 spread=str(found),
             )
         )
+    for memory in MEMORIES_OF_BLOCKS:
+        found = outcomes(9, trials // 4, 1 + MARGIN, WITHIN_MARGIN, memory)
+        name = f"until decided within 5%, candidate +5%, levels that remember {memory:g} of the last block: decided"
+        figures.append(Figure(name, 100 * (1 - found.shares[Verdict.UNDECIDED]), "%", math.inf, spread=str(found)))
     careless = 100 * looked_at_carelessly(7, trials // 4)
     name = f"fixed 95% interval, looked at {MOST_LOOKS} times, equals: called different"
     figures.append(Figure(name, careless, "%", math.inf))
