@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import re
 import shutil
 import signal
 import subprocess
@@ -9,6 +11,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from pathlib import Path
 
@@ -110,6 +113,40 @@ def test_after_kill_9_the_server_runs_and_no_clone_is_left(server: RunningServer
     assert value(server.url, "SELECT count(*) FROM kept") == "2"
     assert not (directory / "clones").exists()
     assert len(_processes_in(str(directory))) == 1
+
+
+RESTARTER = """
+import sys
+from pathlib import Path
+from tare.dbms.servers.running import known, restart
+restart(known(Path(sys.argv[1])))
+"""
+
+
+@pytest.mark.mariadb
+@pytest.mark.parametrize("dbms", ["mariadb", "mysql"])
+def test_a_server_that_is_just_starting_gets_no_sigterm_before_it_answers(dbms: str) -> None:
+    with own_server(dbms) as server:
+        record, kind = server.record, KINDS[dbms]
+        pid_file = kind.pid_file(record)
+        kind.stop(record)
+        assert not pid_file.exists()
+        restarter = subprocess.Popen([sys.executable, "-c", RESTARTER, str(record.directory)])
+        while not (pid_file.exists() and pid_file.read_text().strip()):
+            assert restarter.poll() in (None, 0)
+        pid = int(pid_file.read_text())
+        os.kill(pid, signal.SIGSTOP)
+        restarter.kill()
+        restarter.wait()
+        with ThreadPoolExecutor(1) as pool:
+            stopped = pool.submit(kind.stop, record)
+            time.sleep(0.5)
+            pending = re.search(r"^ShdPnd:\s*(\w+)$", Path(f"/proc/{pid}/status").read_text(), re.MULTILINE)
+            os.kill(pid, signal.SIGCONT)
+            stopped.result()
+        assert pending is not None
+        assert not int(pending[1], 16) & 1 << signal.SIGTERM - 1
+        assert kind.process(record) is None
 
 
 def _processes_in(directory: str) -> list[str]:
