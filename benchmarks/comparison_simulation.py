@@ -89,9 +89,7 @@ class Outcomes:
         return f"{', '.join(named)}; interval at the end holds in {100 * self.held:.1f}%; median {self.blocks:g} blocks"
 
 
-def outcomes(
-    seed: int, trials: int, ratio: float, claim: Claim, memory_of_blocks: float = 0.0
-) -> Outcomes:
+def outcomes(seed: int, trials: int, ratio: float, claim: Claim, memory_of_blocks: float = 0.0) -> Outcomes:
     draw = np.random.default_rng(seed)
     counts = dict.fromkeys(Verdict, 0)
     lengths, held = [], 0
@@ -180,7 +178,9 @@ def main() -> int:
     for memory in MEMORIES_OF_BLOCKS:
         found = outcomes(9, trials // 4, 1 + MARGIN, WITHIN_MARGIN, memory)
         name = f"until decided within 5%, candidate +5%, levels that remember {memory:g} of the last block: decided"
-        figures.append(Figure(name, 100 * (1 - found.shares[Verdict.UNDECIDED]), "%", math.inf, spread=str(found)))
+        figures.append(
+            Figure(name, 100 * (1 - found.shares[Verdict.UNDECIDED]), "%", math.inf, spread=str(found))
+        )
     careless = 100 * looked_at_carelessly(7, trials // 4)
     name = f"fixed 95% interval, looked at {MOST_LOOKS} times, equals: called different"
     figures.append(Figure(name, careless, "%", math.inf))
