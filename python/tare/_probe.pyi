@@ -268,6 +268,116 @@ class Tracer:
     def stop(self) -> None:
         """Stops it and forgets what it recorded."""
 
+@final
+class OsThread:
+    """Counts of one thread since it was first seen, ns. on_cpu + run_queue + sleep + block_io + other_wait = present.
+
+    A thread that has ended stays in all further snapshots, with its last counts."""
+
+    node: int  # place in `OsTracer`'s nodes
+    tid: int
+    tgid: int
+    comm: str  # the thread's own name
+    title: str  # command line of its process when the thread ended; empty while it lives
+    ended: bool
+    present_ns: int
+    on_cpu_ns: int
+    run_queue_ns: int
+    sleep_ns: int
+    block_io_ns: int
+    other_wait_ns: int
+    system_ns: int | None  # of on_cpu: in system calls, one in progress too; None below level full
+    io_on_cpu_ns: int  # of on_cpu: while a request of the observed was outstanding
+    reads: int  # buffered reads
+    requested: int  # pages, as the five that follow
+    missed: int
+    in_flight: int | None  # None below level full
+    ahead: int
+    mapped: int
+    sends: int  # between addresses (IPv4, IPv6), as the three that follow
+    sent_bytes: int
+    receives: int
+    received_bytes: int
+    local_sends: int  # Unix sockets, as the three that follow
+    local_sent_bytes: int
+    local_receives: int
+    local_received_bytes: int
+    run_ns: int  # the kernel's own counters from here on
+    run_delay_ns: int
+    read_chars: int
+    write_chars: int
+    read_calls: int
+    write_calls: int
+    read_bytes: int
+    write_bytes: int
+    minor_faults: int
+    major_faults: int
+    voluntary: int
+    involuntary: int
+
+@final
+class OsCall:
+    """Calls of one kind by one thread that have returned since it was first seen."""
+
+    tid: int
+    name: str
+    count: int
+    errors: int
+    result: int  # sum of positive results
+    on_cpu_ns: int
+    run_queue_ns: int
+    sleep_ns: int
+    block_io_ns: int
+    other_wait_ns: int
+
+@final
+class OsRequest:
+    """A block request that is done."""
+
+    node: int | None  # None: submitted by a thread of the kernel, for whomever
+    tid: int
+    device: int
+    write: bool
+    sector: int  # of 512 bytes
+    bytes: int
+    submitted_ns: int  # monotonic, as the two that follow
+    issued_ns: int
+    done_ns: int
+
+@final
+class OsMessage:
+    """A send that returned: one system call on a socket with addresses."""
+
+    at_ns: int  # monotonic, when the call began
+    node: int
+    tid: int
+    sender: str  # address:port
+    receiver: str
+    bytes: int
+    hash: int | None  # of the whole payload; None where it was not read whole
+    head: bytes  # its first eight bytes, or fewer
+
+@final
+class OsSnapshot:
+    at_ns: int  # monotonic
+    threads: list[OsThread]
+    calls: list[OsCall]
+    requests: list[OsRequest]  # done since the snapshot before
+    messages: list[OsMessage]  # since the snapshot before
+    lost: dict[str, int]  # events that found no room since the start: "threads", "calls", "disk", "messages"
+
+@final
+class OsTracer:
+    """Counts what processes, their threads and the children they fork ask of the kernel (BPF), until `stop()`.
+
+    `level`: "light", "full" or "messages"; `nodes`: process ids, node by node. Raises ProbeError where BPF does not
+    work or a process is gone; ValueError for another level."""
+
+    absent: dict[str, str]  # why the kernel refuses a part: "cache", "disk", "sockets", "faults"
+    def __init__(self, level: str, nodes: Sequence[Sequence[int]]) -> None: ...
+    def snapshot(self) -> OsSnapshot: ...
+    def stop(self) -> None: ...
+
 def read_process(pid: int, tid: int | None = None) -> Process:
     """One process (or thread) from /proc alone. Raises ProbeError if it is gone."""
 
