@@ -17,6 +17,7 @@ from tare.cli import (
     isolate,
     lab,
     model,
+    os_commands,
     profile,
     protocol,
     report,
@@ -84,6 +85,7 @@ app.command()(model.model)
 app.command()(protocol.protocol)
 app.command()(report.report)
 app.add_typer(bench.app, name="bench")
+app.add_typer(os_commands.app, name="os")
 app.add_typer(profile.app, name="profile")
 app.add_typer(server.app, name="server")
 app.add_typer(tune.app, name="tune")
