@@ -9,6 +9,7 @@ import typer
 
 from tare.cli import options
 from tare.cli.command import WORDS, Commands
+from tare.cli.given import given
 from tare.os.record import Level
 
 app = Commands(
@@ -40,14 +41,15 @@ RoleRules = Annotated[
     typer.Option(
         "--roles",
         metavar="FILE",
-        help="Rules for the roles of threads, TOML: [[postgresql]] with title = 'REGEX' or thread = 'REGEX', and role "
-        "= 'NAME'. They come before the built-in rules.",
+        help="Rules for the roles of threads, which come before the built-in ones. TOML: for each DBMS an array of "
+        "tables with title = 'REGEX' or thread = 'REGEX', and role = 'NAME'.",
     ),
 ]
 
 
 @app.command()
 def watch(
+    context: typer.Context,
     *,
     pid: Annotated[
         list[int] | None,
@@ -86,7 +88,9 @@ def watch(
     from tare.cli.os_call import Call
 
     call = Call({"html": html, "markdown": markdown, "json": json})
-    asked = os_request.SubjectOptions.of(pid, node, None if pid or node else db, connect_timeout)
+    # TARE_DB is set for other commands, too.
+    is_unneeded = bool(pid or node) and "db" not in dict(given(context))
+    asked = os_request.SubjectOptions.of(pid, node, None if is_unneeded else db, connect_timeout)
     duration_s = os_request.duration(duration)
     interval_s = os_request.interval(interval, duration_s)
     rules = os_request.rules(roles)
