@@ -16,6 +16,7 @@ from tare.interruption import exit_code_of
 from tare.measure.namespace import check_namespace
 from tare.measure.query import Query
 from tare.os.events import Event, Hear, Stopped
+from tare.os.facts import now
 from tare.os.record import Level, Observation
 from tare.os.roles import Rules
 from tare.os.run import RunRequest
@@ -79,7 +80,7 @@ class Call:
         for query, error in observation.failures.items():
             print(f"tare: {query}: {error}", file=sys.stderr)
         if observation.windows:
-            report = build_report(observation, version("tare-db"))
+            report = build_report(observation, version("tare-db"), now())
             deliver(story(report), report, self.given)
         if self.interrupt is not None:
             if not observation.windows:

@@ -19,7 +19,7 @@ _SHOWN = 6
 
 
 def shown(title: str, *, quiet: bool) -> AbstractContextManager[live.Hear[Event]]:
-    return live.shown(Drawn(title), live.Lines(line, (Passed, Executing), anew=False), quiet=quiet)
+    return live.shown(Drawn(title), live.Lines(_logged, (Passed, Executing), anew=False), quiet=quiet)
 
 
 class Drawn(live.Drawn[Event]):
@@ -53,6 +53,11 @@ class Drawn(live.Drawn[Event]):
             bar,
             *(Text(past, style="dim") for past in self._past[-_SHOWN:]),
         )
+
+
+def _logged(event: Event) -> str | None:
+    """Line of a log. Failures are reported at the end."""
+    return None if isinstance(event, QueryFailed) else line(event)
 
 
 def line(event: Event) -> str:

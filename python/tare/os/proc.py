@@ -8,6 +8,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeAlias
 
 from tare._probe import TICK_NS
 from tare.os.counts import Counts
@@ -56,6 +57,10 @@ class ProcReading:
     threads: tuple[ProcThread, ...]
 
 
+_Pair: TypeAlias = tuple[ProcThread | None, ProcThread]
+"""Counters of a thread at both ends of a window; None: born in between."""
+
+
 class ProcReader:
     """Reads the threads of nodes, and of the processes that they have forked since."""
 
@@ -82,13 +87,14 @@ def count(
 ) -> Counts:
     """Return the counts between two readings. Threads that ended in between are named in a note."""
     earlier = {(thread.tid, thread.born_ticks): thread for thread in first.threads}
-    members: dict[tuple[int, str], list[tuple[ProcThread | None, ProcThread]]] = defaultdict(list)
+    members: dict[tuple[int, str], list[_Pair]] = defaultdict(list)
     for thread in second.threads:
         before = earlier.pop((thread.tid, thread.born_ticks), None)
         members[thread.node, role_of(thread)].append((before, thread))
     read_ns = second.at_ns - first.at_ns
+    all_ticks = _ticks(second.threads)
     roles = tuple(
-        _role_counts(nodes[node], role, members[node, role], first.at_ns, second.at_ns)
+        _role_counts(nodes[node], role, members[node, role], first.at_ns, second.at_ns, all_ticks)
         for node, role in sorted(members)
     )
     notes: tuple[str, ...] = ()
@@ -177,11 +183,7 @@ def _numbers(text: str) -> dict[str, int]:
 
 
 def _role_counts(
-    node: str,
-    role: str,
-    members: Sequence[tuple[ProcThread | None, ProcThread]],
-    begin_ns: int,
-    end_ns: int,
+    node: str, role: str, members: Sequence[_Pair], begin_ns: int, end_ns: int, all_ticks: tuple[int, int]
 ) -> RoleCounts:
     parts = [
         RoleCounts(
@@ -194,33 +196,44 @@ def _role_counts(
         for before, after in members
     ]
     counts = summed(parts, node, role)
-    return counts.model_copy(update={"calls": None, "cache": None, "disk": None, "sockets": None})
+    since_birth = _ticks(after for _, after in members)
+    earlier = _ticks(before for before, _ in members if before is not None)
+    in_window = (since_birth[0] - earlier[0], since_birth[1] - earlier[1])
+    system_ns = _system_ns(counts.times.on_cpu_ns, in_window, since_birth, all_ticks)
+    times = counts.times.model_copy(update={"system_ns": system_ns})
+    lacking = dict.fromkeys(("calls", "cache", "disk", "sockets"))
+    return counts.model_copy(update={"times": times, **lacking})
+
+
+def _ticks(threads: Iterable[ProcThread]) -> tuple[int, int]:
+    """Ticks of threads since they were born, in user mode and in the kernel."""
+    ticks = [(thread.user_ticks, thread.system_ticks) for thread in threads]
+    return sum(user for user, _ in ticks), sum(system for _, system in ticks)
+
+
+def _system_ns(on_cpu_ns: int, *ticks: tuple[int, int]) -> int | None:
+    """Time in the kernel by the share of its ticks. The first ticks (user, kernel) that are any decide: a role without
+    ticks in the window leaves less than a tick of each thread to split."""
+    for user, system in ticks:
+        if user + system > 0:
+            return on_cpu_ns * system // (user + system)
+    return None
 
 
 def _times(before: ProcThread | None, after: ProcThread, begin_ns: int, end_ns: int) -> Times:
-    user = after.user_ticks - (before.user_ticks if before else 0)
-    system = after.system_ticks - (before.system_ticks if before else 0)
+    """Times without the kernel's part."""
     run_ns = _difference(before, after, "run_ns")
-    on_cpu_ns = (user + system) * TICK_NS if run_ns is None else run_ns
+    if run_ns is None:
+        ticks = after.user_ticks + after.system_ticks
+        run_ns = TICK_NS * (ticks - (before.user_ticks + before.system_ticks if before else 0))
     return Times(
         present_ns=end_ns - (begin_ns if before else min(end_ns, max(begin_ns, after.born_ns))),
-        on_cpu_ns=on_cpu_ns,
+        on_cpu_ns=run_ns,
         run_queue_ns=_difference(before, after, "run_delay_ns"),
         sleep_ns=None,
         block_io_ns=None,
         other_wait_ns=None,
-        system_ns=_system_ns(on_cpu_ns, user, system, after),
     )
-
-
-def _system_ns(on_cpu_ns: int, user: int, system: int, thread: ProcThread) -> int | None:
-    """Share of the kernel in time on a CPU, by ticks of the window. Where it has none, which leaves less than a tick
-    to split, by the thread's ticks since it was born; None where it has none of these either."""
-    if user + system <= 0:
-        user, system = thread.user_ticks, thread.system_ticks
-    if on_cpu_ns == 0:
-        return 0
-    return on_cpu_ns * system // (user + system) if user + system > 0 else None
 
 
 def _kept(before: ProcThread | None, after: ProcThread) -> Kept:

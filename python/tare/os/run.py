@@ -10,7 +10,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 
 from tare.dbms.base import Prepared, Session
-from tare.errors import ConnectionFailed, ServerLost, TareError
+from tare.errors import ConnectionFailed, ServerLost, StatementFailed, TareError
 from tare.measure.caches import check_state, empty_buffers, evict_files
 from tare.measure.choices import CacheState
 from tare.measure.query import Query
@@ -87,9 +87,10 @@ class Runner:
         is_stopped = False
         try:
             for query in queries:
-                error = self._attempt(query, instrument.level) or error
                 if isinstance(error, ConnectionFailed):
-                    break
+                    self.failures[query.name] = f"not run: {error.what}"
+                else:
+                    error = self._attempt(query, instrument.level) or error
         except KeyboardInterrupt as interrupt:
             is_stopped = True
             self.hear(Stopped(interrupt))
@@ -120,16 +121,16 @@ class Runner:
             self.hear(QueryFailed(query.name, error.what))
             if isinstance(error, ServerLost):
                 return self._reconnect() or error
-            return error
+            return query.failed(error) if isinstance(error, StatementFailed) else error
         return None
 
-    def _reconnect(self) -> TareError | None:
+    def _reconnect(self) -> ConnectionFailed | None:
+        """Open another session; the error where the server does not answer."""
         self.close()
         try:
             self._session = self.connect()
         except TareError as error:
-            self.notes.append(f"the queries after that were not run: {error.what}")
-            return error if isinstance(error, ConnectionFailed) else ConnectionFailed(error.what)
+            return ConnectionFailed(error.what, error.next_step)
         return None
 
     def _run_query(self, query: Query, level: Level) -> None:

@@ -123,9 +123,10 @@ def test_requests_belong_to_the_role_of_their_thread() -> None:
     disks = {role.role: role.disk for role in counts.roles}
     assert disks["postgres"] is not None
     assert disks["checkpointer"] is not None
-    assert disks[UNSEEN] is not None
+    unseen = disks[UNSEEN]
+    assert unseen is not None
     assert (disks["postgres"].reads, disks["postgres"].queued_ns, disks["postgres"].device_ns) == (1, 2, 8)
-    assert (disks["checkpointer"].writes, disks[UNSEEN].reads) == (1, 1)
+    assert (disks["checkpointer"].writes, unseen.reads) == (1, 1)
     assert counts.io_busy_ns == 21
     assert counts.io_on_cpu_ns == 7
     assert counts.write_back is not None
