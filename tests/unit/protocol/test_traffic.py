@@ -26,7 +26,6 @@ from tare.protocol.traffic import (
     size_histogram,
     traffic_matrix,
     window_curve,
-    window_savings,
 )
 
 MS = 1_000_000
@@ -81,7 +80,7 @@ def test_two_rounds_of_a_broadcast_are_two_multicasts() -> None:
     rounds = [send(10 * turn + to, f"n{to}") for turn in range(2) for to in range(4)]
     found = multicast_potential(rounds)
     assert (found.multicast.messages, found.cache.messages, found.both.messages) == (6, 4, 7)
-    assert window_savings(rounds, 5).messages == 6
+    assert window_curve(rounds, [5])[0].messages == 6
 
 
 def test_equal_contents_of_other_senders_lengths_or_hashes_are_no_copies() -> None:
@@ -109,12 +108,12 @@ def test_potentials_of_executions_add_up() -> None:
 # Windows ------------------------------------------------------------------------------
 def test_a_window_ends_and_the_next_message_opens_another() -> None:
     sends = [send(at, f"n{at}") for at in range(6)]
-    assert [window_savings(sends, window).messages for window in (0.9, 1, 2, 4.9, 5)] == [0, 3, 4, 4, 5]
+    assert [count.messages for count in window_curve(sends, (0.9, 1, 2, 4.9, 5))] == [0, 3, 4, 4, 5]
 
 
 def test_a_window_takes_one_message_for_each_receiver() -> None:
     sends = [send(0, "a"), send(1, "a"), send(2, "b"), send(3, "b")]
-    assert window_savings(sends, 10).messages == 1
+    assert window_curve(sends, [10]) == (Count(1, 100),)
 
 
 def test_the_order_in_which_messages_were_recorded_changes_nothing() -> None:
@@ -128,7 +127,7 @@ def test_the_order_in_which_messages_were_recorded_changes_nothing() -> None:
 def test_a_longer_window_saves_no_less_where_no_content_is_repeated(sends: list[Send]) -> None:
     saved = [count.messages for count in window_curve(sends)]
     assert all(shorter <= longer for shorter, longer in itertools.pairwise(saved))
-    assert window_savings(sends, 200) == multicast_potential(sends).multicast
+    assert window_curve(sends, [200]) == (multicast_potential(sends).multicast,)
 
 
 @given(SENDS)
