@@ -101,14 +101,18 @@ def multicast_potential(sends: Iterable[Send]) -> Potential:
     return Potential(counted(sends), unhashed, multicast, cache, both)
 
 
-def window_savings(sends: Iterable[Send], window_ms: float) -> Count:
-    """Return what a sender saves that delays each message by `window_ms` and collects equal ones until then.
+def window_curve(sends: Iterable[Send], windows_ms: Sequence[float] = WINDOWS_MS) -> tuple[Count, ...]:
+    """Return what a sender saves, for each window, if it delays messages by it and collects equal ones until then.
 
     The first message of a content opens a window. Within it, equal messages to other receivers are saved, one for
     each receiver. The first equal message after its end opens the next one."""
-    window_ns = round(window_ms * 1e6)
+    contents = _contents(sends)
+    return tuple(_saved_within(contents, round(window_ms * 1e6)) for window_ms in windows_ms)
+
+
+def _saved_within(contents: Iterable[Sequence[Send]], window_ns: int) -> Count:
     saved = Count()
-    for copies in _contents(sends):
+    for copies in contents:
         opened_ns, receivers, messages = copies[0].at_ns, {copies[0].receiver}, 0
         for send in copies[1:]:
             if send.at_ns - opened_ns > window_ns:
@@ -118,12 +122,6 @@ def window_savings(sends: Iterable[Send], window_ms: float) -> Count:
                 messages += 1
         saved += _copies(messages, copies[0].bytes)
     return saved
-
-
-def window_curve(sends: Iterable[Send], windows_ms: Sequence[float] = WINDOWS_MS) -> tuple[Count, ...]:
-    """Return the savings of each window."""
-    sends = list(sends)
-    return tuple(window_savings(sends, window_ms) for window_ms in windows_ms)
 
 
 def copy_gaps(sends: Iterable[Send]) -> Gaps:

@@ -95,6 +95,7 @@ def gap_chart(gaps_ms: Mapping[str, NDArray[np.float64]]) -> Chart | NoChart:
         {"": {query: copies[query] for query in copies if query in shown}},
         "query",
         {"title": "time since the copy before (log)", "axis": time_axis(8)},
+        counted="copies",
     )
 
 
@@ -123,7 +124,13 @@ def size_chart(sizes: Samples) -> Chart | NoChart:
 
 
 def _distribution(
-    name: str, title: str, caption: str, samples: Samples, line: str, x: Mapping[str, Any]
+    name: str,
+    title: str,
+    caption: str,
+    samples: Samples,
+    line: str,
+    x: Mapping[str, Any],
+    counted: str = "messages",
 ) -> Chart | NoChart:
     queries = [query for query, lines in samples.items() if any(values.size for values in lines.values())]
     if not queries:
@@ -159,7 +166,7 @@ def _distribution(
                 "y": {
                     "field": "share",
                     "type": "quantitative",
-                    "title": "share of messages",
+                    "title": f"share of {counted}",
                     "scale": {"domain": [0, 1]},
                     "axis": _SHARE,
                 },

@@ -28,8 +28,12 @@ PAPER = {
 }  # fmt: skip
 """Reduction of all, small and large messages by number, percent: a commercial engine on eight nodes."""
 
+PAPER_HEADING = "paper, %"
+
 TABLE_WINDOWS_MS = (0.1, 0.5, 1.0, 5.0, 20.0, 100.0)
 """Windows that the table shows; the chart shows all."""
+
+Part = Callable[[Potential], Count]
 
 _TPCH = re.compile(r"q0?(\d{1,2})", re.IGNORECASE)
 
@@ -75,37 +79,19 @@ def percent_text(share: float) -> str:
     return f"{fixed(100 * share, 1)}%" if share >= 0.0005 else "<0.1%"
 
 
-def share_cell(shares: Sequence[float | None]) -> Cell:
-    """Median over executions, with its 95% interval where there are enough of them."""
-    summary = summarise(shares)
+def share_cell(potentials: Sequence[Potential], part: Part, *, by_bytes: bool = False) -> Cell:
+    """Share of a part, by number or by bytes: median over executions, with its 95% interval if there are enough."""
+    shares = [part(potential).shares(potential.total) for potential in potentials]
+    summary = summarise([None if share is None else share[int(by_bytes)] for share in shares])
     if summary.median is None:
         return Cell(NOTHING)
     interval = summary.interval
-    between = f"[{fixed(100 * interval.low, 1)}, {fixed(100 * interval.high, 1)}]" if interval else ""
-    return Cell(percent_text(summary.median), interval=between)
+    ends = [] if interval is None else [fixed(100 * end, 1) for end in (interval.low, interval.high)]
+    return Cell(percent_text(summary.median), interval=f"[{', '.join(ends)}]" if len(set(ends)) > 1 else "")
 
 
-def by_number(part: Callable[[Potential], Count]) -> Callable[[Potential], float | None]:
-    """Return a function that returns the share of a part by the number of messages."""
-
-    def share(potential: Potential) -> float | None:
-        shares = part(potential).shares(potential.total)
-        return None if shares is None else shares[0]
-
-    return share
-
-
-def by_bytes(part: Callable[[Potential], Count]) -> Callable[[Potential], float | None]:
-    """Return a function that returns the share of a part by bytes."""
-
-    def share(potential: Potential) -> float | None:
-        shares = part(potential).shares(potential.total)
-        return None if shares is None else shares[1]
-
-    return share
-
-
-def _multicast(potential: Potential) -> Count:
+def multicast(potential: Potential) -> Count:
+    """Messages that multicast saves."""
     return potential.multicast
 
 
@@ -113,25 +99,24 @@ def potential_table(queries: Sequence[QueryPotential]) -> Table:
     """Table 5: reduction of all, small and large messages, by number."""
     papers = [_paper(query.name) for query in queries]
     has_paper = any(papers)
-    share = by_number(_multicast)
     rows: list[Row | str] = [
         [
             query.name,
             thousands(query.total.total.messages),
-            *(share_cell([share(one) for one in part]) for part in (query.all, query.small, query.large)),
+            *(share_cell(part, multicast) for part in (query.all, query.small, query.large)),
             *([paper or NOTHING] if has_paper else []),
         ]
         for query, paper in zip(queries, papers, strict=True)
     ]
     return Table(
-        "Messages that multicast would save at most, by number",
+        f"Messages that multicast would save at most, by number (small: less than {SMALL_BYTES} B)",
         [
             Column("query", Kind.NAME),
             Column("messages"),
             Column("all"),
-            Column(f"small, < {SMALL_BYTES} B"),
+            Column("small"),
             Column("large"),
-            *([Column("paper: all / small / large")] if has_paper else []),
+            *([Column(PAPER_HEADING)] if has_paper else []),
         ],
         rows,
     )
@@ -140,29 +125,28 @@ def potential_table(queries: Sequence[QueryPotential]) -> Table:
 def _paper(query: str) -> str | None:
     number = _TPCH.fullmatch(query)
     values = PAPER.get(int(number[1])) if number else None
-    return None if values is None else " / ".join(f"{value:.1f}%" for value in values)
+    return None if values is None else " / ".join(f"{value:.1f}" for value in values)
 
 
 def cache_table(queries: Sequence[QueryPotential]) -> Table:
     """Savings by bytes, and what caches at the receivers would save."""
-    by_size = by_bytes(_multicast)
-    others = (lambda one: one.cache, lambda one: one.both, lambda one: one.unhashed)
+    others: tuple[Part, ...] = (lambda one: one.cache, lambda one: one.both, lambda one: one.unhashed)
     rows: list[Row | str] = [
         [
             query.name,
-            *(share_cell([by_size(one) for one in part]) for part in (query.all, query.small, query.large)),
-            *(share_cell([by_number(other)(one) for one in query.all]) for other in others),
+            *(share_cell(part, multicast, by_bytes=True) for part in (query.all, query.small, query.large)),
+            *(share_cell(query.all, other) for other in others),
         ]
         for query in queries
     ]
     return Table(
-        "Savings by bytes, and by caches at the receivers",
+        "Bytes saved by multicast, and messages saved by caches at the receivers, at most",
         [
             Column("query", Kind.NAME),
-            *(Column(heading, group="multicast, bytes") for heading in ("all", "small", "large")),
-            Column("cache", group="messages"),
-            Column("cache and multicast", group="messages"),
-            Column("not hashed", group="messages"),
+            *(Column(heading, group="bytes") for heading in ("all", "small", "large")),
+            Column("caches"),
+            Column("with multicast"),
+            Column("no hash"),
         ],
         rows,
     )

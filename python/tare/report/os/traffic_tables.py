@@ -21,6 +21,7 @@ from tare.protocol.traffic import (
     is_http,
     multicast_potential,
     quantile,
+    size_histogram,
     traffic_matrix,
 )
 from tare.report.kit.blocks import Cell, Column, Kind, Row, Table
@@ -75,7 +76,7 @@ def gap_table(queries: Sequence[QueryTraffic]) -> Table:
         "Time between copies of a content to different receivers, and between messages of a sender",
         [
             Column("query", Kind.NAME),
-            *(Column(heading, group="copies") for heading in ("copies", "10%", "median", "90%")),
+            *(Column(heading, group="copies") for heading in ("number", "10%", "median", "90%")),
             *(Column(heading, group="messages") for heading in ("median", "< 1 ms")),
         ],
         rows,
@@ -121,6 +122,23 @@ def kind_table(queries: Sequence[QueryTraffic]) -> Table:
     )
 
 
+def size_table(queries: Sequence[QueryTraffic]) -> Table:
+    """Histogram of sizes by power of two."""
+    rows: list[Row | str] = []
+    for query in queries:
+        total = len(query.sends)
+        for exponent, number in size_histogram(query.sends):
+            least = bytes_text(2**exponent) if exponent >= 0 else "0 B"
+            rows.append([query.name, least, thousands(number), percent_text(number / total)])
+    return Table(
+        "Messages by size, in classes of a power of two",
+        [Column("query", Kind.NAME), Column("from"), Column("messages"), Column("% of messages")],
+        rows,
+        grouped=True,
+        grows=True,
+    )
+
+
 def encrypted(sends: Iterable[Send]) -> Count:
     """Number and bytes of messages that begin as TLS records."""
     return counted(send for send in sends if is_encrypted(send.head))
@@ -161,20 +179,30 @@ def byte_table(queries: Sequence[QueryTraffic], places: Places) -> Table:
     )
 
 
-def destination_table(queries: Sequence[QueryTraffic], places: Places) -> Table:
-    """Share of each sender's messages that goes to each receiver, query by query."""
+def sender_table(queries: Sequence[QueryTraffic], places: Places) -> Table:
+    """Number, pace and destinations of each sender's messages, query by query."""
     matrices = {query.name: places.named(traffic_matrix(query.sends)) for query in queries}
     receivers = _receivers(matrices.values())
-    rows: list[Row | str] = [
-        [query, sender, *(_share_text(share, 1) for share in _columns(shares, receivers))]
-        for query, matrix in matrices.items()
-        for sender, shares in destination_shares(matrix).items()
-    ]
+    rows: list[Row | str] = []
+    for query in queries:
+        matrix = matrices[query.name]
+        gaps = query_injection_gaps(query)
+        for sender, shares in destination_shares(matrix).items():
+            sent = sum(count.messages for (one, _), count in matrix.items() if one == sender)
+            destinations = (_share_text(share, 1) for share in _columns(shares, receivers))
+            rows.append([query.name, sender, thousands(sent), _gap_text(gaps[sender], 0.5), *destinations])
     return Table(
-        "Destinations of each sender's messages, % of its messages",
-        [Column("query", Kind.NAME), Column("sender", Kind.NAME), *map(Column, _headings(receivers))],
+        "Messages of each sender, the median time between them, and the share that goes to each receiver",
+        [
+            Column("query", Kind.NAME),
+            Column("sender", Kind.NAME),
+            Column("messages"),
+            Column("time between"),
+            *map(Column, _headings(receivers)),
+        ],
         rows,
         grouped=True,
+        grows=True,
     )
 
 

@@ -18,12 +18,13 @@ from tare.report.os.traffic_sends import Places, host_of
 from tests.unit.report.os.messages import CLIENT, HOSTS, broadcast, message, observation, unique
 
 POTENTIAL = "Messages that multicast would save at most"
-CACHES = "Savings by bytes"
+CACHES = "Bytes saved by multicast"
 WINDOWS = "Messages saved by multicast within a window"
 GAPS = "Time between copies"
 KINDS = "Sizes and kinds"
 BYTES = "Bytes from each node"
-DESTINATIONS = "Destinations of each sender's messages"
+SENDERS = "Messages of each sender"
+SIZES = "Messages by size"
 
 
 def two_queries() -> Observation:
@@ -94,8 +95,8 @@ def test_copies_close_in_time_are_saved_within_the_window() -> None:
 # Tables -------------------------------------------------------------------------------
 def test_table_5_has_the_papers_values_beside() -> None:
     assert rows(traffic_blocks(two_queries()), POTENTIAL) == [
-        ["q9", "8", "50.0%", "66.7%", "40.0%", "66.8% / 78.5% / 61.1%"],
-        ["q1", "4", "0%", "–", "0%", "44.7% / 71.4% / 38.7%"],
+        ["q9", "8", "50.0%", "66.7%", "40.0%", "66.8 / 78.5 / 61.1"],
+        ["q1", "4", "0%", "–", "0%", "44.7 / 71.4 / 38.7"],
     ]
 
 
@@ -139,18 +140,27 @@ def test_bytes_go_from_node_to_node_and_to_hosts_without_a_node() -> None:
         ["worker 1", "500 B", "20.0%", "–", "30.0%"],
         ["worker 2", "500 B", "–", "50.0%", "–"],
     ]
-    assert rows(blocks, DESTINATIONS) == [
-        ["q9", "worker 1", "50.0%", "–", "50.0%"],
-        ["q9", "worker 2", "–", "100.0%", "–"],
+    assert rows(blocks, SENDERS) == [
+        ["q9", "worker 1", "2", "2.00 ms", "50.0%", "–", "50.0%"],
+        ["q9", "worker 2", "1", "–", "–", "100.0%", "–"],
+    ]
+
+
+def test_sizes_are_counted_by_power_of_two() -> None:
+    sizes = [message(at, "worker 1", "worker 2", size=size) for at, size in enumerate((0, 56, 63, 4096))]
+    assert rows(traffic_blocks(observation([("q9", sizes)])), SIZES) == [
+        ["q9", "0 B", "1", "25.0%"],
+        ["q9", "32 B", "2", "50.0%"],
+        ["q9", "4.0 KiB", "1", "25.0%"],
     ]
 
 
 def test_receivers_beyond_the_columns_are_added_up() -> None:
     many = [message(at, "worker 1", f"10.1.0.{at}:80", size=100) for at in range(10)]
     blocks = traffic_blocks(observation([("q9", [*many, message(10, "worker 1", "10.1.0.3:80", size=100)])]))
-    [row] = rows(blocks, DESTINATIONS)
-    [table] = [table for table in tables(blocks) if table.caption.startswith(DESTINATIONS)]
-    assert (table.columns[2].heading, row[2]) == ("10.1.0.3", "18.2%")
+    [row] = rows(blocks, SENDERS)
+    [table] = [table for table in tables(blocks) if table.caption.startswith(SENDERS)]
+    assert (table.columns[4].heading, row[4]) == ("10.1.0.3", "18.2%")
     assert (table.columns[-1].heading, row[-1]) == ("3 others", "27.3%")
 
 
@@ -228,6 +238,22 @@ def test_nodes_that_share_a_host_are_told_apart_by_port() -> None:
     assert [places.receiver(one) for one in sent[:2]] == ["b", "a"]
     assert places.receiver(between("b", 5433, 5433)) is None, "to itself"
     assert places.receiver(sent[2]) is None, "to a program that is no node"
+
+
+def test_a_loopback_address_in_several_namespaces_is_each_nodes_own() -> None:
+    def inside(node: str, sender: int, receiver: int) -> Any:
+        return message(0, "worker 1", f"127.0.0.1:{receiver}").model_copy(
+            update={"node": node, "sender": f"127.0.0.1:{sender}"}
+        )
+
+    sent = [
+        inside("a", 5432, 40000),
+        inside("a", 40000, 5432),
+        inside("b", 5432, 50000),
+        inside("b", 50000, 5432),
+    ]
+    places = Places(sent)
+    assert [places.receiver(one) for one in sent] == [None] * 4
 
 
 # Charts -------------------------------------------------------------------------------
