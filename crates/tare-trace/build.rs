@@ -11,13 +11,15 @@ fn main() {
     let out = PathBuf::from(env::var_os("OUT_DIR").expect("cargo sets OUT_DIR"));
     let libbpf = env::var("DEP_TARE_PROBE_LIBBPF").expect("tare-probe says where libbpf's headers are");
     let kernel = env::var("DEP_TARE_PROBE_KERNEL").expect("tare-probe says where its BPF headers are");
-    let mut builder = libbpf_cargo::SkeletonBuilder::new();
-    builder
-        .source("src/bpf/audit.bpf.c")
-        .obj(out.join("audit.bpf.o"))
-        .clang_args(["-mcpu=v3", "-Wall", "-Werror", "-I", &libbpf, "-I", &kernel]);
-    if let Err(error) = builder.build() {
-        panic!("the BPF program audit does not compile (is clang installed?): {error:?}");
+    for name in ["audit", "os"] {
+        let mut builder = libbpf_cargo::SkeletonBuilder::new();
+        builder
+            .source(format!("src/bpf/{name}.bpf.c"))
+            .obj(out.join(format!("{name}.bpf.o")))
+            .clang_args(["-mcpu=v3", "-Wall", "-Werror", "-I", &libbpf, "-I", &kernel]);
+        if let Err(error) = builder.build() {
+            panic!("the BPF program {name} does not compile (is clang installed?): {error:?}");
+        }
     }
     println!("cargo::rerun-if-changed=src/bpf");
     for header in ["kernel.h", "switching.h"] {

@@ -7,6 +7,7 @@ CLOCK_MONOTONIC, the clock of :func:`time.monotonic_ns`. A counter is ``None``
 where this tier, this kernel or this user's rights cannot give it.
 """
 
+import builtins
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TypeAlias, final
@@ -355,7 +356,7 @@ class OsMessage:
     receiver: str
     bytes: int
     hash: int | None  # of the whole payload; None where it was not read whole
-    head: bytes  # its first eight bytes, or fewer
+    head: builtins.bytes  # its first eight bytes, or fewer
 
 @final
 class OsSnapshot:

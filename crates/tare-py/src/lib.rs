@@ -10,6 +10,7 @@ mod lab;
 mod machine;
 mod oltp;
 mod oltp_kinds;
+mod os_trace;
 mod page_cache;
 mod probe;
 mod process;
@@ -47,6 +48,8 @@ mod _probe {
     use super::oltp::oltp_driver;
     #[pymodule_export]
     use super::oltp_kinds::oltp_kinds;
+    #[pymodule_export]
+    use super::os_trace::{OsCall, OsMessage, OsRequest, OsSnapshot, OsThread, OsTracer};
     #[pymodule_export]
     use super::page_cache::{Residency, evict, residency};
     #[pymodule_export]

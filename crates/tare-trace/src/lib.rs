@@ -7,11 +7,13 @@
 mod bpf;
 pub mod disk;
 pub mod event;
+pub mod os;
 pub mod processor;
 pub mod recording;
 pub mod spans;
 pub mod thread;
 pub mod tracer;
 
+pub use os::OsTracer;
 pub use recording::{Recording, Weighed};
 pub use tracer::Tracer;

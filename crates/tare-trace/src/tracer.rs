@@ -20,11 +20,7 @@ impl Tracer {
     /// Says why this build cannot.
     #[cfg(not(feature = "bpf"))]
     pub fn start(_processes: &[i32]) -> Result<Self> {
-        Err(tare_probe::ProbeError::new(
-            "this build has no BPF programs, so nothing can be traced",
-            "install clang and the headers of libelf and zlib (Debian: clang libelf-dev zlib1g-dev), then \
-             install the package again",
-        ))
+        Err(without_bpf())
     }
 
     /// Stops, and puts together what was recorded.
@@ -38,4 +34,14 @@ impl Tracer {
     pub fn finish(self) -> Result<Recording> {
         Ok(crate::recording::Recorded::default().into())
     }
+}
+
+/// Why a build without BPF programs traces nothing.
+#[cfg(not(feature = "bpf"))]
+pub(crate) fn without_bpf() -> tare_probe::ProbeError {
+    tare_probe::ProbeError::new(
+        "this build has no BPF programs, so nothing can be traced",
+        "install clang and the headers of libelf and zlib (Debian: clang libelf-dev zlib1g-dev), then install the \
+         package again",
+    )
 }

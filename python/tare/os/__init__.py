@@ -1,1 +1,1 @@
-"""What a database asks of its operating system: system calls, page cache, disk and sockets, by node and role."""
+"""Demands of a database on its operating system: calls, page cache, disk and sockets, by node and role."""

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
 from enum import StrEnum
 from functools import reduce
+from typing import Any, Self
 
 from pydantic import BaseModel, ConfigDict
 
@@ -17,7 +19,9 @@ class Level(StrEnum):
     """Depth of an observation. Each level has all that the one before it has."""
 
     PROC = "proc"  # counters of /proc, without privilege
-    LIGHT = "light"  # scheduler, page cache, block requests, sockets: BPF programs, none of them in a system call's path
+    LIGHT = (
+        "light"  # scheduler, page cache, block requests, sockets: BPF programs beside the system calls' path
+    )
     FULL = "full"  # each system call, too
     MESSAGES = "messages"  # each message sent between addresses, too, with a hash of its content
 
@@ -25,23 +29,20 @@ class Level(StrEnum):
 class _Sum(_Part):
     """Counts that add up field by field. A field that one part lacks (None) is None in the sum."""
 
-    def __add__(self, other: _Sum) -> _Sum:
-        assert type(self) is type(other)
-        fields = {
-            name: _added(getattr(self, name), getattr(other, name)) for name in type(self).model_fields
-        }
+    def __add__(self, other: Self) -> Self:
+        fields = {name: _added(getattr(self, name), getattr(other, name)) for name in type(self).model_fields}
         return type(self)(**fields)
 
 
-def _added(one: object, other: object) -> object:
+def _added(one: Any, other: Any) -> Any:
+    """Sum of two fields: numbers, sums, or (key, count) pairs. None if either is None."""
     if one is None or other is None:
         return None
-    if isinstance(one, tuple) and isinstance(other, tuple):
-        sums = dict(one)
-        for key, count in other:
-            sums[key] = sums.get(key, 0) + count
+    if isinstance(one, tuple):
+        sums = Counter(dict(one))
+        sums.update(dict(other))
         return tuple(sorted(sums.items()))
-    return one + other  # type: ignore[operator]  # of one type
+    return one + other
 
 
 class Times(_Sum):
@@ -53,7 +54,9 @@ class Times(_Sum):
     sleep_ns: int | None = 0  # interruptible: sockets, timers, futexes, idle
     block_io_ns: int | None = 0  # uninterruptible, in the kernel's own iowait
     other_wait_ns: int | None = 0  # uninterruptible otherwise, stopped
-    system_ns: int | None = 0  # of on_cpu: in system calls (full), or the kernel's stime (proc); None: not observed
+    system_ns: int | None = (
+        0  # of on_cpu: in system calls (full), or the kernel's stime (proc); None: not observed
+    )
 
     @property
     def residue_ns(self) -> int | None:
@@ -85,7 +88,7 @@ class Kept(_Sum):
 
 
 class Call(_Sum):
-    """One kind of system call. Times in ns, from entry to return, of the calls that returned in the window."""
+    """System calls of one kind. Times in ns, from entry to return, of the calls that returned in the window."""
 
     count: int = 0
     errors: int = 0
@@ -109,7 +112,9 @@ class PageCache(_Sum):
     reads: int = 0  # buffered reads
     requested: int = 0
     missed: int = 0  # brought in by the read itself
-    in_flight: int | None = 0  # pages of reads that missed nothing and waited for a disk; None below level full
+    in_flight: int | None = (
+        0  # pages of reads that missed nothing and waited for a disk; None below level full
+    )
     ahead: int = 0  # brought in beyond the request: read-ahead
     mapped: int = 0  # brought in outside of reads: page faults of mapped files
 
@@ -152,7 +157,7 @@ class Sockets(_Sum):
 
 
 class RoleCounts(_Part):
-    """All that one role of a node did in a window. A part is None where the level or the kernel does not give it."""
+    """Counts of a role on a node in a window. A part is None where the level or the kernel does not give it."""
 
     node: str
     role: str
@@ -209,13 +214,13 @@ def summed(parts: Iterable[RoleCounts], node: str = "", role: str = "") -> RoleC
         if one.calls is not None and other.calls is not None:
             calls = dict(one.calls)
             for name, call in other.calls.items():
-                calls[name] = _added(calls.get(name, Call()), call)  # type: ignore[assignment]
+                calls[name] = calls.get(name, Call()) + call
         return RoleCounts(
             node=node,
             role=role,
             threads=one.threads + other.threads,
-            times=_added(one.times, other.times),
-            kept=_added(one.kept, other.kept),
+            times=one.times + other.times,
+            kept=one.kept + other.kept,
             calls=calls,
             cache=_added(one.cache, other.cache),
             disk=_added(one.disk, other.disk),

@@ -1,5 +1,6 @@
 //! The audit's BPF programs: loaded, attached, and emptied at the end.
 
+mod os;
 mod raw;
 
 use std::os::fd::{AsFd, AsRawFd};
@@ -10,6 +11,7 @@ use tare_probe::bpf::ring::Ring;
 use tare_probe::clock::monotonic_ns;
 use tare_probe::{ProbeError, Result};
 
+pub(crate) use self::os::Os;
 use self::raw::Raw;
 use crate::recording::Recorded;
 

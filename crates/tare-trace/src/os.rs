@@ -1,0 +1,317 @@
+//! Counts of what processes ask of the kernel: time, system calls, page cache, block requests, messages.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
+
+use tare_probe::Result;
+
+/// How much is observed; each level has all of the one before.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Level {
+    /// Nothing in a system call's path.
+    Light,
+    /// Each system call.
+    Full,
+    /// Each message between addresses, with a hash of its content.
+    Messages,
+}
+
+impl Level {
+    /// The level of this name.
+    pub fn of(name: &str) -> Option<Self> {
+        Some(match name {
+            "light" => Self::Light,
+            "full" => Self::Full,
+            "messages" => Self::Messages,
+            _ => return None,
+        })
+    }
+}
+
+/// Times of a thread in the states of `tare_probe::timeline::State`, in their order, ns.
+pub type Spent = [u64; 5];
+
+/// The kernel's own counters of a thread.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[repr(C)]
+pub struct Kept {
+    /// Time on a CPU, ns (schedstat).
+    pub run: u64,
+    /// Time in a run queue, ns.
+    pub run_delay: u64,
+    /// Bytes of calls like read.
+    pub read_chars: u64,
+    /// Bytes of calls like write.
+    pub write_chars: u64,
+    /// Calls like read.
+    pub read_calls: u64,
+    /// Calls like write.
+    pub write_calls: u64,
+    /// Bytes caused to be read from a device.
+    pub read_bytes: u64,
+    /// Bytes caused to be written to one.
+    pub write_bytes: u64,
+    /// Page faults without I/O.
+    pub minor_faults: u64,
+    /// Page faults with it.
+    pub major_faults: u64,
+    /// Context switches by waiting.
+    pub voluntary: u64,
+    /// Context switches by preemption.
+    pub involuntary: u64,
+}
+
+impl Kept {
+    /// The growth since `before`.
+    pub fn since(&self, before: &Self) -> Self {
+        Self {
+            run: self.run.saturating_sub(before.run),
+            run_delay: self.run_delay.saturating_sub(before.run_delay),
+            read_chars: self.read_chars.saturating_sub(before.read_chars),
+            write_chars: self.write_chars.saturating_sub(before.write_chars),
+            read_calls: self.read_calls.saturating_sub(before.read_calls),
+            write_calls: self.write_calls.saturating_sub(before.write_calls),
+            read_bytes: self.read_bytes.saturating_sub(before.read_bytes),
+            write_bytes: self.write_bytes.saturating_sub(before.write_bytes),
+            minor_faults: self.minor_faults.saturating_sub(before.minor_faults),
+            major_faults: self.major_faults.saturating_sub(before.major_faults),
+            voluntary: self.voluntary.saturating_sub(before.voluntary),
+            involuntary: self.involuntary.saturating_sub(before.involuntary),
+        }
+    }
+}
+
+/// Sends and receives on sockets of one kind.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[repr(C)]
+pub struct Sockets {
+    /// Calls that sent.
+    pub sends: u64,
+    /// Bytes that they sent.
+    pub sent_bytes: u64,
+    /// Calls that received.
+    pub receives: u64,
+    /// Bytes that they received.
+    pub received_bytes: u64,
+}
+
+/// Buffered reads of a thread, in pages.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[repr(C)]
+pub struct PageCache {
+    /// Buffered reads.
+    pub reads: u64,
+    /// Pages that they asked for.
+    pub requested: u64,
+    /// Of these, pages that the read itself brought in.
+    pub missed: u64,
+    /// Of these, pages that were on their way from a disk.
+    pub in_flight: u64,
+    /// Pages brought in beyond a request.
+    pub ahead: u64,
+    /// Pages brought in otherwise: faults of mapped files.
+    pub mapped: u64,
+}
+
+/// Counts of one thread since it was first seen.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Thread {
+    /// Place of its process among the observed nodes.
+    pub node: u32,
+    /// The thread.
+    pub tid: i32,
+    /// Its process.
+    pub tgid: i32,
+    /// The thread's own name.
+    pub comm: String,
+    /// Command line of its process when it ended; empty while it lives.
+    pub title: String,
+    /// Whether it has ended.
+    pub ended: bool,
+    /// How long it has been observed, ns.
+    pub present_ns: u64,
+    /// Where this time went.
+    pub spent: Spent,
+    /// Time on a CPU in system calls, ns.
+    pub system_ns: u64,
+    /// Time on a CPU while a request of the observed was outstanding, ns.
+    pub io_on_cpu_ns: u64,
+    /// Its use of the page cache.
+    pub cache: PageCache,
+    /// Messages between addresses.
+    pub network: Sockets,
+    /// Messages of Unix sockets.
+    pub local: Sockets,
+    /// Growth of the kernel's own counters.
+    pub kept: Kept,
+}
+
+/// Calls of one kind by one thread that have returned.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Calls {
+    /// The thread.
+    pub tid: i32,
+    /// The call's number.
+    pub number: u32,
+    /// How many returned.
+    pub count: u64,
+    /// How many of them with an error.
+    pub errors: u64,
+    /// Sum of positive results.
+    pub result: u64,
+    /// Where their time went.
+    pub spent: Spent,
+}
+
+impl Calls {
+    /// The call's name, or its number where this build has no name for it.
+    pub fn name(&self) -> String {
+        syscalls::Sysno::new(self.number as usize)
+            .map_or_else(|| format!("call {}", self.number), |call| call.name().to_owned())
+    }
+}
+
+/// A block request that is done. Instants in CLOCK_MONOTONIC, ns.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Request {
+    /// The submitter's node; `None`: a thread of the kernel.
+    pub node: Option<u32>,
+    /// The submitter.
+    pub tid: i32,
+    /// The device's number.
+    pub device: u32,
+    /// Whether it writes.
+    pub write: bool,
+    /// First sector, of 512 bytes.
+    pub sector: u64,
+    /// Its length.
+    pub bytes: u32,
+    /// When it was submitted.
+    pub submitted_ns: u64,
+    /// When its device got it.
+    pub issued_ns: u64,
+    /// When it was done.
+    pub done_ns: u64,
+}
+
+/// A message that was sent by one system call.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Message {
+    /// When the call began; CLOCK_MONOTONIC, ns.
+    pub at_ns: u64,
+    /// The sender's node.
+    pub node: u32,
+    /// The sender.
+    pub tid: i32,
+    /// Its address.
+    pub sender: SocketAddr,
+    /// The other end's.
+    pub receiver: SocketAddr,
+    /// Its length.
+    pub bytes: u32,
+    /// Hash of the whole payload; `None` where it was not read whole.
+    pub hash: Option<u64>,
+    /// Its first bytes.
+    pub head: Vec<u8>,
+}
+
+/// An address as the kernel keeps it: IPv4 in the first four bytes. IPv4 in IPv6 becomes IPv4.
+pub fn address(bytes: [u8; 16], is_v4: bool, port: u16) -> SocketAddr {
+    if is_v4 {
+        let [a, b, c, d, ..] = bytes;
+        return (Ipv4Addr::new(a, b, c, d), port).into();
+    }
+    let address = Ipv6Addr::from(bytes);
+    address.to_ipv4_mapped().map_or_else(|| (address, port).into(), |v4| (v4, port).into())
+}
+
+/// All counts at one moment.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Snapshot {
+    /// CLOCK_MONOTONIC, ns.
+    pub at_ns: u64,
+    /// Those that live and those that have ended.
+    pub threads: Vec<Thread>,
+    /// Calls by thread and kind.
+    pub calls: Vec<Calls>,
+    /// Requests done since the snapshot before.
+    pub requests: Vec<Request>,
+    /// Messages since the snapshot before.
+    pub messages: Vec<Message>,
+    /// Events that found no room since the start, by part.
+    pub lost: BTreeMap<&'static str, u64>,
+}
+
+/// Counts what processes, their threads and the children they fork ask of the kernel.
+pub struct OsTracer {
+    #[cfg(feature = "bpf")]
+    inner: crate::bpf::Os,
+}
+
+impl OsTracer {
+    /// Counts from now on. `nodes`: ids of processes, node by node.
+    #[cfg(feature = "bpf")]
+    pub fn start(level: Level, nodes: &[Vec<i32>]) -> Result<Self> {
+        Ok(Self { inner: crate::bpf::Os::start(level, nodes)? })
+    }
+
+    /// Says why this build cannot.
+    #[cfg(not(feature = "bpf"))]
+    pub fn start(_level: Level, _nodes: &[Vec<i32>]) -> Result<Self> {
+        Err(crate::tracer::without_bpf())
+    }
+
+    /// Why the kernel refuses a part.
+    pub fn absent(&self) -> BTreeMap<&'static str, String> {
+        #[cfg(feature = "bpf")]
+        return self.inner.absent.clone();
+        #[cfg(not(feature = "bpf"))]
+        BTreeMap::new()
+    }
+
+    /// All counts now.
+    pub fn snapshot(&mut self) -> Result<Snapshot> {
+        #[cfg(feature = "bpf")]
+        return self.inner.snapshot();
+        #[cfg(not(feature = "bpf"))]
+        Ok(Snapshot::default())
+    }
+}
+
+impl fmt::Debug for OsTracer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("OsTracer").finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn addresses_are_read_as_the_kernel_keeps_them() {
+        let mut bytes = [0; 16];
+        bytes[..4].copy_from_slice(&[127, 0, 0, 1]);
+        assert_eq!(address(bytes, true, 5432).to_string(), "127.0.0.1:5432");
+        let mapped = Ipv4Addr::LOCALHOST.to_ipv6_mapped().octets();
+        assert_eq!(address(mapped, false, 1).to_string(), "127.0.0.1:1");
+        assert_eq!(address(Ipv6Addr::LOCALHOST.octets(), false, 1).to_string(), "[::1]:1");
+    }
+
+    #[test]
+    fn calls_have_names() {
+        let calls = Calls { tid: 1, number: 0, count: 1, errors: 0, result: 0, spent: [0; 5] };
+        if cfg!(target_arch = "x86_64") {
+            assert_eq!(calls.name(), "read");
+        }
+        assert_eq!(Calls { number: 99_999, ..calls }.name(), "call 99999");
+    }
+
+    #[test]
+    fn levels_are_ordered_and_have_names() {
+        assert!(Level::Light < Level::Full && Level::Full < Level::Messages);
+        assert_eq!(Level::of("full"), Some(Level::Full));
+        assert_eq!(Level::of("all"), None);
+    }
+}

@@ -1,0 +1,1 @@
+"""Report of `tare os`: a database's demands on its operating system."""
