@@ -153,21 +153,30 @@ class Runner:
         """Execute a query once, and count where the kind of the execution requests it."""
         prepared = self._prepare(query)
         try:
-            if kind == UNTRACED:
-                started_at = now()
-                wall_ns = self._clock(prepared)
-                return Window(
-                    name=query.name,
-                    number=number,
-                    is_traced=False,
-                    started_at=started_at,
-                    wall_ns=wall_ns,
-                    read_ns=wall_ns,
-                )
-            return self._counted(query, number, prepared, level)
+            return (self._bare if kind == UNTRACED else self._counted)(query, number, prepared, level)
         finally:
             with suppress(Exception):
                 prepared.close()
+
+    def _bare(self, query: Query, number: int, prepared: Prepared, level: Level) -> Window:
+        """Execute untraced. A tracer is started and stopped before, so that both kinds of a pair meet CPU caches in the
+        same state."""
+        subject, instrument = self._instrument(level)
+        try:
+            instrument.begin()
+        finally:
+            instrument.stop()
+        self._rest(subject)
+        started_at = now()
+        wall_ns = self._clock(prepared)
+        return Window(
+            name=query.name,
+            number=number,
+            is_traced=False,
+            started_at=started_at,
+            wall_ns=wall_ns,
+            read_ns=wall_ns,
+        )
 
     def _counted(self, query: Query, number: int, prepared: Prepared, level: Level) -> Window:
         subject, instrument = self._instrument(level)
