@@ -126,8 +126,8 @@ def _node(spec: NodeSpec, parents: Mapping[int, int]) -> Node:
             check_process(pid, parents)
         return Node(spec.name, tuple(sorted(with_descendants(pids, parents))))
     find: Callable[[NodeSpec], set[int]] = _in_cgroup if spec.kind == "cgroup" else _in_namespace
-    own = {os.getpid(), *with_descendants([os.getpid()], parents)}
-    pids = sorted(pid for pid in find(spec) & parents.keys() - own if not _is_of_kernel(pid, parents))
+    members = find(spec) & parents.keys() - {os.getpid()}
+    pids = sorted(pid for pid in members if not _is_of_kernel(pid, parents))
     if not pids:
         raise UsageError(
             f"the node {spec.name} has no process: nothing runs in {spec.kind} {spec.place}",

@@ -107,7 +107,6 @@ def test_a_control_group_has_the_processes_of_its_groups(
 ) -> None:
     """Files as the kernel has them; Tare's own process is left out."""
     monkeypatch.setattr(nodes, "CGROUPS", tmp_path)
-    monkeypatch.setattr(nodes, "with_descendants", lambda roots, parents: set(roots))
     (tmp_path / "db/sub").mkdir(parents=True)
     (tmp_path / "db/cgroup.procs").write_text(f"{tree[0]}\n{os.getpid()}\n")
     (tmp_path / "db/sub/tasks").write_text(f"{tree[1]}\n")
@@ -144,9 +143,7 @@ def test_a_namespace_has_all_its_processes() -> None:
                 pass
             if process.poll() is not None:
                 pytest.skip("no network namespace can be made here")
-            with pytest.MonkeyPatch.context() as patch:
-                patch.setattr(nodes, "with_descendants", lambda roots, parents: set(roots))
-                (node,) = of_nodes([NodeSpec("a", "netns", str(path))]).nodes
+            (node,) = of_nodes([NodeSpec("a", "netns", str(path))]).nodes
             assert node.processes == (process.pid,)
         finally:
             process.kill()
