@@ -359,19 +359,34 @@ class OsMessage:
     head: builtins.bytes  # its first eight bytes, or fewer
 
 @final
+class OsRead:
+    """Pages of a file that a buffered read got at once."""
+
+    at_ns: int  # monotonic, when it had them
+    node: int
+    tid: int
+    device: int  # number of the file's device, as the kernel has it: major << 20 | minor
+    inode: int
+    page: int  # the first one
+    pages: int  # requested; 0 for a further batch of a long read, whose first record has them all
+    missed: int  # brought in by the read itself
+    in_flight: int  # on their way from a disk
+
+@final
 class OsSnapshot:
     at_ns: int  # monotonic
     threads: list[OsThread]
     calls: list[OsCall]
     requests: list[OsRequest]  # done since the snapshot before
     messages: list[OsMessage]  # since the snapshot before
-    lost: dict[str, int]  # events that found no room since the start: "threads", "calls", "disk", "messages"
+    reads: list[OsRead]  # since the snapshot before, at level reads
+    lost: dict[str, int]  # events that found no room since the start: "threads", "calls", "disk", "messages", "reads"
 
 @final
 class OsTracer:
     """Counts what processes, their threads and the children they fork ask of the kernel (BPF), until `stop()`.
 
-    `level`: "light", "full" or "messages"; `nodes`: process ids, node by node. Raises ProbeError where BPF does not
+    `level`: "light", "full", "messages" or "reads"; `nodes`: process ids, node by node. Raises ProbeError where BPF does not
     work or a process is gone; ValueError for another level."""
 
     absent: dict[str, str]  # why the kernel refuses a part: "cache", "disk", "sockets", "faults"

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use tare_trace::os::{Calls, Level, Message, Request, Snapshot, Thread};
+use tare_trace::os::{Calls, Level, Message, Read, Request, Snapshot, Thread};
 
 use crate::error::raise;
 use crate::held::Held;
@@ -45,6 +45,7 @@ pub(crate) struct OsSnapshot {
     calls: Vec<OsCall>,
     requests: Vec<OsRequest>,
     messages: Vec<OsMessage>,
+    reads: Vec<OsRead>,
     lost: BTreeMap<&'static str, u64>,
 }
 
@@ -56,6 +57,7 @@ impl OsSnapshot {
             calls: snapshot.calls.iter().map(OsCall::from).collect(),
             requests: snapshot.requests.into_iter().map(OsRequest::from).collect(),
             messages: snapshot.messages.into_iter().map(OsMessage::from).collect(),
+            reads: snapshot.reads.into_iter().map(OsRead::from).collect(),
             lost: snapshot.lost,
         }
     }
@@ -238,5 +240,27 @@ impl From<Message> for OsMessage {
             hash: message.hash,
             head: message.head,
         }
+    }
+}
+
+/// Pages of a file that a buffered read got at once.
+#[pyclass(module = "tare._probe", frozen, get_all)]
+#[derive(Clone)]
+pub(crate) struct OsRead {
+    at_ns: u64,
+    node: u32,
+    tid: i32,
+    device: u32,
+    inode: u64,
+    page: u64,
+    pages: u32,
+    missed: u32,
+    in_flight: u32,
+}
+
+impl From<Read> for OsRead {
+    fn from(read: Read) -> Self {
+        let Read { at_ns, node, tid, device, inode, page, pages, missed, in_flight } = read;
+        Self { at_ns, node, tid, device, inode, page, pages, missed, in_flight }
     }
 }

@@ -15,6 +15,8 @@ pub enum Level {
     Full,
     /// Each message between addresses, with a hash of its content.
     Messages,
+    /// Each buffered read of a file.
+    Reads,
 }
 
 impl Level {
@@ -24,6 +26,7 @@ impl Level {
             "light" => Self::Light,
             "full" => Self::Full,
             "messages" => Self::Messages,
+            "reads" => Self::Reads,
             _ => return None,
         })
     }
@@ -216,6 +219,29 @@ pub struct Message {
     pub head: Vec<u8>,
 }
 
+/// Pages of a file that a buffered read got at once.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Read {
+    /// When it had them; CLOCK_MONOTONIC, ns.
+    pub at_ns: u64,
+    /// The reader's node.
+    pub node: u32,
+    /// The reader.
+    pub tid: i32,
+    /// Number of the file's device.
+    pub device: u32,
+    /// The file.
+    pub inode: u64,
+    /// First page.
+    pub page: u64,
+    /// How many were requested; 0 for a further batch of a long read, whose first record has them.
+    pub pages: u32,
+    /// How many of them the read itself brought in.
+    pub missed: u32,
+    /// How many were on their way from a disk.
+    pub in_flight: u32,
+}
+
 /// An address as the kernel keeps it: IPv4 in the first four bytes. IPv4 in IPv6 becomes IPv4.
 pub fn address(bytes: [u8; 16], is_v4: bool, port: u16) -> SocketAddr {
     if is_v4 {
@@ -239,6 +265,8 @@ pub struct Snapshot {
     pub requests: Vec<Request>,
     /// Messages since the snapshot before.
     pub messages: Vec<Message>,
+    /// Reads of files since the snapshot before.
+    pub reads: Vec<Read>,
     /// Events that found no room since the start, by part.
     pub lost: BTreeMap<&'static str, u64>,
 }
@@ -310,7 +338,9 @@ mod tests {
 
     #[test]
     fn levels_are_ordered_and_have_names() {
-        assert!(Level::Light < Level::Full && Level::Full < Level::Messages);
+        assert!(
+            Level::Light < Level::Full && Level::Full < Level::Messages && Level::Messages < Level::Reads
+        );
         assert_eq!(Level::of("full"), Some(Level::Full));
         assert_eq!(Level::of("all"), None);
     }

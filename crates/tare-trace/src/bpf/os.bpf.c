@@ -191,15 +191,16 @@ static __always_inline void settle(struct thread *t)
 	t->added = 0;
 }
 
-SEC("tp_btf/mm_filemap_get_pages")
-int BPF_PROG(on_read, struct address_space *mapping, unsigned long first, unsigned long last)
+/* Accounts for pages [first, last] of a file that the thread asked for. */
+static __always_inline void got_pages(struct address_space *mapping, __u64 first, __u64 last, bool is_recorded)
 {
 	struct thread *t = this_thread();
-	__u64 place = (__u64)mapping, missed = 0;
+	__u64 place = (__u64)mapping, missed = 0, in_flight = 0;
+	struct read *r;
 	bool more;
 
 	if (!t || !t->first)
-		return 0;
+		return;
 	/* A long read gets its pages in batches, each from where the one before ended. */
 	more = place == t->mapping && last == t->last_page && first > t->first_page && t->read_call == t->entered;
 	if (!more) {
@@ -220,12 +221,44 @@ int BPF_PROG(on_read, struct address_space *mapping, unsigned long first, unsign
 	settle(t);
 	/* Nothing was brought in, and yet the disk was waited for: the pages were on their way. */
 	if (!missed && !more && t->spent[BLOCK_IO] > t->waited)
-		t->in_flight += last - first + 1;
+		in_flight = last - first + 1;
+	t->in_flight += in_flight;
 	t->waited = t->spent[BLOCK_IO];
 	t->mapping = place;
 	t->first_page = first;
 	t->last_page = last;
 	t->read_call = t->entered;
+	if (!is_recorded || (more && !missed))
+		return;
+	r = bpf_ringbuf_reserve(&reads, sizeof(*r), 0);
+	if (!r) {
+		lose(LOST_READS);
+		return;
+	}
+	r->at = bpf_ktime_get_ns();
+	r->inode = mapping->host->i_ino;
+	r->device = mapping->host->i_sb->s_dev;
+	r->page = first;
+	/* A further batch was requested with the first one: it only says what was missed. */
+	r->pages = more ? 0 : last - first + 1;
+	r->missed = missed;
+	r->in_flight = in_flight;
+	r->tid = (__s32)bpf_get_current_pid_tgid();
+	r->node = t->node;
+	bpf_ringbuf_submit(r, 0);
+}
+
+SEC("tp_btf/mm_filemap_get_pages")
+int BPF_PROG(on_read, struct address_space *mapping, unsigned long first, unsigned long last)
+{
+	got_pages(mapping, first, last, 0);
+	return 0;
+}
+
+SEC("tp_btf/mm_filemap_get_pages")
+int BPF_PROG(on_read_of_file, struct address_space *mapping, unsigned long first, unsigned long last)
+{
+	got_pages(mapping, first, last, 1);
 	return 0;
 }
 

@@ -17,7 +17,7 @@ enum { UNIX = 1, INET = 2, INET6 = 10 };
 #define PF_KTHREAD 0x00200000
 
 /* Place in `lost`. */
-enum { LOST_THREADS, LOST_CALLS, LOST_DISK, LOST_MESSAGES, LOST };
+enum { LOST_THREADS, LOST_CALLS, LOST_DISK, LOST_MESSAGES, LOST_READS, LOST };
 
 /* Place in `sockets`: with addresses, then those of Unix sockets. */
 enum { SENDS, SENT, RECEIVES, RECEIVED, LOCAL };
@@ -150,6 +150,19 @@ struct {
 	__uint(max_entries, 16 << 20);
 } messages SEC(".maps");
 
+/* Pages of a file that a buffered read got at once. */
+struct read {
+	__u64 at, inode, page;
+	__u32 device, pages, missed, in_flight;
+	__s32 tid;
+	__u32 node;
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_RINGBUF);
+	__uint(max_entries, 16 << 20);
+} reads SEC(".maps");
+
 /* How long requests of the observed have been outstanding. */
 struct busy {
 	__s64 outstanding;
@@ -176,7 +189,18 @@ struct request {
 	struct block_device *part;
 };
 
-struct address_space;
+struct super_block {
+	__u32 s_dev;
+};
+
+struct inode {
+	unsigned long i_ino;
+	struct super_block *i_sb;
+};
+
+struct address_space {
+	struct inode *host;
+};
 
 struct folio {
 	struct {

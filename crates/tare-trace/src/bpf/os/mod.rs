@@ -11,21 +11,22 @@ use tare_probe::bpf::ring::Ring;
 use tare_probe::clock::monotonic_ns;
 use tare_probe::{ProbeError, Result};
 
-use self::raw::{RawCall, RawMessage, RawRecord, RawRequest};
+use self::raw::{RawCall, RawMessage, RawRead, RawRecord, RawRequest};
 use crate::os::{Calls, Level, Snapshot, Thread};
 
 const LOOK: &str = "look";
 /// The scheduler's, without which there is nothing.
 const NEEDED: [&str; 5] = ["on_switch", "on_wakeup", "on_wakeup_new", "on_fork", "on_exit"];
 const CALLS: [&str; 2] = ["on_call", "on_return"];
-const LOST: [&str; 4] = ["threads", "calls", "disk", "messages"];
+const LOST: [&str; 5] = ["threads", "calls", "disk", "messages", "reads"];
 
 /// Programs that a kernel may not have, by the part that they are for.
 fn parts(level: Level) -> Vec<(&'static str, Vec<&'static str>)> {
-    let send = if level == Level::Messages { "on_message" } else { "on_send" };
+    let send = if level >= Level::Messages { "on_message" } else { "on_send" };
+    let read = if level >= Level::Reads { "on_read_of_file" } else { "on_read" };
     vec![
         ("arrivals", vec!["on_arrival"]),
-        ("cache", vec!["on_read", "on_added"]),
+        ("cache", vec![read, "on_added"]),
         ("disk", vec!["on_submit", "on_issue", "on_done", "on_merge"]),
         ("sockets", vec![send, "on_receive"]),
     ]
@@ -38,6 +39,7 @@ pub(crate) struct Os {
     ended: Ring<RawRecord>,
     requests: Ring<RawRequest>,
     messages: Ring<RawMessage>,
+    reads: Ring<RawRead>,
     dead: Vec<Thread>,
     look: Link,
     links: Vec<Link>,
@@ -67,9 +69,10 @@ impl Os {
         let ended = Ring::open(&map(&object, "ended")?, "tare-os-ended")?;
         let requests = Ring::open(&map(&object, "done_requests")?, "tare-os-disk")?;
         let messages = Ring::open(&map(&object, "messages")?, "tare-os-messages")?;
+        let reads = Ring::open(&map(&object, "reads")?, "tare-os-reads")?;
         let look = attach(&mut object, LOOK)?;
         let links = programs.iter().map(|name| attach(&mut object, name)).collect::<Result<Vec<_>>>()?;
-        let mut os = Self { absent, ended, requests, messages, dead: Vec::new(), look, links, object };
+        let mut os = Self { absent, ended, requests, messages, reads, dead: Vec::new(), look, links, object };
         os.living()?;
         Ok(os)
     }
@@ -87,6 +90,7 @@ impl Os {
             calls: self.calls()?,
             requests: self.requests.take().iter().map(RawRequest::request).collect(),
             messages: self.messages.take().iter().map(RawMessage::message).collect(),
+            reads: self.reads.take().iter().map(RawRead::read).collect(),
             lost: self.lost()?,
         })
     }
@@ -165,7 +169,7 @@ mod tests {
 
     #[test]
     fn each_level_counts_a_thread_of_this_process_where_bpf_works() {
-        for level in [Level::Light, Level::Full, Level::Messages] {
+        for level in [Level::Light, Level::Full, Level::Messages, Level::Reads] {
             let mut os = match Os::start(level, &[vec![std::process::id() as i32]]) {
                 Ok(os) => os,
                 Err(error) => {

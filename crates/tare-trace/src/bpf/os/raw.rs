@@ -2,7 +2,7 @@
 
 use tare_probe::bpf::load::Plain;
 
-use crate::os::{Calls, Kept, Message, PageCache, Request, Sockets, Spent, Thread, address};
+use crate::os::{Calls, Kept, Message, PageCache, Read, Request, Sockets, Spent, Thread, address};
 
 const INET: u32 = 2;
 
@@ -96,6 +96,21 @@ pub(super) struct RawMessage {
     is_whole: u32,
 }
 
+/// `struct read`.
+#[repr(C)]
+#[derive(Debug, Clone, Copy)]
+pub(super) struct RawRead {
+    at: u64,
+    inode: u64,
+    page: u64,
+    device: u32,
+    pages: u32,
+    missed: u32,
+    in_flight: u32,
+    tid: i32,
+    node: u32,
+}
+
 // SAFETY: numbers, each at a multiple of its own size: no padding that is not named.
 unsafe impl Plain for RawRecord {}
 // SAFETY: as above.
@@ -104,6 +119,8 @@ unsafe impl Plain for RawCall {}
 unsafe impl Plain for RawRequest {}
 // SAFETY: as above.
 unsafe impl Plain for RawMessage {}
+// SAFETY: as above.
+unsafe impl Plain for RawRead {}
 
 impl RawRecord {
     /// The counts up to the moment of the record, with the state and the call in progress.
@@ -174,6 +191,23 @@ impl RawRequest {
             submitted_ns: self.submitted,
             issued_ns: self.issued.max(self.submitted),
             done_ns: self.done.max(self.issued),
+        }
+    }
+}
+
+impl RawRead {
+    /// The read.
+    pub(super) fn read(&self) -> Read {
+        Read {
+            at_ns: self.at,
+            node: self.node,
+            tid: self.tid,
+            device: self.device,
+            inode: self.inode,
+            page: self.page,
+            pages: self.pages,
+            missed: self.missed,
+            in_flight: self.in_flight,
         }
     }
 }
