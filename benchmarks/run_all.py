@@ -44,6 +44,7 @@ NAMES = (
     "profile_overhead",
     "profile_factors",
     "profile_table1",
+    "os_overhead",
     "aa",
     "aa_real",
 )
