@@ -8,6 +8,7 @@ from tare.dbms.registry import find
 from tare.measure.query import Query
 from tare.os.record import Level, Observation, RoleCounts, summed
 from tare.os.run import RunRequest, run
+from tests.servers import fill_server, own_server
 
 WORK = Query("work", "SELECT count(*), sum(val) FROM numbers WHERE txt <> 'x'")
 BAD = Query("bad", "SELECT no_such_column FROM numbers")
@@ -83,10 +84,27 @@ def test_threads_of_mariadb_are_the_query_or_in_the_background(mariadb_url: str)
     assert roles.keys() - {"io_uring worker"} == {"query", "background"}
 
 
-def test_a_cold_sqlite_reads_from_the_disk(sqlite_url: str, full: Level) -> None:
-    observation = observed(sqlite_url, RunRequest(runs=1, level=full, is_cold=True), WORK)
+@pytest.mark.parametrize("dbms", ["sqlite", "duckdb"])
+def test_a_cold_engine_reads_from_the_disk(dbms: str, request: pytest.FixtureRequest, full: Level) -> None:
+    url = request.getfixturevalue(f"{dbms}_url")
+    observation = observed(url, RunRequest(runs=1, level=full, is_cold=True), WORK)
     query = role(observation, "query")
     assert observation.cold
     assert query.cache is not None
     assert query.cache.missed + query.cache.ahead > 0
-    assert query.kept.read_bytes
+    assert query.disk is not None
+    assert query.disk.read_bytes == query.kept.read_bytes
+    assert query.disk.read_bytes > 0
+
+
+def test_a_cold_server_is_started_again_and_reads_from_the_disk(full: Level) -> None:
+    """Each execution meets other processes. The kernel's own count of bytes read agrees."""
+    with own_server("postgresql") as server:
+        fill_server(server.url)
+        observation = observed(server.url, RunRequest(runs=2, level=full, is_cold=True), WORK)
+    total = summed(counts for window in observation.windows for counts in window.roles)
+    assert len(observation.windows) == 4
+    assert total.disk is not None
+    assert total.disk.read_bytes > 0
+    assert total.kept.read_bytes == pytest.approx(total.disk.read_bytes, rel=0.05)
+    assert role(observation, "query").threads == 2

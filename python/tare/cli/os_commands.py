@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
@@ -10,13 +11,22 @@ import typer
 from tare.cli import options
 from tare.cli.command import WORDS, Commands
 from tare.cli.given import given
-from tare.os.record import Level
 
 app = Commands(
     help="Count what a database asks of its operating system: system calls, page cache, disk and sockets, by node and "
     "role.",
     no_args_is_help=True,
 )
+
+
+class Depth(StrEnum):
+    """Values of --level: those of `tare.os.record.Level`, whose import would slow the start of every command."""
+
+    PROC = "proc"
+    LIGHT = "light"
+    FULL = "full"
+    MESSAGES = "messages"
+
 
 Nodes = Annotated[
     list[str] | None,
@@ -27,8 +37,8 @@ Nodes = Annotated[
         "group (a path below /sys/fs/cgroup, or absolute), or all of a network namespace. Repeatable.",
     ),
 ]
-Depth = Annotated[
-    Level | None,
+LevelOption = Annotated[
+    Depth | None,
     typer.Option(
         "--level",
         help="proc: counters of /proc, without privilege. light: adds scheduler, page cache, disk and sockets. full: "
@@ -69,7 +79,7 @@ def watch(
         str | None,
         typer.Option(metavar="DURATION", help="Length of a window: 500ms, 1s. Default: one window for all."),
     ] = None,
-    level: Depth = None,
+    level: LevelOption = None,
     roles: RoleRules = None,
     connect_timeout: options.ConnectTimeout = 10.0,
     html: options.Html = None,
@@ -94,7 +104,7 @@ def watch(
     duration_s = os_request.duration(duration)
     interval_s = os_request.interval(interval, duration_s)
     rules = os_request.rules(roles)
-    raise typer.Exit(call.watch(asked.subject(), level, duration_s, interval_s, rules))
+    raise typer.Exit(call.watch(asked.subject(), os_request.level(level), duration_s, interval_s, rules))
 
 
 @app.command()
@@ -114,7 +124,7 @@ def run(
             help="Pairs of a traced and an untraced execution of each query; at level proc, executions.",
         ),
     ] = 5,
-    level: Depth = None,
+    level: LevelOption = None,
     cold: options.Cold = False,
     timeout: options.Timeout = None,
     seed: Annotated[
@@ -147,7 +157,7 @@ def run(
     queries = gather(context.meta[WORDS], sql, file, db, each=each)
     request = RunRequest(
         runs=runs,
-        level=level,
+        level=os_request.level(level),
         is_cold=cold,
         timeout_s=timeout,
         seed=seed,

@@ -54,7 +54,7 @@ class Parts:
     def of(level: Level, absent: Iterable[str]) -> Parts:
         """Return the parts of a level, less those that the kernel refuses."""
         lacking = set(absent)
-        has_calls = level in (Level.FULL, Level.MESSAGES) and "calls" not in lacking
+        has_calls = level not in (Level.PROC, Level.LIGHT) and "calls" not in lacking
         return Parts(has_calls, "cache" not in lacking, "disk" not in lacking, "sockets" not in lacking)
 
 

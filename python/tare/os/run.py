@@ -7,7 +7,7 @@ import random
 import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from tare.dbms.base import Prepared, Session
 from tare.errors import ConnectionFailed, ServerLost, StatementFailed, TareError
@@ -21,7 +21,7 @@ from tare.os.instrument import Instrument, open_instrument
 from tare.os.nodes import NodeSpec
 from tare.os.record import Level, Observation, Window
 from tare.os.roles import Roles, Rules
-from tare.os.subject import Subject, of_session
+from tare.os.subject import Subject, of_session, read_ahead_kb
 
 WARM_UP, TRACED, UNTRACED, FROM_PROC = "warm-up", "traced", "untraced", "from /proc"
 
@@ -82,6 +82,7 @@ class Runner:
         check_state(self._session, self.request.cache)
         subject, instrument = self._instrument(self.request.level)
         instrument.stop()
+        read_ahead = read_ahead_kb(self._session)
         self.hear(Began(subject.name, instrument.level, instrument.lacks))
         error: TareError | None = None
         is_stopped = False
@@ -97,7 +98,7 @@ class Runner:
         if error is not None and len(queries) == 1 and not self.windows:
             raise error
         return observation(
-            subject,
+            replace(subject, read_ahead_kb=read_ahead),
             instrument,
             started_at=started_at,
             windows=self.windows,
@@ -137,7 +138,7 @@ class Runner:
         kinds = (FROM_PROC,) if level is Level.PROC else (TRACED, UNTRACED)
         total = 1 + self.request.runs * len(kinds)
         self.hear(Executing(query.name, WARM_UP, 1, total))
-        self._execute(query)
+        self._warm_up(query)
         done = 0
         for _ in range(self.request.runs):
             pair: list[Window] = []
@@ -151,7 +152,8 @@ class Runner:
 
     def _window(self, query: Query, number: int, kind: str, level: Level) -> Window:
         """Execute a query once, and count where the kind of the execution requests it."""
-        prepared = self._prepare(query)
+        empty_buffers(self._session, self.request.cache)
+        prepared = self._session.prepare(query.sql)
         try:
             return (self._bare if kind == UNTRACED else self._counted)(query, number, prepared, level)
         finally:
@@ -166,7 +168,7 @@ class Runner:
             instrument.begin()
         finally:
             instrument.stop()
-        self._rest(subject)
+        self._settle(subject)
         started_at = now()
         wall_ns = self._clock(prepared)
         return Window(
@@ -181,7 +183,7 @@ class Runner:
     def _counted(self, query: Query, number: int, prepared: Prepared, level: Level) -> Window:
         subject, instrument = self._instrument(level)
         try:
-            self._rest(subject)
+            self._settle(subject)
             started_at = now()
             instrument.begin()
             wall_ns = self._clock(prepared)
@@ -192,20 +194,13 @@ class Runner:
         self.notes += counted.notes
         return window
 
-    def _execute(self, query: Query) -> None:
-        prepared = self._prepare(query)
+    def _warm_up(self, query: Query) -> None:
+        prepared = self._session.prepare(query.sql)
         try:
             self._clock(prepared)
         finally:
             with suppress(Exception):
                 prepared.close()
-
-    def _prepare(self, query: Query) -> Prepared:
-        """Empty the caches if that was requested, and prepare the query in the session that there is then."""
-        empty_buffers(self._session, self.request.cache)
-        prepared = self._session.prepare(query.sql)
-        evict_files(self._session, self.request.cache, None)
-        return prepared
 
     def _clock(self, prepared: Prepared) -> int:
         """Execute and receive the whole answer; wall time, ns."""
@@ -226,6 +221,11 @@ class Runner:
         assert subject.server is not None
         roles = Roles.of(subject.server.dbms, subject.leader, self.request.rules)
         return subject, open_instrument(subject, roles, level)
+
+    def _settle(self, subject: Subject) -> None:
+        """Evict the data if that was requested, last of all, with what preparing has read; then wait for the leader."""
+        evict_files(self._session, self.request.cache, None)
+        self._rest(subject)
 
     def _rest(self, subject: Subject) -> None:
         """Wait for the leader to sleep, so that its counters are whole."""

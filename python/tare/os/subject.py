@@ -6,7 +6,7 @@ import os
 import time
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from tare.dbms import local
@@ -35,7 +35,7 @@ class Subject:
     nodes: tuple[Node, ...]
     leader: Leader | None = None
     server: Server | None = None
-    read_ahead_kb: int | None = None  # of the device that holds the data
+    read_ahead_kb: int | None = None  # of the device that holds the data, where it was looked at
 
     @property
     def processes(self) -> tuple[tuple[int, ...], ...]:
@@ -74,7 +74,7 @@ def of_session(session: Session, specs: Sequence[NodeSpec] = ()) -> Subject:
     else:
         roots = tuple(session.worker_parents(leader)) or (leader.pid,)
         nodes = (Node("server", tuple(sorted(with_descendants(roots, parents_now())))),)
-    return Subject(_described(session.server), nodes, leader, session.server, read_ahead_kb(session))
+    return Subject(_described(session.server), nodes, leader, session.server)
 
 
 def of_server(session: Session, specs: Sequence[NodeSpec] = ()) -> Subject:
@@ -86,13 +86,13 @@ def of_server(session: Session, specs: Sequence[NodeSpec] = ()) -> Subject:
                 f"{session.server.url} has no server: its engine runs inside each program that uses it",
                 "name the program: tare os watch --pid P",
             )
-        subject = of_session(session, specs)
+        subject = replace(of_session(session, specs), leader=None, read_ahead_kb=read_ahead_kb(session))
         is_own_process = leader is not None and bool(session.worker_parents(leader))
     finally:
         with suppress(Exception):
             session.close()
     if leader is None or not is_own_process:
-        return Subject(subject.name, subject.nodes, None, subject.server, subject.read_ahead_kb)
+        return subject
     born = local.born_at(leader.pid)
     until = time.monotonic() + _LEAVES_WITHIN_S
     while local.is_alive(leader.pid, born) and time.monotonic() < until:
@@ -100,7 +100,7 @@ def of_server(session: Session, specs: Sequence[NodeSpec] = ()) -> Subject:
     nodes = tuple(
         Node(node.name, tuple(pid for pid in node.processes if pid != leader.pid)) for node in subject.nodes
     )
-    return Subject(subject.name, nodes, None, subject.server, subject.read_ahead_kb)
+    return replace(subject, nodes=nodes)
 
 
 def living(nodes: Sequence[Node]) -> tuple[Node, ...]:
