@@ -126,7 +126,7 @@ def test_times_add_up_and_agree_with_the_scheduler(planted: list[str], level: Le
     total = window.total()
     ours = total.times.on_cpu_ns + (total.times.run_queue_ns or 0)
     theirs = (total.kept.run_ns or 0) + (total.kept.run_delay_ns or 0)
-    # The scheduler books a wake-up's way to the CPU elsewhere: microseconds for each of some hundred switches.
+    # The scheduler books the way from a wake-up to the CPU as CPU time: microseconds for each switch.
     assert abs(ours - theirs) < 0.01 * theirs + 100_000 * (total.kept.voluntary + total.kept.involuntary)
     if level is Level.FULL:
         assert _in_calls(total) <= (total.times.system_ns or 0) <= total.times.on_cpu_ns

@@ -8,12 +8,13 @@ mod bpf;
 pub mod disk;
 pub mod event;
 pub mod os;
+pub mod os_tracer;
 pub mod processor;
 pub mod recording;
 pub mod spans;
 pub mod thread;
 pub mod tracer;
 
-pub use os::OsTracer;
+pub use os_tracer::OsTracer;
 pub use recording::{Recording, Weighed};
 pub use tracer::Tracer;

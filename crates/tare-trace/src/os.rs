@@ -1,10 +1,7 @@
 //! Counts of what processes ask of the kernel: time, system calls, page cache, block requests, messages.
 
 use std::collections::BTreeMap;
-use std::fmt;
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
-
-use tare_probe::Result;
 
 /// How much is observed; each level has all of the one before.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -269,48 +266,6 @@ pub struct Snapshot {
     pub reads: Vec<Read>,
     /// Events that found no room since the start, by part.
     pub lost: BTreeMap<&'static str, u64>,
-}
-
-/// Counts what processes, their threads and the children they fork ask of the kernel.
-pub struct OsTracer {
-    #[cfg(feature = "bpf")]
-    inner: crate::bpf::Os,
-}
-
-impl OsTracer {
-    /// Counts from now on. `nodes`: ids of processes, node by node.
-    #[cfg(feature = "bpf")]
-    pub fn start(level: Level, nodes: &[Vec<i32>]) -> Result<Self> {
-        Ok(Self { inner: crate::bpf::Os::start(level, nodes)? })
-    }
-
-    /// Says why this build cannot.
-    #[cfg(not(feature = "bpf"))]
-    pub fn start(_level: Level, _nodes: &[Vec<i32>]) -> Result<Self> {
-        Err(crate::tracer::without_bpf())
-    }
-
-    /// Why the kernel refuses a part.
-    pub fn absent(&self) -> BTreeMap<&'static str, String> {
-        #[cfg(feature = "bpf")]
-        return self.inner.absent.clone();
-        #[cfg(not(feature = "bpf"))]
-        BTreeMap::new()
-    }
-
-    /// All counts now.
-    pub fn snapshot(&mut self) -> Result<Snapshot> {
-        #[cfg(feature = "bpf")]
-        return self.inner.snapshot();
-        #[cfg(not(feature = "bpf"))]
-        Ok(Snapshot::default())
-    }
-}
-
-impl fmt::Debug for OsTracer {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("OsTracer").finish_non_exhaustive()
-    }
 }
 
 #[cfg(test)]

@@ -32,6 +32,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
         "tare.experiment.part",
         "tare.experiment.scenario.base",
         "tare.experiment.specification",
+        "tare.os.record",
         "tare.protocol.profile.measured",
         "tare.workload.oltp.distribution",
         "tare.workload.oltp.run",
@@ -43,7 +44,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("tare.lab",),
     ("tare.protocol",),
     ("tare.experiment", "tare.workload", "tare.profile"),
-    ("tare.tune",),
+    ("tare.os", "tare.tune"),
     ("tare.report",),
     ("tare.cli", "tare.__main__"),
 )

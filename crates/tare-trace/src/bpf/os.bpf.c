@@ -80,6 +80,7 @@ static __always_inline void copy(struct record *r, struct task_struct *task, str
 	r->tgid = task->tgid;
 	r->node = t->node;
 	keep(&r->kept, task);
+	r->slice = r->kept.run - task->se.prev_sum_exec_runtime;
 	__builtin_memcpy(r->comm, task->comm, sizeof(r->comm));
 	__builtin_memset(r->title, 0, sizeof(r->title));
 	r->thread = *t;

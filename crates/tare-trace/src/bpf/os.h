@@ -103,6 +103,7 @@ struct record {
 	__u32 node, state;
 	__u64 now, io_clock_now;
 	__u64 ended;
+	__u64 slice; /* ns on a CPU since it was last given one, as far as the scheduler has booked them */
 	struct thread thread;
 	struct kept kept;
 	char comm[16];

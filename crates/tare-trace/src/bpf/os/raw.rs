@@ -4,6 +4,9 @@ use tare_probe::bpf::load::Plain;
 
 use crate::os::{Calls, Kept, Message, PageCache, Read, Request, Sockets, Spent, Thread, address};
 
+/// Order of `tare_probe::timeline::State`.
+const ON_CPU: u32 = 0;
+const RUN_QUEUE: u32 = 1;
 const INET: u32 = 2;
 
 /// `struct thread`.
@@ -46,6 +49,7 @@ pub(super) struct RawRecord {
     now: u64,
     io_clock_now: u64,
     ended: u64,
+    slice: u64,
     thread: RawThread,
     kept: Kept,
     comm: [u8; 16],
@@ -127,16 +131,25 @@ impl RawRecord {
     pub(super) fn thread(&self) -> Thread {
         let raw = &self.thread;
         let now = self.now.max(raw.since);
+        let open = now - raw.since;
         let mut spent = raw.spent;
         if let Some(time) = spent.get_mut(self.state as usize) {
-            *time += now - raw.since;
+            *time += open;
+        }
+        let mut kept = self.kept;
+        // The scheduler books a wait when it is over, and a slice from tick to tick.
+        match self.state {
+            ON_CPU => kept.run += open.saturating_sub(self.slice),
+            RUN_QUEUE => kept.run_delay += open,
+            _ => {}
         }
         let mut system_ns = raw.system;
         if raw.entered != 0 {
             let off: u64 = (1..spent.len()).map(|state| spent[state].saturating_sub(raw.base[state])).sum();
             system_ns += now.saturating_sub(raw.entered).saturating_sub(off);
         }
-        let in_progress = if self.state == 0 { self.io_clock_now.saturating_sub(raw.io_clock) } else { 0 };
+        let in_progress =
+            if self.state == ON_CPU { self.io_clock_now.saturating_sub(raw.io_clock) } else { 0 };
         let mut cache = raw.cache;
         let [.., added] = raw.added;
         cache.mapped += added;
@@ -154,7 +167,7 @@ impl RawRecord {
             cache,
             network: raw.network,
             local: raw.local,
-            kept: self.kept.since(&raw.before),
+            kept: kept.since(&raw.before),
         }
     }
 }
@@ -260,6 +273,16 @@ mod tests {
         assert_eq!(record.thread().system_ns, 35);
         record.state = 2;
         assert_eq!(record.thread().system_ns, 5);
+    }
+
+    #[test]
+    fn what_the_scheduler_has_not_booked_yet_is_added_to_its_counts() {
+        let waiting = RawRecord { state: RUN_QUEUE, ..record() }.thread();
+        assert_eq!((waiting.kept.run, waiting.kept.run_delay), (0, 30));
+        let mut running = record();
+        running.slice = 12;
+        running.kept.run = 12;
+        assert_eq!(running.thread().kept.run, 30);
     }
 
     #[test]
