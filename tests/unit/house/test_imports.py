@@ -43,7 +43,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("tare.lab",),
     ("tare.protocol",),
     ("tare.experiment", "tare.workload", "tare.profile"),
-    ("tare.tune",),
+    ("tare.os", "tare.tune"),
     ("tare.report",),
     ("tare.cli", "tare.__main__"),
 )

@@ -1,0 +1,1 @@
+"""Report of `tare os`: its document, its story and its charts."""
