@@ -51,14 +51,14 @@ def build_report(observation: Observation, written_by: str, written_at: str) -> 
         found.extend(of_query)
         judged.extend(of_checks)
     resources = Counter(query.bottleneck.resource for query in queries if query.bottleneck is not None)
+    results = Counter(check.result for check in judged)
     overheads, why_not = _overheads(observation)
     return OsReport(
         title=f"System calls, page cache, disk and sockets: {observation.subject}",
         written_at=written_at,
         written_by=written_by,
         observation=observation,
-        is_reliable=not any(query.lost for query in queries)
-        and not any(check.result is CheckResult.OUTSIDE for check in judged),
+        is_reliable=not any(query.lost for query in queries) and not results[CheckResult.OUTSIDE],
         has_nodes=len({counts.node for window in observation.windows for counts in window.roles}) > 1,
         queries=tuple(queries),
         resources={resource: resources[resource] for resource in Resource if resources[resource]},
@@ -66,6 +66,7 @@ def build_report(observation: Observation, written_by: str, written_at: str) -> 
         overheads=tuple(overheads),
         no_overhead=why_not,
         checks=tuple(judged),
+        check_results={result: results[result] for result in CheckResult if results[result]},
     )
 
 

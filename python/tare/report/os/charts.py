@@ -103,7 +103,8 @@ def _histogram(report: OsReport, which: str, title: str, axis: str) -> Chart | N
         return NoChart(title, "no read from disk was observed", "disk")
     queries = list(dict.fromkeys(row["query"] for row in rows))
     roles = list(dict.fromkeys(row["role"] for row in rows))
-    bins = {row["exponent"]: row["bin"] for row in sorted(rows, key=lambda row: row["exponent"])}
+    exponents = [row["exponent"] for row in rows]
+    bins = [_bin(exponent, which) for exponent in range(min(exponents), max(exponents) + 1)]
     return Chart(
         name=which,
         title=title,
@@ -120,7 +121,7 @@ def _histogram(report: OsReport, which: str, title: str, axis: str) -> Chart | N
                     "type": "ordinal",
                     "title": axis,
                     "sort": None,
-                    "scale": {"domain": list(bins.values())},
+                    "scale": {"domain": bins},
                     "axis": {"labelAngle": -40},
                 },
                 "xOffset": {"field": "role", "type": "nominal", "scale": {"domain": roles}},

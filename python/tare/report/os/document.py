@@ -28,7 +28,7 @@ class Estimate(_Part):
 
 
 class Resource(StrEnum):
-    """What the time of a role goes to."""
+    """Resource that the time of a role goes to."""
 
     USER = "user CPU"
     SYSTEM = "system CPU"
@@ -209,7 +209,7 @@ class CheckKind(StrEnum):
 
 class CheckResult(StrEnum):
     WITHIN = "within 1%"
-    OUTSIDE = "outside"
+    OUTSIDE = "not within 1%"
     TOO_SMALL = "too small to judge"
 
 
@@ -297,3 +297,4 @@ class OsReport(_Part):
     overheads: tuple[Overhead, ...]  # the first over all queries
     no_overhead: NoOverhead | None
     checks: tuple[Check, ...]
+    check_results: dict[CheckResult, int]

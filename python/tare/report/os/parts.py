@@ -165,11 +165,15 @@ def system_profile(
         blocks_written=rate(ratio(write_bytes, BLOCK_BYTES)),
         packets_sent=rate(_known_sum([window.packets_out for window in windows])),
         packets_received=rate(_known_sum([window.packets_in for window in windows])),
-        cpu_during_io=ratio(
-            _known_sum([window.io_on_cpu_ns for window in windows]),
-            _known_sum([window.io_busy_ns for window in windows]),
-        ),
+        cpu_during_io=_cpu_during_io(windows) if is_disk_whole else None,
         paper=TABLE_1.get(query.lower()),
+    )
+
+
+def _cpu_during_io(windows: Sequence[Window]) -> float | None:
+    return ratio(
+        _known_sum([window.io_on_cpu_ns for window in windows]),
+        _known_sum([window.io_busy_ns for window in windows]),
     )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tare.report.kit.figure import Figure
-from tare.report.numbers import bytes_text, fixed, ms_text, percent, significant
+from tare.report.numbers import bytes_text, fixed, ms_text, thousands
 from tare.report.os.document import (
     Bottleneck,
     Check,
@@ -17,7 +17,7 @@ from tare.report.os.document import (
     Resource,
 )
 from tare.report.ratio import Ratio
-from tare.report.words import counted
+from tare.report.words import counted, joined, two_digits
 
 READS_FROM = 0.01
 """Share of read calls in the CPU time from which a sentence names it."""
@@ -65,7 +65,7 @@ def time_text(ns: float) -> str:
 
 def place(node: str | None, role: str | None, has_nodes: bool) -> str:
     """Return the name of a role, with its node where there are several."""
-    return f"{node} {role}" if has_nodes else role or ""
+    return f"{node} {role}" if has_nodes and node else role or ""
 
 
 # The answer ------------------------------------------------------------------------------
@@ -86,7 +86,7 @@ def bottleneck_sentence(query: QueryReport, has_nodes: bool) -> str:
     if found is None:
         return f"{query.name}: no role was observed whole."
     text = (
-        f"{query.name} {_PREDICATES[found.resource]}: {percent(found.share)} of {time_text(found.whole_ns)} "
+        f"{query.name} {_PREDICATES[found.resource]}: {two_digits(found.share)} of {time_text(found.whole_ns)} "
         f"({found.resource.value} of {place(found.node, found.role, has_nodes)})"
     )
     return f"{text}{_detail(found)}."
@@ -94,11 +94,11 @@ def bottleneck_sentence(query: QueryReport, has_nodes: bool) -> str:
 
 def _detail(found: Bottleneck) -> str:
     if found.resource is Resource.SYSTEM and found.call is not None and found.call_share is not None:
-        return f"; {found.call} is {percent(found.call_share)} of its system CPU time"
+        return f"; {found.call} is {two_digits(found.call_share)} of its system CPU time"
     if found.resource is Resource.SLEEP and found.call is not None and found.call_share is not None:
-        return f"; {percent(found.call_share)} of its sleep is in {found.call}"
+        return f"; {two_digits(found.call_share)} of its sleep is in {found.call}"
     if found.resource is Resource.DISK and found.read_share is not None and found.read_share >= READS_FROM:
-        return f"; read calls are {percent(found.read_share)} of its CPU time"
+        return f"; read calls are {two_digits(found.read_share)} of its CPU time"
     return ""
 
 
@@ -133,7 +133,7 @@ def finding_sentence(finding: Finding, has_nodes: bool) -> str:
     """Return what was found, with its numbers and what it means or what to do."""
     evidence = finding.evidence
     who = place(finding.node, finding.role, has_nodes)
-    share = percent(evidence.get("share", 0.0))
+    share = two_digits(evidence.get("share", 0.0))
     match finding.kind:
         case FindingKind.CPU_BOUND:
             return f"{share} of {time_text(evidence['whole_ns'])} is CPU time of {who}"
@@ -152,8 +152,8 @@ def finding_sentence(finding: Finding, has_nodes: bool) -> str:
             return f"{share} of the pages that {who} brought in came by read-ahead{_in_flight(evidence)}"
         case FindingKind.READ_AHEAD_NOTHING:
             return (
-                f"{significant(evidence['missed_pages'])} of the pages that {who} read were missed, and read-ahead "
-                f"brought in {significant(evidence['ahead_pages'])}: reads are random, or read-ahead is off"
+                f"{thousands(int(evidence['missed_pages']))} of the pages that {who} read were missed, and read-ahead "
+                f"brought in {thousands(int(evidence['ahead_pages']))}: reads are random, or read-ahead is off"
             )
         case FindingKind.ONE_ROLE:
             return f"{who} has {share} of the active time of {counted(int(evidence['roles']), 'role')}"
@@ -171,19 +171,23 @@ def finding_sentence(finding: Finding, has_nodes: bool) -> str:
         case FindingKind.MAPPED:
             return (
                 f"{who} brought in {share} of its pages by memory mapping "
-                f"({significant(evidence['mapped_pages'])} pages): these are in no read call"
+                f"({thousands(int(evidence['mapped_pages']))} pages): these are in no read call"
             )
         case FindingKind.LOST:
             return (
-                f"{significant(evidence['events'])} events of {finding.part} found no room; tables that rest on them "
-                "are left out"
+                f"{thousands(int(evidence['events']))} events of {finding.part} found no room; tables that rest on "
+                "them are left out"
             )
 
 
 def _in_flight(evidence: dict[str, float]) -> str:
-    if "in_flight" not in evidence:
-        return ""
-    return f"; {percent(evidence['in_flight'])} of the requested pages were still in flight"
+    share = evidence.get("in_flight")
+    return "" if share is None else f"; {two_digits(share)} of the requested pages were still in flight"
+
+
+def checks_sentence(report: OsReport) -> str:
+    counts = [f"{number} {result.value}" for result, number in report.check_results.items()]
+    return f"Checks of the counts: {joined(counts)}."
 
 
 def check_figure(check: Check, figure: float) -> str:

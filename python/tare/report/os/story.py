@@ -24,14 +24,15 @@ from tare.report.kit.blocks import (
     Verdict,
     WarningBlock,
 )
-from tare.report.numbers import percent, significant
+from tare.report.numbers import percent, thousands
 from tare.report.os import paper_tables, tables
-from tare.report.os.document import CheckResult, OsReport
+from tare.report.os.document import CheckResult, OsReport, RoleReport
 from tare.report.os.paper import TABLE_3
 from tare.report.os.sentences import (
     CHECK_REASONS,
     CHECK_SIDES,
     bottleneck_sentence,
+    checks_sentence,
     finding_sentence,
     headline,
     overhead_sentence,
@@ -48,7 +49,10 @@ TIME_READING = (
     "The parts add up to the time present; the residue is what no part explains. CPU time outside of system calls "
     "counts as user time: page faults and interrupts are in it, except at level proc."
 )
-PAPER_READING = "A jiffy is 10 ms. Paper: one node of DB2 under TPC-H at 30 GB, of eight nodes with two CPUs, on Linux 2.4.8 (2002)."
+PAPER_READING = (
+    "A jiffy is 10 ms. Paper: DB2 under TPC-H at 30 GB, on one of eight nodes, each of two CPUs, under Linux 2.4.8 "
+    "(2002)."
+)
 READ_READING = (
     "Time on a CPU alone: copying, page cache and bookkeeping. Waits for the disk are not in it. Reads of sockets by "
     "read and readv are."
@@ -100,9 +104,10 @@ def _blocks(report: OsReport) -> Iterator[Block]:
         "overhead", "Overhead by query", _present(tables.overhead_table(report)), printed=False
     )
     yield from _section("checks", "Checks", _checks(report))
-    yield from _section("absent", "Not observed", _absent(report))
+    yield from _section("all-checks", "Every check", _all_checks(report), printed=False)
+    yield from _section("absent", "Not observed", _not_observed(report))
     yield from _section("conditions", "Conditions", [Facts("", list(_facts(report)))])
-    yield from _section("texts", "Queries", _texts(report), printed=False)
+    yield from _section("texts", "Queries", _statements(report), printed=False)
 
 
 def _section(key: str, title: str, blocks: Sequence[Block], printed: bool = True) -> Iterator[Section]:
@@ -138,12 +143,12 @@ def _findings(report: OsReport) -> list[Block]:
 
 
 # Tables, or why they are refused ---------------------------------------------------------
-def _refused(report: OsReport, part: str, table: str) -> list[Block]:
+def _loss_warnings(report: OsReport, part: str, table: str) -> list[Block]:
     """A warning in the place of a table, or of those of its rows that rest on lost events."""
     queries = [query for query in report.queries if query.lost.get(part)]
     if not queries:
         return []
-    events = joined([f"{query.name} {significant(query.lost[part])}" for query in queries])
+    events = joined([f"{query.name} {thousands(query.lost[part])}" for query in queries])
     return [
         WarningBlock(
             f"{table}: left out where events were lost",
@@ -154,7 +159,7 @@ def _refused(report: OsReport, part: str, table: str) -> list[Block]:
 
 
 def _resting_on(report: OsReport, parts: Sequence[str], table: str) -> list[Block]:
-    return [block for part in parts for block in _refused(report, part, table)]
+    return [block for part in parts for block in _loss_warnings(report, part, table)]
 
 
 def _time(report: OsReport) -> list[Block]:
@@ -193,7 +198,12 @@ def _calls(report: OsReport) -> list[Block]:
 
 def _cache(report: OsReport) -> list[Block]:
     refused = _resting_on(report, ["threads", "cache"], "Table 3")
-    return _with_reading(refused, [tables.cache_table(report)], [CACHE_READING, *_paper_hits(report)])
+    return _with_reading(
+        refused,
+        [tables.cache_table(report)],
+        [CACHE_READING, *_paper_hits(report)],
+        _if_observed(report, lambda role: role.cache, "No page was read through the page cache."),
+    )
 
 
 def _paper_hits(report: OsReport) -> Iterator[str]:
@@ -216,22 +226,35 @@ def _disk(report: OsReport) -> list[Block]:
         _resting_on(report, ["threads", "disk"], "disk requests and Figure 2"),
         [table],
         [WRITE_BACK_READING] if has_write_back else [],
+        _if_observed(report, lambda role: role.disk, "No block was requested."),
     )
     return blocks if table is None else [*blocks, Charts(partial(_charts, "requests", report))]
 
 
 def _sockets(report: OsReport) -> list[Block]:
     refused = _resting_on(report, ["threads", "sockets"], "sockets")
-    return _with_reading(refused, [tables.sockets_table(report)], [])
+    return _with_reading(
+        refused,
+        [tables.sockets_table(report)],
+        [],
+        _if_observed(report, lambda role: role.sockets, "No socket was used."),
+    )
 
 
 def _with_reading(
-    refused: Sequence[Block], found: Sequence[Table | None], readings: Sequence[str]
+    refused: Sequence[Block], found: Sequence[Table | None], readings: Sequence[str], nothing: str = ""
 ) -> list[Block]:
-    """The tables that there are, with how they are read."""
+    """The tables that there are, with how they are read. `nothing`: stands for counts that are all 0."""
     shown = [table for table in found if table is not None]
     quiet = [Paragraph(reading, Tone.QUIET) for reading in readings] if shown else []
-    return [*refused, *shown, *quiet]
+    empty = [Paragraph(nothing)] if nothing and not shown else []
+    return [*refused, *shown, *empty, *quiet]
+
+
+def _if_observed(report: OsReport, part: Callable[[RoleReport], object], text: str) -> str:
+    """Return the text if a role has this part."""
+    is_observed = any(part(role) is not None for query in report.queries for role in query.roles)
+    return text if is_observed else ""
 
 
 def _messages(report: OsReport) -> list[Block]:
@@ -244,19 +267,29 @@ def _messages(report: OsReport) -> list[Block]:
 
 
 def _checks(report: OsReport) -> list[Block]:
-    table = tables.checks_table(report)
-    if table is None:
+    """All checks of a few queries, else those that are not within 1%."""
+    if not report.checks:
         return []
-    outside = {check.kind: None for check in report.checks if check.result is CheckResult.OUTSIDE}
+    outside = [check for check in report.checks if check.result is CheckResult.OUTSIDE]
+    shown = report.checks if len(report.queries) <= FEW_QUERIES else outside
     reasons = [
         Item(f"{CHECK_SIDES[kind][0]} and {CHECK_SIDES[kind][1]} can differ by: {CHECK_REASONS[kind]}")
-        for kind in outside
+        for kind in dict.fromkeys(check.kind for check in outside)
     ]
-    return [table, *([Items(reasons)] if reasons else []), Paragraph(CHECK_READING, Tone.QUIET)]
+    return [
+        Paragraph(checks_sentence(report)),
+        *_present(tables.checks_table(shown)),
+        *([Items(reasons)] if reasons else []),
+        Paragraph(CHECK_READING, Tone.QUIET),
+    ]
+
+
+def _all_checks(report: OsReport) -> list[Block]:
+    return _present(tables.checks_table(report.checks)) if len(report.queries) > FEW_QUERIES else []
 
 
 # What is not there, and the conditions ---------------------------------------------------
-def _absent(report: OsReport) -> list[Block]:
+def _not_observed(report: OsReport) -> list[Block]:
     observation = report.observation
     blocks: list[Block] = []
     if observation.level is Level.PROC:
@@ -294,16 +327,16 @@ def _facts(report: OsReport) -> Iterator[tuple[str, str]]:
     if observation.dbms is not None:
         yield "server", f"{dbms_name(observation.dbms)} {observation.server_version or ''}".rstrip()
     yield "level", observation.level.value
-    yield "windows", significant(len(observation.windows))
+    yield "windows", str(len(observation.windows))
     yield "caches", "emptied before each execution" if observation.cold else "not emptied"
     if observation.read_ahead_kb is not None:
-        yield "read-ahead", f"{significant(observation.read_ahead_kb)} KiB, of the device that holds the data"
+        yield "read-ahead", f"{thousands(observation.read_ahead_kb)} KiB, of the device that holds the data"
     yield "kernel", observation.kernel
     yield "CPUs", str(observation.online_cpus)
-    yield "page", f"{significant(observation.page_bytes)} B"
+    yield "page", f"{thousands(observation.page_bytes)} B"
 
 
-def _texts(report: OsReport) -> list[Block]:
+def _statements(report: OsReport) -> list[Block]:
     return [Code(f"-- {name}\n{text}", "sql") for name, text in report.observation.queries.items()]
 
 

@@ -7,9 +7,11 @@ from typing import TypeVar
 
 from tare.report.kit.blocks import Cell, Column, Kind, Row, Table, Tone
 from tare.report.kit.figure import Figure
-from tare.report.numbers import percent, significant
+from tare.report.numbers import percent, significant, thousands
 from tare.report.os.document import (
+    CacheReport,
     CallRow,
+    Check,
     CheckResult,
     DiskReport,
     Estimate,
@@ -17,6 +19,7 @@ from tare.report.os.document import (
     Part,
     QueryReport,
     RoleReport,
+    SocketsReport,
     TimeParts,
 )
 from tare.report.os.sentences import CHECK_SIDES, check_figure, check_ratio, cpu_text, place, wall_text
@@ -45,8 +48,13 @@ def _bytes(size: float | None) -> Cell:
     return Figure(size, unit="bytes").cell()
 
 
-def count_text(count: float | None) -> str:
-    return NOTHING if count is None else significant(count)
+def count_text(count: float) -> str:
+    return thousands(int(count)) if count.is_integer() else significant(count)
+
+
+def _is_used(counts: CacheReport | DiskReport | SocketsReport | None) -> bool:
+    """Return whether any of the counts is not 0."""
+    return counts is not None and any(isinstance(count, float) and count for _, count in counts)
 
 
 def _per_query(
@@ -184,7 +192,7 @@ def cache_table(report: OsReport) -> Table | None:
     rows: Rows = list(
         _per_query(
             report,
-            lambda role: role.cache,
+            lambda role: role.cache if _is_used(role.cache) else None,
             lambda cache: [
                 count_text(cache.reads),
                 count_text(cache.requested),
@@ -209,9 +217,9 @@ def disk_table(report: OsReport) -> Table | None:
         found = [
             (place(role.node, role.role, report.has_nodes), role.disk)
             for role in query.roles
-            if role.disk is not None
+            if role.disk is not None and _is_used(role.disk)
         ]
-        if found and query.write_back is not None:
+        if query.write_back is not None and _is_used(query.write_back):
             found.append((KERNEL_THREADS, query.write_back))
         if found:
             rows.append(query.name)
@@ -240,7 +248,7 @@ def sockets_table(report: OsReport) -> Table | None:
     rows: Rows = list(
         _per_query(
             report,
-            lambda role: role.sockets,
+            lambda role: role.sockets if _is_used(role.sockets) else None,
             lambda sockets: [
                 count_text(sockets.sends),
                 _bytes(sockets.sent_bytes),
@@ -262,17 +270,17 @@ def sockets_table(report: OsReport) -> Table | None:
 
 
 # Checks and overhead ---------------------------------------------------------------------
-def checks_table(report: OsReport) -> Table | None:
-    if not report.checks:
+def checks_table(checks: Sequence[Check]) -> Table | None:
+    if not checks:
         return None
     tones = {CheckResult.WITHIN: Tone.GOOD, CheckResult.OUTSIDE: Tone.CAUTION}
     rows: Rows = []
-    for check in report.checks:
+    for check in checks:
         sides = CHECK_SIDES[check.kind]
         rows.append(
             [
                 check.query,
-                f"{sides[0]} : {sides[1]}",
+                f"{sides[0]} / {sides[1]}",
                 check_figure(check, check.observed),
                 check_figure(check, check.expected),
                 check_ratio(check),
