@@ -228,7 +228,7 @@ class FindingKind(StrEnum):
     CPU_BOUND = "CPU-bound"
     CALL_BOUND = "system-call-bound"
     DISK_BOUND = "disk-bound"
-    WAITS = "waits for others"
+    WAITS = "waits"
     RUN_QUEUE = "waits for a CPU"
     READ_AHEAD_ALL = "read-ahead fetched everything"
     READ_AHEAD_NOTHING = "read-ahead fetched nothing"

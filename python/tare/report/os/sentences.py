@@ -87,7 +87,7 @@ def bottleneck_sentence(query: QueryReport, has_nodes: bool) -> str:
         return f"{query.name}: no role was observed whole."
     text = (
         f"{query.name} {_PREDICATES[found.resource]}: {two_digits(found.share)} of {time_text(found.whole_ns)} "
-        f"({found.resource.value} of {place(found.node, found.role, has_nodes)})"
+        f"({place(found.node, found.role, has_nodes)}: {found.resource.value})"
     )
     return f"{text}{_detail(found)}."
 

@@ -26,7 +26,7 @@ from tare.report.kit.blocks import (
 )
 from tare.report.numbers import percent, thousands
 from tare.report.os import paper_tables, tables
-from tare.report.os.document import CheckResult, OsReport, RoleReport
+from tare.report.os.document import CheckKind, CheckResult, OsReport, RoleReport
 from tare.report.os.paper import TABLE_3
 from tare.report.os.sentences import (
     CHECK_REASONS,
@@ -272,6 +272,7 @@ def _checks(report: OsReport) -> list[Block]:
         return []
     outside = [check for check in report.checks if check.result is CheckResult.OUTSIDE]
     shown = report.checks if len(report.queries) <= FEW_QUERIES else outside
+    has_calls = any(check.kind is CheckKind.READ_BYTES for check in report.checks)
     reasons = [
         Item(f"{CHECK_SIDES[kind][0]} and {CHECK_SIDES[kind][1]} can differ by: {CHECK_REASONS[kind]}")
         for kind in dict.fromkeys(check.kind for check in outside)
@@ -280,7 +281,7 @@ def _checks(report: OsReport) -> list[Block]:
         Paragraph(checks_sentence(report)),
         *_present(tables.checks_table(shown)),
         *([Items(reasons)] if reasons else []),
-        Paragraph(CHECK_READING, Tone.QUIET),
+        *([Paragraph(CHECK_READING, Tone.QUIET)] if has_calls else []),
     ]
 
 

@@ -57,7 +57,7 @@ def test_one_query_is_answered_in_one_sentence() -> None:
     found = answer(observation())
     assert found.tone is Tone.GOOD
     assert found.text == (
-        "q6 waits for the disk: 46% of 1\u202f000 ms (disk of back end); read calls are 27% of its CPU time."
+        "q6 waits for the disk: 46% of 1\u202f000 ms (back end: disk); read calls are 27% of its CPU time."
     )
 
 
@@ -65,7 +65,7 @@ def test_several_queries_are_counted_by_bottleneck_and_named_each() -> None:
     computing = window("q1", roles=(back_end(node="n1", times=times(900, 50, 10, 20, 20)), worker(node="n2")))
     given = observation(window(), window("q7"), computing)
     assert answer(given).text == "Bottlenecks of three queries: user CPU 1, disk 2."
-    assert "q1 computes: 90% of 1 000 ms (user CPU of n1 back end)." in shown(given)
+    assert "q1 computes: 90% of 1 000 ms (n1 back end: user CPU)." in shown(given)
 
 
 @pytest.mark.parametrize(
