@@ -62,7 +62,7 @@ def resource_charts(report: OsReport) -> list[Chart | NoChart]:
                         "type": "quantitative",
                         "title": "share of the time",
                         "scale": {"domain": [0, 1]},
-                        "axis": {"format": "%"},
+                        "axis": {"format": "%", "tickCount": 10},
                     },
                     "order": {"field": "order", "type": "quantitative"},
                     "color": {

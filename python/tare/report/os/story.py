@@ -92,7 +92,7 @@ def _blocks(report: OsReport) -> Iterator[Block]:
     yield from _stopped(report)
     yield from _section("findings", "Findings", _findings(report))
     yield from _section("time", "Time", _time(report))
-    yield from _section("absolute", "Times", _present(tables.absolute_table(report)), printed=False)
+    yield from _section("absolute", "Absolute times", _present(tables.absolute_table(report)), printed=False)
     yield from _section("system", "System profile", _profile(report))
     yield from _section("reads", "Read calls", _reads(report))
     yield from _section("calls", "System calls", _calls(report), printed=len(report.queries) <= FEW_QUERIES)
