@@ -101,7 +101,7 @@ def calls_report(calls: Mapping[str, Call], executions: int) -> CallsReport:
     rest = by_cpu[MOST_CALLS:]
     summed = Call()
     for name in rest:
-        summed = summed + calls[name]  # type: ignore[assignment]  # of one type
+        summed = summed + calls[name]
     return CallsReport(
         rows=tuple(_call_row(name, calls[name], executions) for name in by_cpu[:MOST_CALLS]),
         others=_call_row("", summed, executions) if rest else None,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from ipaddress import IPv6Address, ip_address
 
 from tare.os.record import Message, Observation, Window
 from tare.protocol.traffic import Count, Send
@@ -63,7 +64,8 @@ class Places:
 
 def host_of(address: str) -> str:
     """Return the host of `host:port`; of an IPv4 address within IPv6, the IPv4 address."""
-    return address.rpartition(":")[0].strip("[]").removeprefix("::ffff:")
+    host = ip_address(address.rpartition(":")[0].strip("[]"))
+    return str((host.ipv4_mapped if isinstance(host, IPv6Address) else None) or host)
 
 
 def places_of(observation: Observation) -> Places:
