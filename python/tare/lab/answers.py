@@ -7,13 +7,15 @@ from typing import Any
 import ibis.expr.operations as ops
 import ibis.expr.types as ir
 
+from tare.lab.compiled import compiled
+
 
 def rows(table: ir.Table) -> list[dict[str, Any]]:
     """By column, in the table's order."""
     backend = table.get_backend()
     if backend.name == "duckdb" and not table.op().find(ops.InMemoryTable):
         # Ibis' own way, by Arrow, loads pandas: a fifth of a second.
-        found = backend.con.sql(backend.compile(table)).fetchall()
+        found = backend.con.sql(compiled(table)).fetchall()
         return [dict(zip(table.columns, values, strict=True)) for values in found]
     listed: list[dict[str, Any]] = table.to_pyarrow().to_pylist()
     return listed
