@@ -15,7 +15,7 @@ def rows(table: ir.Table) -> list[dict[str, Any]]:
     backend = table.get_backend()
     if backend.name == "duckdb" and not table.op().find(ops.InMemoryTable):
         # Ibis' own way, by Arrow, loads pandas: a fifth of a second.
-        found = backend.con.sql(compiled(table)).fetchall()
+        found = backend.con.execute(compiled(table)).fetchall()
         return [dict(zip(table.columns, values, strict=True)) for values in found]
     listed: list[dict[str, Any]] = table.to_pyarrow().to_pylist()
     return listed
