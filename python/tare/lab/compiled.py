@@ -14,6 +14,7 @@ from typing import Any, Final
 
 import ibis.expr.operations as ops
 import ibis.expr.types as ir
+from ibis.backends import BaseBackend
 from ibis.common.graph import Node
 from ibis.expr.datatypes import DataType
 from ibis.expr.schema import Schema
@@ -24,31 +25,42 @@ LIMIT: Final = 512
 _GENERATED: Final = re.compile(r"ibis_\w+_[a-z2-7]{26}")
 """Names made by `ibis.util.gen_name`, out of 128 random bits: no other word of a query looks like one."""
 
-_templates: dict[tuple[str, bytes], tuple[str, ...]] = {}
+_templates: dict[tuple[str, bytes], tuple[str | int, ...]] = {}
 _types: dict[DataType | Schema, int] = {}
 
 
-def compiled(table: ir.Table) -> str:
-    """SQL of the table's rows in the dialect of its engine."""
-    backend = table.get_backend()
-    shape = _Shape(table.op())
-    if shape.holds_rows:
-        return str(backend.compile(table))
-    key = (backend.name, shape.digest())
-    if key not in _templates:
-        if len(_templates) >= LIMIT:
-            _templates.clear()
-        _templates[key] = _template(str(backend.compile(table)), shape.names)
-    return "".join(shape.names[int(part)] if i % 2 else part for i, part in enumerate(_templates[key]))
+class Query:
+    """Expression with the engine that holds its tables."""
+
+    def __init__(self, table: ir.Table) -> None:
+        self.table = table
+        self.shape = _Shape(table.op())
+        self.backend: BaseBackend = self.shape.backend or table.get_backend()
+
+    @property
+    def runs_in_duckdb(self) -> bool:
+        """Whether the SQL is all that DuckDB needs: no rows come out of Python's memory."""
+        return self.backend.name == "duckdb" and not self.shape.holds_rows
+
+    def sql(self) -> str:
+        """SQL in the dialect of the engine."""
+        names = self.shape.names
+        if self.shape.holds_rows:
+            return str(self.backend.compile(self.table))
+        key = (self.backend.name, self.shape.digest())
+        if key not in _templates:
+            if len(_templates) >= LIMIT:
+                _templates.clear()
+            _templates[key] = _template(str(self.backend.compile(self.table)), names)
+        return "".join(part if isinstance(part, str) else names[part] for part in _templates[key])
 
 
-def _template(sql: str, names: Mapping[int, str]) -> tuple[str, ...]:
-    """Text and, at each odd place, the number of a table's name."""
+def _template(sql: str, names: Mapping[int, str]) -> tuple[str | int, ...]:
+    """Text, and the numbers of the tables whose names stand between."""
     if not names:
         return (sql,)
-    numbers = {name: str(number) for number, name in names.items()}
-    parts = re.split(f"({'|'.join(numbers)})", sql)
-    return tuple(numbers[part] if i % 2 else part for i, part in enumerate(parts))
+    numbers = {name: number for number, name in names.items()}
+    return tuple(numbers.get(part, part) for part in re.split(f"({'|'.join(numbers)})", sql))
 
 
 class _Shape:
@@ -57,6 +69,7 @@ class _Shape:
     def __init__(self, root: ops.Node) -> None:
         self.names: dict[int, str] = {}  # generated names of tables, by number
         self.holds_rows = False  # out of Python's memory
+        self.backend: BaseBackend | None = None
         self._numbers: dict[tuple[Any, ...], int] = {}
         self._seen: dict[int, int] = {}  # by identity; the root keeps all of them
         self._tables: dict[str, int] = {}
@@ -74,6 +87,7 @@ class _Shape:
         self.holds_rows |= isinstance(node, ops.InMemoryTable)
         parts: tuple[Any, ...]
         if isinstance(node, ops.DatabaseTable):
+            self.backend = node.source
             parts = (self._name(node.name), _type(node.schema), repr(node.namespace))
         elif isinstance(node, ops.Reference):
             place = self._references.setdefault(node.identifier, len(self._references))
