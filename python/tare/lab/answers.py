@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from typing import Any
 
-import ibis.expr.operations as ops
 import ibis.expr.types as ir
+
+from tare.lab.compiled import Query
 
 
 def rows(table: ir.Table) -> list[dict[str, Any]]:
     """By column, in the table's order."""
-    backend = table.get_backend()
-    if backend.name == "duckdb" and not table.op().find(ops.InMemoryTable):
-        # Ibis' own way, by Arrow, loads pandas: a fifth of a second.
-        found = backend.con.sql(backend.compile(table)).fetchall()
+    query = Query(table)
+    if query.runs_in_duckdb:
+        # Ibis' own way, by Arrow, loads pandas: a fifth of a second. DuckDB's `sql` would bind the query twice.
+        found = query.backend.con.execute(query.sql()).fetchall()
         return [dict(zip(table.columns, values, strict=True)) for values in found]
     listed: list[dict[str, Any]] = table.to_pyarrow().to_pylist()
     return listed

@@ -33,6 +33,8 @@ _OF_QE = (
     *(f"overall_{mode}" for mode in OVERALL_TICKS),
 )  # fmt: skip
 
+_OF_JOINS = ("of_qe", "of_qatc", "query_pid")
+
 _made: WeakKeyDictionary[Frames, dict[bool, ir.Table]] = WeakKeyDictionary()
 
 
@@ -58,10 +60,10 @@ def _derive(frames: Frames, by_paper: bool) -> ir.Table:
         exit_records_lost=qe.exits_lost.fill_null(0),
         **_trace(qe),
     )
-    joined = own.left_join(of_processes, own.qe_id == of_processes.of_qe).drop("of_qe")
-    joined = joined.left_join(who, joined.qatc_id == who.of_qatc).drop("of_qatc", "query_pid")
+    joined = own.left_join(of_processes, own.qe_id == of_processes.of_qe)
+    joined = joined.left_join(who, joined.qatc_id == who.of_qatc)
     made: dict[str, Any] = {
-        **{name: joined[name] for name in joined.columns},
+        **{name: joined[name] for name in joined.columns if name not in _OF_JOINS},
         **_sums_of_each(joined, of_processes),
         "told": joined.told.fill_null(False),
         "tied": joined.tied.fill_null(0),

@@ -23,13 +23,13 @@ def violated(check: Check, table: ir.Table) -> ir.BooleanValue:
     return found & ~_holds(check.unless, table) if check.unless else found
 
 
-def unjudged(check: Check, table: ir.Table) -> ir.BooleanValue:
-    """Neither violated nor known to pass. Never NULL."""
+def unjudged(check: Check, table: ir.Table, against: ir.BooleanValue | None = None) -> ir.BooleanValue:
+    """Neither violated nor known to pass. Never NULL. `against`: `violated` of the same, where it is there already."""
     needs = [_known((name,), table) for name in check.needs]
     lacking = ~reduce(or_ if check.of_what_is_known else and_, needs)
     if check.unless:
         lacking = lacking | _holds(check.unless, table)
-    return lacking & ~violated(check, table)
+    return lacking & ~(violated(check, table) if against is None else against)
 
 
 def evidence(check: Check, table: ir.Table) -> ir.StringValue:
@@ -50,8 +50,9 @@ def count(checks: Sequence[Check], table: ir.Table) -> tuple[CheckCount, ...]:
     """Count the findings of each check over the rows of the table: one query for all of them."""
     verdicts: dict[str, Any] = {}
     for i, check in enumerate(checks):
-        cannot = unjudged(check, table)
-        verdicts[f"violated_{i}"] = violated(check, table).cast("int64")
+        against = violated(check, table)
+        cannot = unjudged(check, table, against)
+        verdicts[f"violated_{i}"] = against.cast("int64")
         verdicts[f"unjudged_{i}"] = cannot.cast("int64")
         verdicts[f"why_{i}"] = ibis.cases((cannot, reason(check, table)), else_=None)
     judged = table.select(**verdicts)

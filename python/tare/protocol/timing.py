@@ -34,10 +34,11 @@ def time_qatcs(qes: ir.Table, qatcs: ir.Table) -> ir.Table:
     measured_sd, measured_median."""
     steps = qatcs.select(of_qatc="qatc_id", dropped_at="dropped_at")
     joined = qes.join(steps, qes.qatc_id == steps.of_qatc)
-    joined = joined.filter(
+    used = (
         joined.time_ms.notnull() & joined.measured_ms.notnull() & (joined.retained | (joined.dropped_at != 0))
     )
-    narrow = joined.select("qe_id", "qatc_id", "time_ms", "measured_ms")
+    narrow = joined.select("qe_id", "qatc_id", "time_ms", "measured_ms", used=used)
+    narrow = narrow.filter(narrow.used).drop("used")
     rows = placed(placed(narrow, "qatc_id", "time_ms"), "qatc_id", "measured_ms")
     low, high = bounds(rows, "time_ms", int(value(qatcs.qes.max()) or 0))
     return kept(

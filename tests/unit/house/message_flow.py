@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import ast
 import re
-from collections import Counter, defaultdict
+from collections import Counter, defaultdict, deque
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from itertools import chain
 from pathlib import Path
 from typing import TypeVar
 
@@ -38,6 +39,8 @@ _CHANGES = {
     "values",
 } | _CUTS
 _WRAPPERS = {"str", "list", "tuple", "sorted", "dict", "next", "clean", "printable", "coalesce", "fill_null"}
+
+_PARTS = (ast.AnnAssign, ast.Assign, ast.Call, ast.Compare, ast.Dict, ast.Match, ast.Return, ast.Yield)
 
 Key = TypeVar("Key", str, tuple[str, str])
 
@@ -74,27 +77,32 @@ class _Scope:
     function: str = ""
     owner: str = ""  # class
     outer: _Scope | None = None
+    node: ast.AST = field(default_factory=ast.Pass)
+    parts: list[ast.AST] = field(default_factory=list)  # nodes that pass on or read a value
 
 
 def places(package: Path) -> list[Place]:
     """Places of a package that decide by the words of a message."""
     trees = {file: ast.parse(file.read_text(), str(file)) for file in sorted(package.rglob("*.py"))}
+    scopes = {file: _scopes(tree) for file, tree in trees.items()}
+    every = list(chain.from_iterable(scopes.values()))
     facts = _Facts()
-    _errors(trees.values(), facts)
-    while _grew(trees.values(), facts):
+    _errors(every, facts)
+    orders = _orders(every)
+    while _grew(every, orders, facts):
         pass
     found = set()
-    for file, tree in trees.items():
+    for file, of_file in scopes.items():
         source = file.read_text().splitlines()
-        for node in _Search(facts).run(tree):
+        for node in _Search(facts).run(of_file):
             line = node.lineno
             found.add(Place(str(file.relative_to(package)), line, source[line - 1].strip()))
     return sorted(found)
 
 
-def _errors(trees: Iterable[ast.Module], facts: _Facts) -> None:
+def _errors(scopes: Iterable[_Scope], facts: _Facts) -> None:
     """Classes of the error tree: text of one of these is a message."""
-    classes = [node for tree in trees for node in ast.walk(tree) if isinstance(node, ast.ClassDef)]
+    classes = [scope.node for scope in scopes if isinstance(scope.node, ast.ClassDef)]
     size = 0
     while size < len(facts.errors):
         size = len(facts.errors)
@@ -102,12 +110,11 @@ def _errors(trees: Iterable[ast.Module], facts: _Facts) -> None:
     facts.fields.add("what")
 
 
-def _grew(trees: Iterable[ast.Module], facts: _Facts) -> bool:
+def _grew(scopes: Iterable[_Scope], orders: Mapping[str, list[str]], facts: _Facts) -> bool:
     """One more step along the way of messages; false once nothing new holds one."""
     before = len(facts.fields) + len(facts.functions) + len(facts.parameters)
-    uses = _Uses(_orders(trees))
-    for tree in trees:
-        _Collect(facts, uses).run(tree)
+    uses = _Uses(orders)
+    _Collect(facts, uses).run(scopes)
     facts.fields |= uses.mostly(uses.fields)
     facts.written |= {name for name in uses.fields if "." in name}
     facts.functions |= uses.mostly(uses.functions)
@@ -115,10 +122,10 @@ def _grew(trees: Iterable[ast.Module], facts: _Facts) -> bool:
     return len(facts.fields) + len(facts.functions) + len(facts.parameters) > before
 
 
-def _orders(trees: Iterable[ast.Module]) -> dict[str, list[str]]:
+def _orders(scopes: Iterable[_Scope]) -> dict[str, list[str]]:
     """Names of the fields of each class and the parameters of each function, in their order."""
     found: dict[str, list[str]] = {}
-    for node in (node for tree in trees for node in ast.walk(tree)):
+    for node in (scope.node for scope in scopes):
         if isinstance(node, ast.ClassDef):
             parts = [part for part in node.body if isinstance(part, ast.AnnAssign)]
             found[node.name] = [part.target.id for part in parts if isinstance(part.target, ast.Name)]
@@ -165,29 +172,14 @@ class _Walk:
 
     def __init__(self, facts: _Facts) -> None:
         self.facts = facts
-
-    def run(self, tree: ast.Module) -> list[ast.expr]:
         self.found: list[ast.expr] = []
-        self._scope(tree, _Scope())
-        return self.found
+        self.names: dict[tuple[int, str, int], bool] = {}  # by scope, name and depth
 
-    def _scope(self, node: ast.AST, scope: _Scope) -> None:
-        inner: list[ast.AST] = []
-        own = list(_own(node, inner))
-        for part in own:
-            _bind(part, scope)
-        for part in own:
-            self.see(part, scope, node)
-        for part in inner:
-            nested = _Scope(outer=scope, owner=scope.owner)
-            if isinstance(part, ast.ClassDef):
-                nested.owner = part.name
-            else:
-                arguments = part.args  # type: ignore[attr-defined]
-                every = (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)
-                nested.parameters = {argument.arg for argument in every}
-                nested.function = getattr(part, "name", "")
-            self._scope(part, nested)
+    def run(self, scopes: Iterable[_Scope]) -> list[ast.expr]:
+        for scope in scopes:
+            for part in scope.parts:
+                self.see(part, scope, scope.node)
+        return self.found
 
     def see(self, node: ast.AST, scope: _Scope, owner: ast.AST) -> None:
         raise NotImplementedError
@@ -243,7 +235,10 @@ class _Walk:
         at: _Scope | None = scope
         while at is not None:
             if name in at.values:
-                return any(self.message(value, at, depth + 1) for value in at.values[name])
+                key = (id(at), name, depth)
+                if key not in self.names:
+                    self.names[key] = any(self.message(value, at, depth + 1) for value in at.values[name])
+                return self.names[key]
             if name in at.parameters:
                 return (at.function, name) in self.facts.parameters
             at = at.outer
@@ -372,6 +367,34 @@ def _literals(pattern: ast.pattern) -> bool:
 
 def _name(node: ast.expr) -> str | None:
     return node.id if isinstance(node, ast.Name) else node.attr if isinstance(node, ast.Attribute) else None
+
+
+def _scopes(tree: ast.Module) -> list[_Scope]:
+    """Scopes of a module from the outside in, with the values of their names."""
+    found = []
+    waiting = deque([_Scope(node=tree)])
+    while waiting:
+        scope = waiting.popleft()
+        found.append(scope)
+        inner: list[ast.AST] = []
+        for part in _own(scope.node, inner):
+            _bind(part, scope)
+            if isinstance(part, _PARTS):
+                scope.parts.append(part)
+        waiting += (_nested(part, scope) for part in inner)
+    return found
+
+
+def _nested(node: ast.AST, outer: _Scope) -> _Scope:
+    scope = _Scope(outer=outer, owner=outer.owner, node=node)
+    if isinstance(node, ast.ClassDef):
+        scope.owner = node.name
+    else:
+        arguments = node.args  # type: ignore[attr-defined]
+        every = (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)
+        scope.parameters = {argument.arg for argument in every}
+        scope.function = getattr(node, "name", "")
+    return scope
 
 
 def _own(node: ast.AST, inner: list[ast.AST]) -> Iterator[ast.AST]:

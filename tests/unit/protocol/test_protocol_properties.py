@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tare.lab.answers import rows
 from tare.protocol import run_protocol
 from tare.protocol.exact.method import EXACT
 from tare.protocol.outcome import Outcome
@@ -24,10 +25,6 @@ from tests.unit.protocol.random_labs import random_run, runs
 METHODS = (TTP1, TTP2, EXACT)
 each_protocol = pytest.mark.parametrize("method", METHODS, ids=lambda method: method.name)
 few = settings(max_examples=2, deadline=None)
-
-
-def rows(table: Any) -> list[dict[str, Any]]:
-    return table.to_pyarrow().to_pylist()
 
 
 def judged(method: Any, run: RecordedRun, **how: Any) -> Outcome:

@@ -31,7 +31,7 @@ def context(qes: ir.Table) -> ir.Table:
     gone = reduce(
         or_, (judge.violated(c, qes) for c in (*QE_CHECKS, OF_ITS_QATC, TIMED_OUT, STOPPED_OR_PHANTOM))
     )
-    left = qes.filter(~gone & qes.overall_iowait.notnull())
-    rows = placed(left.select("qe_id", "qatc_id", "overall_iowait"), "qatc_id", "overall_iowait")
+    narrow = qes.select("qe_id", "qatc_id", "overall_iowait", left=~gone & qes.overall_iowait.notnull())
+    rows = placed(narrow.filter(narrow.left).drop("left"), "qatc_id", "overall_iowait")
     medians = kept(rows.group_by(of_qatc="qatc_id").aggregate(median_iowait=median(rows, "overall_iowait")))
     return qes.left_join(medians, qes.qatc_id == medians.of_qatc).drop("of_qatc")
