@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from ipaddress import IPv6Address, ip_address
+from urllib.parse import urlsplit
 
 from tare.os.record import Message, Observation, Window
 from tare.protocol.traffic import Count, Send
@@ -64,7 +65,7 @@ class Places:
 
 def host_of(address: str) -> str:
     """Return the host of `host:port`; of an IPv4 address within IPv6, the IPv4 address."""
-    host = ip_address(address.rpartition(":")[0].strip("[]"))
+    host = ip_address(urlsplit(f"//{address}").hostname or "")
     return str((host.ipv4_mapped if isinstance(host, IPv6Address) else None) or host)
 
 
