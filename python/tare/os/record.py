@@ -187,7 +187,7 @@ class Window(_Part):
     """An interval in which counts were read, at its start and at its end."""
 
     name: str  # query, or "load"
-    number: int  # execution of this query, from 0
+    number: int  # from 0; a traced and an untraced execution of a query make a pair, and have the same
     is_traced: bool
     started_at: str  # UTC, ISO 8601
     wall_ns: int  # of the query as its client saw it, or of the interval

@@ -140,11 +140,11 @@ class Runner:
         self.hear(Executing(query.name, WARM_UP, 1, total))
         self._warm_up(query)
         done = 0
-        for _ in range(self.request.runs):
+        for number in range(self.request.runs):
             pair: list[Window] = []
             for kind in self._random.sample(kinds, len(kinds)):
                 self.hear(Executing(query.name, kind, 2 + done + len(pair), total))
-                pair.append(self._window(query, done + len(pair), kind, level))
+                pair.append(self._window(query, number, kind, level))
             done += len(pair)
             self.windows += pair
             for window in pair:

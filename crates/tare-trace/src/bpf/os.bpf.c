@@ -188,8 +188,8 @@ int BPF_PROG(on_return, struct pt_regs *regs, long result)
 /* Pages that were brought in and that no read accounts for: a fault's. */
 static __always_inline void settle(struct thread *t)
 {
-	t->mapped += t->added;
-	t->added = 0;
+	t->mapped += t->added + t->beyond;
+	t->added = t->beyond = 0;
 }
 
 /* Accounts for pages [first, last] of a file that the thread asked for. */
@@ -208,7 +208,8 @@ static __always_inline void got_pages(struct address_space *mapping, __u64 first
 		t->reads++;
 		t->requested += last - first + 1;
 	}
-	if (t->added && t->added_mapping == place && t->added_to > first && t->added_from <= last + 1) {
+	/* Read-ahead may begin far beyond the request. */
+	if (t->added && t->added_mapping == place) {
 		__u64 from = t->added_from > first ? t->added_from : first;
 		__u64 to = t->added_to < last + 1 ? t->added_to : last + 1;
 
@@ -216,8 +217,8 @@ static __always_inline void got_pages(struct address_space *mapping, __u64 first
 		if (missed > t->added)
 			missed = t->added;
 		t->missed += missed;
-		t->ahead += t->added - missed;
-		t->added = 0;
+		t->ahead += t->added - missed + t->beyond;
+		t->added = t->beyond = 0;
 	}
 	settle(t);
 	/* Nothing was brought in, and yet the disk was waited for: the pages were on their way. */
@@ -295,8 +296,12 @@ int BPF_PROG(on_added, struct folio *folio)
 	from = folio->index;
 	pages = pages_of(folio);
 	place = (__u64)folio->mapping;
-	if (t->added && (t->added_mapping != place || from > t->added_to || from + pages < t->added_from))
+	if (t->added && t->added_mapping != place)
 		settle(t);
+	if (t->added && (from > t->added_to || from + pages < t->added_from)) {
+		t->beyond += pages;
+		return 0;
+	}
 	if (!t->added) {
 		t->added_mapping = place;
 		t->added_from = from;

@@ -53,6 +53,7 @@ struct thread {
 	/* The read in progress: its pages, and those that were brought in and not yet attributed. */
 	__u64 read_call, mapping, first_page, last_page;
 	__u64 added_mapping, added_from, added_to, added;
+	__u64 beyond; /* of the same file, apart from these */
 	__u64 waited; /* spent[BLOCK_IO] up to which waits are accounted for */
 	struct kept before;
 	__u64 begun;

@@ -32,7 +32,7 @@ struct RawThread {
     call: u32,
     padding: u32,
     reading: [u64; 4],
-    added: [u64; 4],
+    added: [u64; 5],
     waited: u64,
     before: Kept,
     begun: u64,
@@ -151,8 +151,8 @@ impl RawRecord {
         let in_progress =
             if self.state == ON_CPU { self.io_clock_now.saturating_sub(raw.io_clock) } else { 0 };
         let mut cache = raw.cache;
-        let [.., added] = raw.added;
-        cache.mapped += added;
+        let [.., added, beyond] = raw.added;
+        cache.mapped += added + beyond;
         Thread {
             node: self.node,
             tid: self.tid,
