@@ -5,10 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+import pytest
+
 from tare.dbms.registry import find
 from tare.measure.query import Query
+from tare.os.events import Event, Passed
 from tare.os.record import FileReads, Level
 from tare.os.run import RunRequest, run
+from tare.os.subject import of_server
+from tare.os.watch import observe
 from tests.os.test_planted import PAGE, observed, planted
 
 __all__ = ["planted"]
@@ -85,6 +90,25 @@ def test_io_workers_share_a_sequential_scan(postgresql_url: str, full: Level) ->
     assert sum(page in ends for _, page, _, _ in read.points) > 0.9 * read.reads
 
 
+def test_a_watch_names_the_files_of_others_work(postgresql15_url: str, full: Level) -> None:
+    """Tare's own session has ended before; the one that reads begins and ends within the window."""
+    done: list[Event] = []
+
+    def work(event: Event) -> None:
+        if isinstance(event, Passed) and not done:
+            done.append(event)
+            other = find(postgresql15_url).connect(postgresql15_url)
+            other.run(SCAN.sql)
+            other.close()
+
+    with scanned(postgresql15_url):
+        subject = of_server(find(postgresql15_url).connect(postgresql15_url))
+        (window,) = observe(subject, Level.READS, 0.3, hear=work).windows
+    table = next(file for file in window.files if file.file == "scanned")
+    assert table.role == "backend"
+    assert table.sequential > 0.9 * table.reads
+
+
 def test_a_file_of_an_embedded_engine_has_its_own_name(sqlite_url: str, full: Level) -> None:
     query = Query("count", "SELECT count(*), sum(val) FROM numbers WHERE txt <> 'x'")
     request = RunRequest(runs=1, level=Level.READS, is_cold=True)
@@ -93,3 +117,36 @@ def test_a_file_of_an_embedded_engine_has_its_own_name(sqlite_url: str, full: Le
     data = next(file for file in files if file.file == "numbers.db")
     assert data.missed > 0
     assert 0 < data.sequential < data.reads
+
+
+def named(url: str, *statements: str) -> dict[str, str]:
+    """Names that a session gives its files after these statements, with the files' own names."""
+    session = find(url).connect(url, allow_writes=True)
+    try:
+        for sql in statements:
+            session.run(sql)
+        return {name: path.name for path, name in session.file_names().items() if path.is_file()}
+    finally:
+        for table in ("long_texts", "passing"):
+            session.run(f"DROP TABLE IF EXISTS {table}")
+        session.close()
+
+
+def test_postgresql_names_tables_indexes_and_temporary_tables(postgresql_url: str) -> None:
+    names = named(
+        postgresql_url,
+        "CREATE TABLE long_texts (id int PRIMARY KEY, words text)",
+        "CREATE TEMPORARY TABLE passing AS SELECT 1 AS one",
+    )
+    assert {"numbers", "long_texts", "long_texts_pkey", "TOAST of long_texts", "pg_class"} <= names.keys()
+    (passing,) = (path for name, path in names.items() if name.endswith(".passing"))
+    assert passing.startswith("t")
+
+
+@pytest.mark.parametrize(
+    ("dbms", "name"),
+    [("mariadb", "tare.numbers"), ("sqlite", "numbers.db"), ("duckdb", "numbers.duckdb")],
+)
+def test_other_engines_name_their_files(dbms: str, name: str, request: pytest.FixtureRequest) -> None:
+    names = named(request.getfixturevalue(f"{dbms}_url"))
+    assert name in names, names

@@ -142,6 +142,7 @@ def test_files_of_postgresql_are_named_by_their_relations(tmp_path: Path) -> Non
         base / "16384_fsm": "lineitem (free space map)",
         base / "16384_vm.2": "lineitem (visibility map, segment 2)",
         base / "t3_16390": "pg_temp_3.sorted",
+        base / "PG_VERSION": "PG_VERSION",
     }
 
 

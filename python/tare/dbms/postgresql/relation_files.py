@@ -22,7 +22,8 @@ _FORKS = {"fsm": "free space map", "vm": "visibility map", "init": "initial fork
 
 
 def names(directory: Path, relations: Iterable[Sequence[object]]) -> dict[Path, str]:
-    """Return the names of all files of the relations. `relations`: rows of RELATIONS.
+    """Return the names of all files of the relations, and of the others in their folders (maps, caches of catalogues).
+    A file of a relation that is not among them is left out. `relations`: rows of RELATIONS.
 
     Empty where this user may not look into the directory."""
     by_path = {directory / str(path): str(name) for name, path in relations}
@@ -31,8 +32,9 @@ def names(directory: Path, relations: Iterable[Sequence[object]]) -> dict[Path, 
         with suppress(OSError):
             for file in folder.iterdir():
                 parts = _FILE.match(file.name)
-                relation = by_path.get(folder / parts["relation"]) if parts else None
-                if parts is not None and relation is not None:
+                if parts is None:
+                    found[file] = file.name
+                elif relation := by_path.get(folder / parts["relation"]):
                     found[file] = _described(relation, parts["fork"], parts["segment"])
     return found
 

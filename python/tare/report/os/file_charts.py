@@ -19,7 +19,7 @@ MOST_FILES = 4
 MOST_MARKS_OF_ALL = 16_000
 """Marks of the charts of all queries, for the page's size."""
 
-PRESENT, MISSED = "in the page cache", "missed"
+PRESENT, MISSED = "present or in flight", "missed"
 _BAND = 0.9
 """Height of a file's band; the rest keeps it apart from the next one."""
 
@@ -69,7 +69,7 @@ def address_chart(query: str, number: int, window: Window, most: int) -> Chart |
         name=f"file-pages-{number}",
         title=title,
         caption="Each mark is a read at its first page; each file has a band from its first page to the last one read. "
-        "A rising line is a scan in sequence; a cloud is access at random. Crosses are reads of which pages "
+        "A rising line is a scan in sequence; a cloud is access at random. Triangles are reads of which pages "
         "missed the page cache."
         + (f" Shown are the {len(bands)} files with most pages of {files}." if files > len(bands) else "")
         + (
@@ -80,7 +80,7 @@ def address_chart(query: str, number: int, window: Window, most: int) -> Chart |
         spec=spec(
             90 * len(bands) + 40,
             data={"name": f"file-pages-{number}"},
-            mark={"type": "point", "strokeWidth": 1.2},
+            mark={"type": "point", "filled": True},
             encoding=_encoding(bands),
         ),
         data={f"file-pages-{number}": rows},
@@ -116,6 +116,7 @@ def _bands(files: Sequence[FileReads]) -> list[_Band]:
 
 def _encoding(bands: Sequence[_Band]) -> dict[str, Any]:
     files = [band.file for band in bands]
+    is_missed = f"datum.kind === '{MISSED}'"
     return {
         "x": {
             "field": "at",
@@ -140,14 +141,10 @@ def _encoding(bands: Sequence[_Band]) -> dict[str, Any]:
             "field": "kind",
             "type": "nominal",
             "title": "pages",
-            "scale": {"domain": [PRESENT, MISSED], "range": ["circle", "cross"]},
+            "scale": {"domain": [PRESENT, MISSED], "range": ["circle", "triangle-up"]},
         },
-        "size": {
-            "field": "kind",
-            "type": "nominal",
-            "legend": None,
-            "scale": {"domain": [PRESENT, MISSED], "range": [10, 34]},
-        },
+        "size": {"condition": {"test": is_missed, "value": 44}, "value": 12},
+        "opacity": {"condition": {"test": is_missed, "value": 1}, "value": 0.45},
         "tooltip": [
             {"field": "file"},
             {"field": "role"},

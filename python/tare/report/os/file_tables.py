@@ -17,13 +17,16 @@ from tare.report.words import NOTHING, counted, joined, two_digits
 MOST_ROWS = 8
 """Files of a query with a row of their own."""
 
+UNNAMED = "files without a name"
+
 _BRIEF = 4
 
 READING = (
     "A read is in sequence if it begins at the page after the last one that the same thread read of this file: the "
     "kernel's read-ahead follows each open file of a process by itself. Missed pages are brought in by the read "
     "itself; pages in flight were on their way from the disk, and the read waited for them. The rest of the pages were "
-    "in the page cache. Not counted are reads that bypass the page cache (O_DIRECT) and page faults of mapped files."
+    "in the page cache. Files without a name were opened and closed again within the window, as temporary files are. "
+    "Not counted are reads that bypass the page cache (O_DIRECT) and page faults of mapped files."
 )
 
 
@@ -82,7 +85,7 @@ class QueryReads:
         """Sums by role and file over nodes and windows, most pages first."""
         parts: defaultdict[tuple[str, str], list[FileReads]] = defaultdict(list)
         for file in self.files:
-            parts[file.role, file.file].append(file)
+            parts[file.role, _name(file)].append(file)
         found = {key: FileSums.of(files) for key, files in parts.items()}
         return dict(sorted(found.items(), key=lambda item: (-item[1].pages, item[0])))
 
@@ -113,7 +116,7 @@ def finding(query: QueryReads) -> str:
     """Return the main result of a query in a sentence or two."""
     by_file: defaultdict[str, list[FileReads]] = defaultdict(list)
     for one in query.files:
-        by_file[one.file].append(one)
+        by_file[_name(one)].append(one)
     sums = {file: FileSums.of(reads) for file, reads in by_file.items()}
     total = FileSums.of(query.files)
     if not total.reads:
@@ -126,8 +129,13 @@ def finding(query: QueryReads) -> str:
         f"{two_digits(read.sequential / read.reads)} of them in sequence"
     )
     if read.pages < total.pages:
-        text += f"; {two_digits(read.pages / total.pages)} of all its pages are of this file"
-    return f"{text}. {two_digits(total.missed / total.pages)} of the pages read missed the page cache."
+        text += f"; these are {two_digits(read.pages / total.pages)} of all pages that it reads"
+    return f"{text}. Of the pages read, {two_digits(total.missed / total.pages)} missed the page cache."
+
+
+def _name(file: FileReads) -> str:
+    """Return the file's name. Files that no source names are one."""
+    return UNNAMED if file.path is None else file.file
 
 
 def _losses(queries: Sequence[QueryReads]) -> Iterator[Block]:
@@ -193,7 +201,7 @@ def file_table(query: QueryReads) -> Table:
             Column("bytes"),
             Column("size of a read"),
             Column("in sequence"),
-            *(Column(heading, group="% of pages") for heading in ("missed", "in flight")),
+            *(Column(heading, group="of its pages") for heading in ("missed", "in flight")),
         ],
         rows,
         brief=_BRIEF,

@@ -31,12 +31,13 @@ def file(
     node: str = "server",
     in_flight: int = 0,
     points: Points = (),
+    is_known: bool = True,
 ) -> FileReads:
     return FileReads(
         node=node,
         role=role,
         file=name,
-        path=None,
+        path=f"/data/{name}" if is_known else None,
         reads=reads,
         pages=pages,
         missed=missed,
@@ -119,15 +120,15 @@ SCATTERED = file("lineitem", 60_112, 120_224, missed=12_022, sequential=30)
 def test_the_finding_says_whether_a_table_is_read_in_sequence() -> None:
     assert findings(file_blocks(observation(("q9", [SCATTERED])))) == [
         f"q9 reads lineitem in 60{THIN}112 requests of 8.0 KiB, 0.050% of them in sequence. "
-        "10% of the pages read missed the page cache."
+        "Of the pages read, 10% missed the page cache."
     ]
 
 
 def test_a_file_among_others_has_its_share_of_the_pages() -> None:
     files = [file("lineitem", 10, 300, sequential=9), file("orders", 10, 100)]
     assert findings(file_blocks(observation(("q1", files)))) == [
-        "q1 reads lineitem in 10 requests of 120 KiB, 90% of them in sequence; 75% of all its pages are of this file. "
-        "0% of the pages read missed the page cache."
+        "q1 reads lineitem in 10 requests of 120 KiB, 90% of them in sequence; these are 75% of all pages that it "
+        "reads. Of the pages read, 0% missed the page cache."
     ]
 
 
@@ -191,6 +192,18 @@ def test_pages_missed_by_a_read_before_the_window_divide_by_nothing() -> None:
     assert rows(tables(blocks)[0])[0][4:] == [NOTHING] * 4
 
 
+def test_files_without_a_name_are_one() -> None:
+    files = [file(f"file {inode} on 8:1", 5, 10, sequential=4, is_known=False) for inode in range(20)]
+    blocks = file_blocks(observation(("q1", [*files, file("lineitem", 3, 100)])))
+    assert [row[1:3] for row in rows(tables(blocks)[0])] == [
+        ["files without a name", "100"],
+        ["lineitem", "3"],
+    ]
+    assert findings(blocks)[0].startswith(
+        "q1 reads files without a name in 100 requests of 8.0 KiB, 80% of them"
+    )
+
+
 def test_each_query_has_a_table() -> None:
     blocks = file_blocks(observation(("q1", [SCATTERED]), ("q2", []), ("q3", [SCATTERED])))
     assert [table.caption[-2:] for table in tables(blocks)] == ["q1", "q3"]
@@ -237,7 +250,7 @@ def test_the_chart_has_a_band_for_each_file_and_marks_misses() -> None:
     assert drawn.title == "Pages read over time: q9"
     (found,) = drawn.data.values()
     assert len(found) == drawn.marks == 151
-    assert {row["kind"] for row in found if row["file"] == "lineitem"} == {"in the page cache"}
+    assert {row["kind"] for row in found if row["file"] == "lineitem"} == {"present or in flight"}
     assert sum(row["kind"] == "missed" for row in found) == 26
     bands = {
         name: [row["height"] for row in found if row["file"] == name]
