@@ -380,7 +380,7 @@ class OsSnapshot:
     requests: list[OsRequest]  # done since the snapshot before
     messages: list[OsMessage]  # since the snapshot before
     reads: list[OsRead]  # since the snapshot before, at level reads
-    lost: dict[str, int]  # events that found no room since the start: "threads", "calls", "disk", "messages", "reads"
+    lost: dict[str, int]  # events that found no room since the start, by part: "threads", "calls", "disk", …
 
 @final
 class OsTracer:

@@ -42,7 +42,8 @@ LevelOption = Annotated[
     typer.Option(
         "--level",
         help="proc: counters of /proc, without privilege. light: adds scheduler, page cache, disk and sockets. full: "
-        "adds each system call. messages: adds each message with a hash of its content. All but proc need root. "
+        "adds each system call. messages: adds each message with a hash of its content. reads: adds each buffered read "
+        "with its place in the file. All but proc need root. "
         "Default: full, or proc where the kernel refuses.",
     ),
 ]

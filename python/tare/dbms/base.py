@@ -258,6 +258,10 @@ class Session(ABC):
     def data_files(self) -> Sequence[Path]:
         """The files that hold this database's pages, for the page cache's sake."""
 
+    def file_names(self) -> Mapping[Path, str]:
+        """Names of the database's files for a reader: the table or index that a file holds, else its own name."""
+        return {path: path.name for path in self.data_files()}
+
     def is_own_file(self, path: Path) -> bool:
         """Whether a file that a query's process has open serves the DBMS's own work (logs, temporary files, status)
         and holds no data of a query."""

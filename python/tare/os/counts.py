@@ -8,7 +8,21 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from tare.os.disk import busy_ns, disk_of
-from tare.os.record import Call, Disk, Kept, Level, Message, PageCache, RoleCounts, Sockets, Times, summed
+from tare.os.files import FileOf, unknown_file
+from tare.os.reads import file_reads
+from tare.os.record import (
+    Call,
+    Disk,
+    FileReads,
+    Kept,
+    Level,
+    Message,
+    PageCache,
+    RoleCounts,
+    Sockets,
+    Times,
+    summed,
+)
 
 if TYPE_CHECKING:
     from tare._probe import OsCall, OsRequest, OsSnapshot, OsThread
@@ -36,6 +50,7 @@ class Counts:
     io_busy_ns: int | None = None
     io_on_cpu_ns: int | None = None
     messages: tuple[Message, ...] = ()
+    files: tuple[FileReads, ...] = ()
     write_back: Disk | None = None
     lost: dict[str, int] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
@@ -49,13 +64,24 @@ class Parts:
     cache: bool
     disk: bool
     sockets: bool
+    reads: bool
 
     @staticmethod
     def of(level: Level, absent: Iterable[str]) -> Parts:
         """Return the parts of a level, less those that the kernel refuses."""
         lacking = set(absent)
+<<<<<<< HEAD
         has_calls = level not in (Level.PROC, Level.LIGHT) and "calls" not in lacking
         return Parts(has_calls, "cache" not in lacking, "disk" not in lacking, "sockets" not in lacking)
+=======
+        return Parts(
+            calls=level.has_calls and "calls" not in lacking,
+            cache="cache" not in lacking,
+            disk="disk" not in lacking,
+            sockets="sockets" not in lacking,
+            reads=level.has_reads and "cache" not in lacking,
+        )
+>>>>>>> w-reads
 
 
 def count(
@@ -64,6 +90,7 @@ def count(
     nodes: Sequence[str],
     role_of: Callable[[OsThread], str],
     parts: Parts,
+    file_of: FileOf = unknown_file,
 ) -> Counts:
     """Return the counts between two snapshots that follow each other. `nodes`: names in the tracer's order."""
     earlier = {(thread.tid, thread.tgid): thread for thread in first.threads}
@@ -90,6 +117,7 @@ def count(
         io_busy_ns=busy_ns(observed, first.at_ns, second.at_ns) if parts.disk else None,
         io_on_cpu_ns=sum(_difference(*pair, "io_on_cpu_ns") for pair in pairs) if parts.disk else None,
         messages=tuple(_messages(second, nodes, owners)),
+        files=file_reads(second.reads, first.at_ns, nodes, owners.place, file_of) if parts.reads else (),
         write_back=disk_of([one for one in second.requests if one.node is None]) if parts.disk else None,
         lost={
             name: more for name, lost in second.lost.items() if (more := lost - first.lost.get(name, 0)) > 0

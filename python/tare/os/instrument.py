@@ -10,6 +10,7 @@ from tare.errors import PrivilegeMissing
 from tare.measure.rig import reason
 from tare.os import counts, proc
 from tare.os.counts import Counts, Parts
+from tare.os.files import Files, unknown_file
 from tare.os.nodes import Node
 from tare.os.proc import ProcReader, ProcReading
 from tare.os.record import Level, Window
@@ -57,6 +58,7 @@ class Instrument(ABC):
             io_on_cpu_ns=counted.io_on_cpu_ns,
             roles=counted.roles,
             messages=counted.messages,
+            files=counted.files,
             packets_in=_difference(before, self._packets, 0),
             packets_out=_difference(before, self._packets, 1),
             write_back=counted.write_back,
@@ -84,13 +86,21 @@ class Traced(Instrument):
         self._tracer = _tracer(level, subject.nodes)
         self.absent = dict(self._tracer.absent)
         self._parts = Parts.of(level, self.absent)
+        self._files = Files(subject.file_names) if self._parts.reads else None
 
     def _begin(self) -> None:
+        if self._files is not None:
+            self._files.look(pid for processes in self._processes for pid in processes)
         self._first = self._tracer.snapshot()
 
     def _end(self) -> Counts:
         second = self._tracer.snapshot()
-        counted = counts.count(self._first, second, self._names, self._roles.naming(), self._parts)
+        file_of = unknown_file
+        if self._files is not None:
+            present = {thread.tgid for thread in second.threads if not thread.ended}
+            self._files.resolve(second.reads, present)
+            file_of = self._files.file_of
+        counted = counts.count(self._first, second, self._names, self._roles.naming(), self._parts, file_of)
         self._first = second
         return counted
 

@@ -24,6 +24,24 @@ class Level(StrEnum):
     )
     FULL = "full"  # each system call, too
     MESSAGES = "messages"  # each message sent between addresses, too, with a hash of its content
+    READS = "reads"  # each buffered read of a file, too
+
+    @property
+    def rank(self) -> int:
+        """Place in the order of depth, from 0."""
+        return list(Level).index(self)
+
+    @property
+    def has_calls(self) -> bool:
+        return self.rank >= Level.FULL.rank
+
+    @property
+    def has_messages(self) -> bool:
+        return self.rank >= Level.MESSAGES.rank
+
+    @property
+    def has_reads(self) -> bool:
+        return self.rank >= Level.READS.rank
 
 
 class _Sum(_Part):
@@ -183,6 +201,22 @@ class Message(_Part):
     head: str  # its first eight bytes, hexadecimal
 
 
+class FileReads(_Part):
+    """Buffered reads of a file by the threads of a role. Pages are those of the page cache."""
+
+    node: str
+    role: str
+    file: str  # table, index or file name; "file INODE on DEVICE" where it is unknown
+    path: str | None
+    reads: int
+    pages: int  # requested
+    missed: int  # of pages: brought in by the read itself
+    in_flight: int  # of pages: on their way from a disk
+    sequential: int  # reads that begin at the page after the last one that the thread read of this file
+    points: tuple[tuple[float, int, int, int], ...]  # ms since the window began, first page, pages, missed
+    thinned: bool  # points are an even selection of the reads
+
+
 class Window(_Part):
     """An interval in which counts were read, at its start and at its end."""
 
@@ -196,10 +230,13 @@ class Window(_Part):
     io_on_cpu_ns: int | None = None  # CPU time of the observed within io_busy_ns
     roles: tuple[RoleCounts, ...] = ()
     messages: tuple[Message, ...] = ()
+    files: tuple[FileReads, ...] = ()  # most pages first
     packets_in: int | None = None  # of the network namespaces' interfaces
     packets_out: int | None = None
     write_back: Disk | None = None  # requests that kernel threads submitted, of the whole machine
-    lost: dict[str, int] = {}  # events that found no room, by part: "calls", "disk", "messages", "threads"
+    lost: dict[
+        str, int
+    ] = {}  # events that found no room, by part: "calls", "disk", "messages", "reads", "threads"
 
     def total(self) -> RoleCounts:
         """Sum over nodes and roles."""

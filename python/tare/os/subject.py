@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from tare.dbms import local
 from tare.dbms.base import Leader, Server, Session
-from tare.errors import UsageError
+from tare.errors import TareError, UsageError
 from tare.os.nodes import Node, NodeSpec, check_process, parents_now, resolve, with_descendants
 
 _PRODUCTS = {
@@ -36,6 +36,7 @@ class Subject:
     leader: Leader | None = None
     server: Server | None = None
     read_ahead_kb: int | None = None  # of the device that holds the data, where it was looked at
+    file_names: Callable[[], Mapping[Path, str]] = dict  # tables and indexes by file; may ask the server
 
     @property
     def processes(self) -> tuple[tuple[int, ...], ...]:
@@ -74,7 +75,9 @@ def of_session(session: Session, specs: Sequence[NodeSpec] = ()) -> Subject:
     else:
         roots = tuple(session.worker_parents(leader)) or (leader.pid,)
         nodes = (Node("server", tuple(sorted(with_descendants(roots, parents_now())))),)
-    return Subject(_described(session.server), nodes, leader, session.server)
+    return Subject(
+        _described(session.server), nodes, leader, session.server, file_names=session.file_names
+    )
 
 
 def of_server(session: Session, specs: Sequence[NodeSpec] = ()) -> Subject:
@@ -86,7 +89,13 @@ def of_server(session: Session, specs: Sequence[NodeSpec] = ()) -> Subject:
                 f"{session.server.url} has no server: its engine runs inside each program that uses it",
                 "name the program: tare os watch --pid P",
             )
-        subject = replace(of_session(session, specs), leader=None, read_ahead_kb=read_ahead_kb(session))
+        names = _names_now(session)
+        subject = replace(
+            of_session(session, specs),
+            leader=None,
+            read_ahead_kb=read_ahead_kb(session),
+            file_names=lambda: names,
+        )
         is_own_process = leader is not None and bool(session.worker_parents(leader))
     finally:
         with suppress(Exception):
@@ -122,6 +131,13 @@ def read_ahead_kb(session: Session) -> int | None:
         place = next(one for one in places if (one / "read_ahead_kb").is_file())
         return int((place / "read_ahead_kb").read_text())
     return None
+
+
+def _names_now(session: Session) -> Mapping[Path, str]:
+    """Names of the session's files, none where the server refuses them."""
+    with suppress(TareError, OSError):
+        return session.file_names()
+    return {}
 
 
 def _described(server: Server) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, cast
 
@@ -77,6 +77,9 @@ class FakeSession:
 
     def data_files(self) -> Sequence[Path]:
         return ()
+
+    def file_names(self) -> Mapping[Path, str]:
+        return {}
 
     def prepare(self, sql: str) -> Prepared:
         return Prepared(lambda: self._execute(sql))

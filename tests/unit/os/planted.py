@@ -103,12 +103,26 @@ class Sent:
 
 
 @dataclass(frozen=True)
+class Read:
+    page: int
+    pages: int = 1
+    missed: int = 0
+    in_flight: int = 0
+    at_ns: int = 0
+    tid: int = 5
+    node: int = 0
+    device: int = 8 << 20 | 1
+    inode: int = 12
+
+
+@dataclass(frozen=True)
 class Snapshot:
     at_ns: int
     threads: list[Thread] = field(default_factory=list)
     calls: list[Called] = field(default_factory=list)
     requests: list[Request] = field(default_factory=list)
     messages: list[Sent] = field(default_factory=list)
+    reads: list[Read] = field(default_factory=list)
     lost: dict[str, int] = field(default_factory=dict)
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -25,6 +25,8 @@ WRITE_OUT_S = 60.0
 _DEFINITIONS = frozenset({".frm", ".opt", ".par", ".isl", ".TRG", ".TRN", ".sdi"})
 _SYSTEM = frozenset({"mysql", "performance_schema", "sys"})
 _SHARED = re.compile(r"^(ibdata\d+|undo\d+|undo_\d+)$")
+_ENCODED = re.compile(r"@([0-9a-f]{4})")
+_INDEXES = frozenset({".MAI", ".MYI"})
 _DIRTY = "SHOW GLOBAL STATUS LIKE 'Innodb_buffer_pool_pages_dirty'"
 _CHECKPOINT = "innodb_log_checkpoint_now"
 # In the order in which none is ever past the other of its pair.
@@ -50,6 +52,20 @@ def database_files(directory: Path, database: str | None) -> list[Path]:
         return sorted(shared + own)
     except (PermissionError, FileNotFoundError):
         return []
+
+
+def file_names(files: Iterable[Path], database: str | None) -> dict[Path, str]:
+    """Names of the files of tables as `database.table`, of all others as they are in their folder."""
+    folder = _folder_name(database or "")
+    return {
+        path: f"{database}.{_table_name(path)}" if path.parent.name == folder else path.name for path in files
+    }
+
+
+def _table_name(path: Path) -> str:
+    """Return the table of a file. Its name has a character other than a letter, a digit or _ as @ and four digits."""
+    table = _ENCODED.sub(lambda found: chr(int(found[1], 16)), path.stem)
+    return f"{table} (indexes)" if path.suffix in _INDEXES else table
 
 
 def is_own_file(directory: Path | None, path: Path) -> bool:

@@ -295,6 +295,9 @@ class MariaDBSession(Session):
             return ()
         return caches.database_files(self._server.data_directory, self.value("SELECT DATABASE()"))
 
+    def file_names(self) -> Mapping[Path, str]:
+        return caches.file_names(self.data_files(), self.value("SELECT DATABASE()"))
+
     def extent(self) -> Extent | None:
         """By files: InnoDB's counts of rows are estimates that follow later."""
         return Extent(size_of(self.data_files())) if self._allow_writes else None

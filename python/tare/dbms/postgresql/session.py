@@ -27,7 +27,17 @@ from tare.dbms.extent import Extent, TableRows, size_of
 from tare.dbms.loading import loading
 from tare.dbms.patience import Patience, Wait
 from tare.dbms.planned import Planned
-from tare.dbms.postgresql import caches, plan, refusals, restart, roles, settings, waits, wire
+from tare.dbms.postgresql import (
+    caches,
+    plan,
+    refusals,
+    relation_files,
+    restart,
+    roles,
+    settings,
+    waits,
+    wire,
+)
 from tare.dbms.postgresql.copying import PLANS_WITHIN, copied_query, rows_of_copy
 from tare.dbms.postgresql.pooling import check_pooling
 from tare.dbms.postgresql.values import rows_of, single_precision
@@ -380,6 +390,11 @@ class PostgreSQLSession(Session):
             return ()
         (oid,) = self.own.query(caches.DATABASE_OID)[0]
         return caches.database_files(self._server.data_directory, int(str(oid)))
+
+    def file_names(self) -> Mapping[Path, str]:
+        if self._server.data_directory is None:
+            return {}
+        return relation_files.names(self._server.data_directory, self.own.query(relation_files.RELATIONS))
 
     def extent(self) -> Extent | None:
         if not self._allow_writes:

@@ -100,6 +100,7 @@ def _blocks(report: OsReport) -> Iterator[Block]:
     yield from _section("disk", "Disk", _disk(report))
     yield from _section("sockets", "Sockets", _sockets(report))
     yield from _section("messages", "Messages", _messages(report))
+    yield from _section("files", "Files", _files(report))
     yield from _section(
         "overhead", "Overhead by query", _present(tables.overhead_table(report)), printed=False
     )
@@ -264,6 +265,14 @@ def _messages(report: OsReport) -> list[Block]:
     from tare.report.os.traffic import traffic_blocks
 
     return list(traffic_blocks(report.observation))
+
+
+def _files(report: OsReport) -> list[Block]:
+    if not any(window.files for window in report.observation.windows):
+        return []
+    from tare.report.os.file_tables import file_blocks
+
+    return file_blocks(report.observation)
 
 
 def _checks(report: OsReport) -> list[Block]:

@@ -7,7 +7,7 @@ from functools import partial
 
 import numpy as np
 
-from tare.os.record import Level, Observation
+from tare.os.record import Observation
 from tare.protocol.traffic import MOST_ENCRYPTED, WINDOWS_MS, Count, Potential, counted, traffic_matrix
 from tare.report.charts.chart import Chart, NoChart
 from tare.report.kit.blocks import Block, Charts, Detail, Paragraph, Tone, WarningBlock
@@ -63,7 +63,7 @@ CACHE_READING = (
 
 def traffic_blocks(observation: Observation) -> list[Block]:
     """Return the report's part on messages. Empty if the observation did not request them."""
-    if observation.level is not Level.MESSAGES:
+    if not observation.level.has_messages:
         return []
     for part in ("messages", "sockets"):
         if part in observation.absent:
