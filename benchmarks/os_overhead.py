@@ -22,7 +22,7 @@ from benchmarks.common import Figure, arguments, postgresql, report
 from tare.dbms.registry import find
 from tare.measure.query import Query
 from tare.os.instrument import open_instrument
-from tare.os.record import Level
+from tare.os.level import Level
 from tare.os.roles import Roles
 from tare.os.run import RunRequest, run
 from tare.os.subject import of_processes

@@ -386,8 +386,8 @@ class OsSnapshot:
 class OsTracer:
     """Counts what processes, their threads and the children they fork ask of the kernel (BPF), until `stop()`.
 
-    `level`: "light", "full", "messages" or "reads"; `nodes`: process ids, node by node. Raises ProbeError where BPF does not
-    work or a process is gone; ValueError for another level."""
+    `level`: "light", "full", "messages" or "reads"; `nodes`: process ids, node by node. Raises ProbeError where BPF
+    does not work or a process is gone; ValueError for another level."""
 
     absent: dict[str, str]  # why the kernel refuses a part: "cache", "disk", "sockets", "faults"
     def __init__(self, level: str, nodes: Sequence[Sequence[int]]) -> None: ...

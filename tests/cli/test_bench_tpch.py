@@ -10,10 +10,8 @@ from typing import Any
 import jsonschema
 import pytest
 
-from tare.cli import bench_tpch
-from tare.cli.bench_tpch import chosen
-from tare.cli.option_groups import ServerOptions
-from tare.cli.weighing import Target
+from tare.cli import tpch_queries
+from tare.cli.tpch_queries import chosen, prepare
 from tare.dbms.registry import find
 from tare.errors import MissingProgram, StillWaiting, UsageError
 from tare.workload.tpch.data import generator
@@ -125,13 +123,13 @@ def test_a_query_whose_plan_takes_longer_than_the_timeout_is_named_and_the_other
 
 
 def test_a_locked_table_ends_the_command(loaded: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(bench_tpch, "LEAST_WAIT_S", 0.5)
+    monkeypatch.setattr(tpch_queries, "LEAST_WAIT_S", 0.5)
     holder = find(loaded).connect(loaded, allow_writes=True)
     try:
         holder.run("BEGIN")
         holder.run("LOCK TABLE part IN ACCESS EXCLUSIVE MODE")
         with pytest.raises(StillWaiting, match="waits for a lock"):
-            bench_tpch.prepare(Target(loaded, ServerOptions(machine_settings=False)), 0.01, 0.001)
+            prepare(loaded, 0.01, 10.0, 0.001)
     finally:
         holder.close()
 

@@ -7,7 +7,7 @@ import os
 import pytest
 
 from tare import _probe
-from tare.os.record import Level
+from tare.os.level import Level
 
 
 def _refusal() -> str | None:

@@ -10,8 +10,6 @@ from pathlib import Path
 
 import pytest
 
-from tare.cli.os_commands import Depth
-from tare.os.record import Level
 from tests.cli.running import start, tare
 
 
@@ -93,10 +91,6 @@ def test_a_request_at_fault_is_refused(words: list[str], expected: str) -> None:
     said = tare("os", *words, TARE_DB="")
     assert said.code == 2, said.err
     assert expected in said.err
-
-
-def test_every_level_can_be_requested() -> None:
-    assert [depth.value for depth in Depth] == [level.value for level in Level]
 
 
 def test_tare_db_does_not_disturb_a_watch_of_a_process(sleeper: str) -> None:

@@ -12,7 +12,8 @@ import pytest
 
 from tare._probe import evict
 from tare.os.instrument import open_instrument
-from tare.os.record import Call, Level, PageCache, RoleCounts, Sockets, Window, summed
+from tare.os.level import Level
+from tare.os.record import Call, PageCache, RoleCounts, Sockets, Window, summed
 from tare.os.roles import Roles
 from tare.os.subject import of_processes
 

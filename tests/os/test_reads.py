@@ -10,7 +10,8 @@ import pytest
 from tare.dbms.registry import find
 from tare.measure.query import Query
 from tare.os.events import Event, Passed
-from tare.os.record import FileReads, Level
+from tare.os.level import Level
+from tare.os.record import FileReads
 from tare.os.run import RunRequest, run
 from tare.os.subject import of_server
 from tare.os.watch import observe

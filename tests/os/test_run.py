@@ -6,7 +6,8 @@ import pytest
 
 from tare.dbms.registry import find
 from tare.measure.query import Query
-from tare.os.record import Level, Observation, RoleCounts, summed
+from tare.os.level import Level
+from tare.os.record import Observation, RoleCounts, summed
 from tare.os.run import RunRequest, run
 from tests.servers import fill_server, own_server
 

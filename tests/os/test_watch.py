@@ -13,8 +13,8 @@ from tare.dbms import local
 from tare.dbms.registry import find
 from tare.errors import UsageError
 from tare.os.events import Event, Passed
+from tare.os.level import Level
 from tare.os.nodes import NodeSpec
-from tare.os.record import Level
 from tare.os.subject import of_nodes, of_server
 from tare.os.watch import observe
 

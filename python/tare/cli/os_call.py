@@ -17,7 +17,8 @@ from tare.measure.namespace import check_namespace
 from tare.measure.query import Query
 from tare.os.events import Event, Hear, Stopped
 from tare.os.facts import now
-from tare.os.record import Level, Observation
+from tare.os.level import Level
+from tare.os.record import Observation
 from tare.os.roles import Rules
 from tare.os.run import RunRequest
 from tare.os.run import run as run_queries

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
@@ -11,21 +10,13 @@ import typer
 from tare.cli import options
 from tare.cli.command import WORDS, Commands
 from tare.cli.given import given
+from tare.os.level import Level
 
 app = Commands(
     help="Count what a database asks of its operating system: system calls, page cache, disk and sockets, by node and "
     "role.",
     no_args_is_help=True,
 )
-
-
-class Depth(StrEnum):
-    """Values of --level: those of `tare.os.record.Level`, whose import would slow the start of every command."""
-
-    PROC = "proc"
-    LIGHT = "light"
-    FULL = "full"
-    MESSAGES = "messages"
 
 
 Nodes = Annotated[
@@ -38,7 +29,7 @@ Nodes = Annotated[
     ),
 ]
 LevelOption = Annotated[
-    Depth | None,
+    Level | None,
     typer.Option(
         "--level",
         help="proc: counters of /proc, without privilege. light: adds scheduler, page cache, disk and sockets. full: "
@@ -105,7 +96,7 @@ def watch(
     duration_s = os_request.duration(duration)
     interval_s = os_request.interval(interval, duration_s)
     rules = os_request.rules(roles)
-    raise typer.Exit(call.watch(asked.subject(), os_request.level(level), duration_s, interval_s, rules))
+    raise typer.Exit(call.watch(asked.subject(), level, duration_s, interval_s, rules))
 
 
 @app.command()
@@ -113,9 +104,21 @@ def run(
     context: typer.Context,
     *,
     db: options.Db,
-    sql: options.Sql = None,
+    sql: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="[SQL]...|tpch", help="Statements, one each; or tpch for TPC-H's queries."),
+    ] = None,
     file: options.Files = None,
     each: options.Each = False,
+    queries: Annotated[
+        str, typer.Option(metavar="N[,N-N...]", help="With tpch: numbers of the queries, such as 1,5-7.")
+    ] = "1-22",
+    scale: Annotated[
+        float,
+        typer.Option(
+            min=0.01, max=10_000, metavar="N", help="With tpch: scale factor of the data, loaded if absent."
+        ),
+    ] = 0.1,
     node: Nodes = None,
     runs: Annotated[
         int,
@@ -142,6 +145,7 @@ def run(
     """Run queries, and count what the server asks of the operating system for each.
 
     For example: tare os run --db postgresql://localhost/shop "SELECT count(*) FROM orders"
+    or, with TPC-H's tables, which are loaded where there are none: tare os run tpch --db URL --queries 1,6 --scale 1
 
     Each query runs once to warm up, then in pairs of a traced and an untraced execution in random order, which give the
     overhead of the tracer. Ctrl-C ends the run; whole pairs are reported.
@@ -151,14 +155,18 @@ def run(
     from tare.cli import os_request
     from tare.cli.os_call import Call
     from tare.cli.queries import gather
+    from tare.cli.tpch_queries import tpch_queries
     from tare.os.nodes import parse_node
     from tare.os.run import RunRequest
 
     call = Call({"html": html, "markdown": markdown, "json": json})
-    queries = gather(context.meta[WORDS], sql, file, db, each=each)
+    if sql == ["tpch"]:
+        chosen = tpch_queries(db, queries, scale, connect_timeout, timeout)
+    else:
+        chosen = gather(context.meta[WORDS], sql, file, db, each=each)
     request = RunRequest(
         runs=runs,
-        level=os_request.level(level),
+        level=level,
         is_cold=cold,
         timeout_s=timeout,
         seed=seed,
@@ -168,4 +176,4 @@ def run(
     connect = os_request.connecting(
         db, connect_timeout, allow_writes=allow_writes, allow_restart=allow_restart
     )
-    raise typer.Exit(call.run(connect, queries, request, db))
+    raise typer.Exit(call.run(connect, chosen, request, db))

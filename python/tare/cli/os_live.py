@@ -11,7 +11,8 @@ from rich.text import Text
 
 from tare.cli import live
 from tare.os.events import Began, Event, Executing, Passed, QueryFailed, Stopped, WindowDone
-from tare.os.record import Level, Window
+from tare.os.level import Level
+from tare.os.record import Window
 from tare.report.numbers import significant
 
 _SHOWN = 6

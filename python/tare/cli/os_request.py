@@ -12,7 +12,6 @@ from tare.dbms.registry import find
 from tare.errors import UsageError
 from tare.measure.namespace import check_namespace
 from tare.os.nodes import NodeSpec, parse_node
-from tare.os.record import Level
 from tare.os.roles import Rules, read_rules
 from tare.os.subject import Subject, of_nodes, of_processes, of_server
 
@@ -65,11 +64,6 @@ def connecting(
     return lambda: adapter.connect(
         url, timeout_s=timeout_s, allow_writes=allow_writes, allow_restart=allow_restart
     )
-
-
-def level(word: str | None) -> Level | None:
-    """Level of --level; None where it was not given."""
-    return None if word is None else Level(word)
 
 
 def duration(text: str | None) -> float | None:

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING
 
 from tare.os.disk import busy_ns, disk_of
 from tare.os.files import FileOf, unknown_file
+from tare.os.level import Level
 from tare.os.reads import file_reads
 from tare.os.record import (
     Call,
     Disk,
     FileReads,
     Kept,
-    Level,
     Message,
     PageCache,
     RoleCounts,
@@ -70,10 +70,6 @@ class Parts:
     def of(level: Level, absent: Iterable[str]) -> Parts:
         """Return the parts of a level, less those that the kernel refuses."""
         lacking = set(absent)
-<<<<<<< HEAD
-        has_calls = level not in (Level.PROC, Level.LIGHT) and "calls" not in lacking
-        return Parts(has_calls, "cache" not in lacking, "disk" not in lacking, "sockets" not in lacking)
-=======
         return Parts(
             calls=level.has_calls and "calls" not in lacking,
             cache="cache" not in lacking,
@@ -81,7 +77,6 @@ class Parts:
             sockets="sockets" not in lacking,
             reads=level.has_reads and "cache" not in lacking,
         )
->>>>>>> w-reads
 
 
 def count(

@@ -6,7 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from tare.os.record import Level, Window
+from tare.os.level import Level
+from tare.os.record import Window
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,9 +11,10 @@ from tare.measure.rig import reason
 from tare.os import counts, proc
 from tare.os.counts import Counts, Parts
 from tare.os.files import Files, unknown_file
+from tare.os.level import Level
 from tare.os.nodes import Node
 from tare.os.proc import ProcReader, ProcReading
-from tare.os.record import Level, Window
+from tare.os.record import Window
 from tare.os.roles import Roles
 from tare.os.subject import Subject, living
 

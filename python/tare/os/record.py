@@ -4,44 +4,16 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
-from enum import StrEnum
 from functools import reduce
 from typing import Any, Self
 
 from pydantic import BaseModel, ConfigDict
 
+from tare.os.level import Level
+
 
 class _Part(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
-
-
-class Level(StrEnum):
-    """Depth of an observation. Each level has all that the one before it has."""
-
-    PROC = "proc"  # counters of /proc, without privilege
-    LIGHT = (
-        "light"  # scheduler, page cache, block requests, sockets: BPF programs beside the system calls' path
-    )
-    FULL = "full"  # each system call, too
-    MESSAGES = "messages"  # each message sent between addresses, too, with a hash of its content
-    READS = "reads"  # each buffered read of a file, too
-
-    @property
-    def rank(self) -> int:
-        """Place in the order of depth, from 0."""
-        return list(Level).index(self)
-
-    @property
-    def has_calls(self) -> bool:
-        return self.rank >= Level.FULL.rank
-
-    @property
-    def has_messages(self) -> bool:
-        return self.rank >= Level.MESSAGES.rank
-
-    @property
-    def has_reads(self) -> bool:
-        return self.rank >= Level.READS.rank
 
 
 class _Sum(_Part):

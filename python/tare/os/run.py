@@ -18,8 +18,9 @@ from tare.measure.settle import settle
 from tare.os.events import Began, Executing, Hear, QueryFailed, Stopped, WindowDone
 from tare.os.facts import now, observation
 from tare.os.instrument import Instrument, open_instrument
+from tare.os.level import Level
 from tare.os.nodes import NodeSpec
-from tare.os.record import Level, Observation, Window
+from tare.os.record import Observation, Window
 from tare.os.roles import Roles, Rules
 from tare.os.subject import Subject, of_session, read_ahead_kb
 

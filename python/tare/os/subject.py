@@ -75,9 +75,7 @@ def of_session(session: Session, specs: Sequence[NodeSpec] = ()) -> Subject:
     else:
         roots = tuple(session.worker_parents(leader)) or (leader.pid,)
         nodes = (Node("server", tuple(sorted(with_descendants(roots, parents_now())))),)
-    return Subject(
-        _described(session.server), nodes, leader, session.server, file_names=session.file_names
-    )
+    return Subject(_described(session.server), nodes, leader, session.server, file_names=session.file_names)
 
 
 def of_server(session: Session, specs: Sequence[NodeSpec] = ()) -> Subject:

@@ -9,7 +9,8 @@ from tare.interruption import check, deferred
 from tare.os.events import Began, Hear, Passed, Stopped, WindowDone
 from tare.os.facts import now, observation
 from tare.os.instrument import Instrument, open_instrument
-from tare.os.record import Level, Observation, Window
+from tare.os.level import Level
+from tare.os.record import Observation, Window
 from tare.os.roles import Roles, Rules
 from tare.os.subject import Subject
 

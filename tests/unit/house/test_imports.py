@@ -32,6 +32,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
         "tare.experiment.part",
         "tare.experiment.scenario.base",
         "tare.experiment.specification",
+        "tare.os.level",
         "tare.os.record",
         "tare.protocol.profile.measured",
         "tare.workload.oltp.distribution",

@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tare.os.counts import UNSEEN, Counts, Parts, count
-from tare.os.record import Call, Level, summed
+from tare.os.level import Level
+from tare.os.record import Call, summed
 from tests.unit.os.planted import PARTS, Called, Request, Sent, Thread, snapshot
 
 if TYPE_CHECKING:

@@ -9,8 +9,9 @@ import pytest
 
 from tare.os.counts import Parts, count
 from tare.os.files import unknown_file
+from tare.os.level import Level
 from tare.os.reads import MOST_POINTS, evenly, file_reads
-from tare.os.record import FileReads, Level
+from tare.os.record import FileReads
 from tests.unit.os.planted import Read, Thread, snapshot
 
 if TYPE_CHECKING:

@@ -10,7 +10,8 @@ import pytest
 from tare.errors import BadStatement, ConnectionFailed, ServerLost, StatementFailed
 from tare.measure.query import Query
 from tare.os.events import Event, Executing, Stopped
-from tare.os.record import Level, Observation
+from tare.os.level import Level
+from tare.os.record import Observation
 from tare.os.run import RunRequest, run
 from tests.unit.os.doubles import Tracer, session
 

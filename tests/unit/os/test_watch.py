@@ -8,7 +8,7 @@ import pytest
 
 from tare.errors import PrivilegeMissing
 from tare.os.events import Event, Passed, Stopped, WindowDone
-from tare.os.record import Level
+from tare.os.level import Level
 from tare.os.subject import Subject, of_processes
 from tare.os.watch import observe
 from tests.unit.os.doubles import Tracer, probe_error

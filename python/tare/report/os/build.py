@@ -7,7 +7,8 @@ from collections import Counter
 from collections.abc import Sequence
 from functools import reduce
 
-from tare.os.record import Level, Observation, RoleCounts, Window, summed
+from tare.os.level import Level
+from tare.os.record import Observation, RoleCounts, Window, summed
 from tare.protocol.comparison.blocks import ratio_over_blocks
 from tare.report.os.checks import checks
 from tare.report.os.document import (

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from tare.os.record import Call, Level, RoleCounts
+from tare.os.level import Level
+from tare.os.record import Call, RoleCounts
 from tare.report.os.document import Check, CheckKind, CheckResult
 
 TOLERANCE = 0.01

@@ -1,4 +1,4 @@
-"""Values of the paper's Tables 1, 2 and 3 (paper 004): DB2 under TPC-H 30 GB, eight nodes of two CPUs, Linux 2.4.8.
+"""Tables 1, 2 and 3 of Zhang et al., "Characterizing TPC-H on a Clustered Database Engine from the OS Perspective": DB2 under TPC-H 30 GB, eight nodes of two CPUs, Linux 2.4.8.
 
 The paper has no rows for Q21 and Q22, which took too long there."""
 

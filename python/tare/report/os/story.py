@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
-from tare.os.record import Level
+from tare.os.level import Level
 from tare.report.kit.blocks import (
     Block,
     Charts,

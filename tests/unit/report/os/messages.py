@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from tare.os.record import Level, Message, Observation, Window
+from tare.os.level import Level
+from tare.os.record import Message, Observation, Window
 
 HOSTS = {"coordinator": "10.0.0.1", "worker 1": "10.0.0.2", "worker 2": "10.0.0.3", "worker 3": "10.0.0.4"}
 CLIENT = "10.0.0.9"

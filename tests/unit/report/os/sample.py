@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
+from tare.os.level import Level
 from tare.os.record import (
     Call,
     Disk,
     Histogram,
     Kept,
-    Level,
     Observation,
     PageCache,
     RoleCounts,

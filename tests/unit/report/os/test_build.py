@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from tare.os.record import Call, Level, Observation
+from tare.os.level import Level
+from tare.os.record import Call, Observation
 from tare.report.os.build import build_report
 from tare.report.os.document import CallShare, NoOverhead, OsReport, Part, QueryReport
 from tare.report.os.paper import TABLE_1

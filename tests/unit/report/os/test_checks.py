@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from tare.os.record import Call, Level, PageCache
+from tare.os.level import Level
+from tare.os.record import Call, PageCache
 from tare.report.os.build import build_report
 from tare.report.os.document import Check, CheckKind, CheckResult, OsReport
 from tests.unit.report.os.sample import MS, PAGE, PAGES, back_end, observation, window

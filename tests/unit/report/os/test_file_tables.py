@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 import vl_convert
 
-from tare.os.record import FileReads, Level, Observation, Window
+from tare.os.level import Level
+from tare.os.record import FileReads, Observation, Window
 from tare.report.charts.chart import MOST_MARKS, Chart, NoChart
 from tare.report.kit.blocks import Block, Charts, Paragraph, Table, Tone, WarningBlock, cell
 from tare.report.numbers import THIN

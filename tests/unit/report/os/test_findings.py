@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from tare.os.record import Call, Kept, Level, Observation, PageCache, RoleCounts, Times
+from tare.os.level import Level
+from tare.os.record import Call, Kept, Observation, PageCache, RoleCounts, Times
 from tare.report.os.build import build_report
 from tare.report.os.document import Bottleneck, Finding, FindingKind, Resource
 from tests.unit.report.os.sample import MS, PAGES, back_end, observation, times, window, worker

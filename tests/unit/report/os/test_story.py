@@ -7,7 +7,8 @@ from types import ModuleType
 
 import pytest
 
-from tare.os.record import Kept, Level, Message, Observation, Times, Window
+from tare.os.level import Level
+from tare.os.record import Kept, Message, Observation, Times, Window
 from tare.report.kit import markdown, page, terminal
 from tare.report.kit.blocks import Paragraph, Story, Tone, Verdict
 from tare.report.os.build import build_report

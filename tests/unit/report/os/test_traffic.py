@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 import vl_convert
 
-from tare.os.record import Level, Observation
+from tare.os.level import Level
+from tare.os.record import Observation
 from tare.report.charts.chart import Chart, NoChart
 from tare.report.kit.blocks import Block, Charts, Detail, Paragraph, Table, Tone, WarningBlock, cell
 from tare.report.numbers import THIN
