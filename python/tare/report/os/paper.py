@@ -1,6 +1,7 @@
 """Tables 1, 2 and 3 of Zhang et al., "Characterizing TPC-H on a Clustered Database Engine from the OS Perspective".
 
-DB2 under TPC-H at 30 GB, on eight nodes of two CPUs, under Linux 2.4.8. The paper has no rows for Q21 and Q22, which took too long there."""
+DB2 under TPC-H at 30 GB, on eight nodes of two CPUs, under Linux 2.4.8. The paper
+has no rows for Q21 and Q22, which took too long there."""
 
 from __future__ import annotations
 
