@@ -22,6 +22,14 @@ _RUN = _ENTER + 'exec "$@"'
 _SERVE = _ENTER + 'exec "$@" </dev/null'
 """The lock is the standard input, so a server gives it back when it begins; by then it is in its cgroup."""
 
+_PRIVATE = (
+    'own=$1; shift; mounts=$(cat /proc/mounts); printf "%s\\n" "$mounts" | while read -r device place rest; do '
+    'case $device in /dev/loop*) [ "$place" = "$own" ] || umount -l "$place" || :;; esac; done; '
+    'mount -t tmpfs tmpfs /dev/shm || exit 125; exec "$@"'
+)
+"""Shared memory of its own for a program that may be killed. Copies of other mounts are dropped: they would keep the
+disks of other clusters in use."""
+
 
 class Helpers:
     """Runs programs for a cluster. Use while its lock is held."""
@@ -45,12 +53,18 @@ class Helpers:
         advice: str = "",
         limit_s: float = LIMIT_S,
     ) -> str:
-        """Run a program in the cgroup of `node` and the namespace `within`, and return its output.
+        """Run a program in the cgroup of `node` and the namespace `within`, and return its output. `owner`: as this
+        user, with shared memory that ends with it.
 
         Raises ServerFailed with its messages."""
+        if owner is not None and node is not None:
+            words = [
+                *(rights.program("unshare"), "--ipc", "--mount", "--propagation", "slave", "--"),
+                *("/bin/sh", "-c", _PRIVATE, "sh", node.mount, *_as_user(owner), *words),
+            ]
         try:
             done = subprocess.run(
-                self._command(_RUN, node, within, owner, words),
+                self._command(_RUN, node, within, words),
                 stdin=self._lock.descriptor,
                 capture_output=True,
                 text=True,
@@ -68,10 +82,11 @@ class Helpers:
         return done.stdout.strip()
 
     def serve(self, words: Sequence[str | Path], node: Node, owner: Owner) -> subprocess.Popen[bytes]:
-        """Start the server of a node, which outlives this process."""
+        """Start the server of a node, which outlives this process. Shared memory of System V ends with the server."""
+        words = [rights.program("unshare"), "--ipc", "--", *_as_user(owner), *words]
         with node.log.open("ab") as log:
             return subprocess.Popen(
-                self._command(_SERVE, node, node.namespace, owner, words),
+                self._command(_SERVE, node, node.namespace, words),
                 stdin=self._lock.descriptor,
                 stdout=log,
                 stderr=log,
@@ -81,21 +96,17 @@ class Helpers:
             )
 
     def _command(
-        self,
-        script: str,
-        node: Node | None,
-        within: str | None,
-        owner: Owner | None,
-        words: Sequence[str | Path],
+        self, script: str, node: Node | None, within: str | None, words: Sequence[str | Path]
     ) -> list[str]:
         groups = self.group(node).directories
         command = ["/bin/sh", "-c", script, "sh", str(len(groups)), *map(str, groups)]
         if within is not None:
             command += [rights.program("nsenter"), f"--net={namespace.path(within)}", "--"]
-        if owner is not None:
-            # Shared memory of System V that a killed server leaves ends with its namespace.
-            command += [rights.program("unshare"), "--ipc", "--"]
-        if owner is not None and owner.switch:
-            user = (f"--reuid={owner.uid}", f"--regid={owner.gid}", "--clear-groups")
-            command += [rights.program("setpriv"), *user, "--"]
         return [*command, *map(str, words)]
+
+
+def _as_user(owner: Owner) -> list[str]:
+    if not owner.switch:
+        return []
+    user = (f"--reuid={owner.uid}", f"--regid={owner.gid}", "--clear-groups")
+    return [rights.program("setpriv"), *user, "--"]
