@@ -124,7 +124,7 @@ def start(
 def load(
     workload: Annotated[Workload, typer.Argument(help="Data to load.")],
     scale: Annotated[
-        float, typer.Option(min=0.001, max=10_000, metavar="N", help="Scale factor; 1 is about 1 GB.")
+        float, typer.Option(min=0.01, max=10_000, metavar="N", help="Scale factor; 1 is about 1 GB.")
     ],
     name: Name = "main",
     as_json: options.AsJson = False,
