@@ -31,12 +31,12 @@ STOP_BAR_S = 2.0
 
 
 def main() -> int:
-    asked = arguments(__doc__ or "", kills=20)
+    asked = arguments(__doc__ or "", kills=20, seed=29)
     kills = 2 if asked.small else asked.kills
     if os.geteuid() != 0:
         report([Figure("not run, since it needs root: kills", 0, "kills", float("inf"))], asked.json)
         return 0
-    chance = random.Random(29)
+    chance = random.Random(asked.seed)
     clean, longest_s, left = 0, 0.0, []
     for number in range(kills):
         name = f"kills{number}"

@@ -37,12 +37,6 @@ def links() -> str:
     return devices + queues
 
 
-def shared_memory() -> set[str]:
-    """Segments of shared memory of this machine that belong to no process."""
-    rows = [line.split() for line in _lines("/proc/sysvipc/shm")[1:]]
-    return {f"System V {row[1]}" for row in rows if row[6] == "0"}
-
-
 def _groups() -> Iterator[Path]:
     for line in _lines("/proc/self/mountinfo"):
         before, _, after = line.partition(" - ")

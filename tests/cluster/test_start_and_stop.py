@@ -36,10 +36,14 @@ def test_status_shows_every_node_with_its_limits(name: str, started: Start) -> N
         assert one.answers
         assert one.read_ahead_kib == 64
         assert one.cpus is None  # until data are loaded
+        assert one.roles["postmaster"] == one.roles["checkpointer"] == 1
         assert Path(f"/proc/{one.pid}/ns/net").stat().st_ino == one.namespace_inode
     queues = _within(made.nodes[1].namespace, "tc", "qdisc", "show", "dev", "eth0")
     assert "tbf" in queues
     assert "rate 100Mbit" in queues
+    where = cgroup.layout()
+    limit = "memory.max" if where.unified else "memory.limit_in_bytes"
+    assert (where.mounts["memory"] / made.nodes[1].cgroup / limit).read_text().strip() == str(512 << 20)
     stop(name)
 
 
@@ -52,10 +56,24 @@ def test_no_server_listens_outside_of_its_namespace(name: str, started: Start) -
     stop(name)
 
 
+@pytest.mark.parametrize("version", ["15", "18"])
+def test_shards_are_of_the_requested_version(name: str, version: str) -> None:
+    request = ClusterRequest("postgresql", name, 1, request_of(name).limits, version=version)
+    made = start(request)
+    assert made.shards[0].version.startswith(f"{version}.")
+    rows = engine(made.engine).run(made, "SELECT count(*) FROM pg_foreign_server")
+    assert rows == [(1,)]
+    stop(name)
+
+
 def test_servers_run_as_an_ordinary_user(name: str, started: Start) -> None:
     started(1)
     for one in status(name).nodes:
-        assert Path(f"/proc/{one.pid}").stat().st_uid != 0
+        process = Path(f"/proc/{one.pid}")
+        assert process.stat().st_uid != 0
+        # Shared memory that a killed server leaves ends with its namespace.
+        assert (process / "ns/ipc").stat().st_ino != Path("/proc/self/ns/ipc").stat().st_ino
+        assert "/dev/shm/" not in (process / "maps").read_text()
     stop(name)
 
 
@@ -146,14 +164,18 @@ def test_a_disk_in_use_is_reported_and_a_second_stop_goes_on(name: str, started:
 
 def test_a_namespace_of_another_is_refused_and_never_removed(name: str) -> None:
     foreign = f"tare-{name}-other"
-    _run("ip", "netns", "add", foreign)
+    file = Path("/run/netns", foreign)
+    file.parent.mkdir(exist_ok=True)
+    file.touch()
+    _run("unshare", f"--net={file}", "true")
     try:
         with pytest.raises(UsageError, match=f"namespace {foreign} exists"):
             start(request_of(name))
         assert not stop(name)
-        assert Path("/run/netns", foreign).exists()
+        assert os.path.ismount(file)
     finally:
-        _run("ip", "netns", "del", foreign)
+        _run("umount", str(file))
+        file.unlink()
 
 
 def test_a_cgroup_of_another_is_refused_and_never_removed(name: str) -> None:

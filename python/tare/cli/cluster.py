@@ -278,6 +278,7 @@ def _node_as_json(one: NodeStatus) -> dict[str, object]:
         "pid": one.pid,
         "answers": one.answers,
         "processes": one.processes,
+        "roles": dict(one.roles),
         "namespace": one.node.namespace,
         "namespace_inode": one.namespace_inode,
         "address": one.node.address,

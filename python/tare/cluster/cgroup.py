@@ -15,8 +15,8 @@ from tare.errors import ServerFailed, UsageError
 PERIOD_US = 20_000
 """Period of a quota: short, so that a node that has used up its part of a period waits for a few ms."""
 
-SHARES, WEIGHT = 16_384, 626
-"""Weight against strangers of the machine (version 1, version 2): the default is 1,024 or 100."""
+SHARES, WEIGHT = 16_384, 1_600
+"""Weight in version 1 and in version 2, 16 times the usual: other programs must not use up a node's quota."""
 
 _CONTROLLERS = ("cpu", "memory")
 _OPTIONAL = ("cpuacct", "blkio")

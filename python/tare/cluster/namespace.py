@@ -40,10 +40,6 @@ def make(name: str, helpers: Helpers) -> None:
     )
 
 
-def exists(name: str) -> bool:
-    return path(name).exists()
-
-
 def inode(name: str) -> int | None:
     """Number by which the kernel knows the namespace; None if it has gone."""
     with suppress(OSError):

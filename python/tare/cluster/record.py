@@ -92,9 +92,6 @@ class Cluster:
     def shards(self) -> tuple[Node, ...]:
         return tuple(node for node in self.nodes if node.role == SHARD)
 
-    def node(self, name: str) -> Node:
-        return next(node for node in self.nodes if node.name == name)
-
 
 READY = "ready"
 """Last step of a start."""

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from tare.cluster import cgroup, disk, lock, namespace, record, rights
 from tare.cluster.engine import engine
 from tare.cluster.record import READY, Cluster, Node
+from tare.dbms import local
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +26,7 @@ class NodeStatus:
     throttled_s: float
     loop: str | None
     read_ahead_kib: int | None
+    roles: Mapping[str, int]  # number of processes of each role
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +83,7 @@ def _node(cluster: Cluster, node: Node, where: cgroup.Layout) -> NodeStatus:
         throttled_s=(now.ns - ns) / 1e9,
         loop=f"/dev/{loops[0]}" if loops else None,
         read_ahead_kib=disk.read_ahead_kib(node.image),
+        roles=Counter(chosen.role(" ".join(local.command_line(pid))) for pid in processes),
     )
 
 

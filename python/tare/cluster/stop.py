@@ -13,7 +13,7 @@ from tare.cluster.record import Cluster
 from tare.errors import ServerFailed
 from tare.interruption import deferred
 
-FAST_S = 0.8
+FAST_S = 0.5
 """Time for servers to shut down by themselves. Their data go with them, so what is left is killed."""
 
 HOLDERS_S = 10.0
@@ -25,7 +25,7 @@ def stop(name: str) -> bool:
     """Stop a cluster and remove all of it: servers, data, disks, namespaces and cgroups. Safe to repeat.
 
     Return whether there was one. A start or a load of it that runs is killed. Raises ServerFailed if something is in
-    use by others; what is left is still recorded, and a further stop goes on."""
+    use by others; what is left is still recorded, and a further stop continues."""
     try:
         with lock.take(record.folder(name) / "stop", STOPS_S), deferred():
             with lock.take_over(record.lock_file(name), HOLDERS_S):

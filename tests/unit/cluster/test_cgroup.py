@@ -82,7 +82,7 @@ def test_limits_of_version_2(second: Layout, tmp_path: Path) -> None:
     group.set_memory(1 << 29)
     assert (tmp_path / "cgroup.subtree_control").read_text() == "+cpu"
     assert _files(tmp_path / "one") == {
-        "cpu.weight": "626",
+        "cpu.weight": "1600",
         "cpu.max": "8000 20000",
         "memory.max": "536870912",
     }

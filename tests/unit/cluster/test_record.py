@@ -47,8 +47,7 @@ def test_an_unknown_name_is_refused_with_those_there_are() -> None:
         record.known("test")
 
 
-def test_nodes_are_found_by_role_and_name() -> None:
+def test_nodes_are_found_by_role() -> None:
     made = cluster()
     assert made.coordinator.name == "c"
     assert [shard.name for shard in made.shards] == ["s1", "s2"]
-    assert made.node("s2") == made.shards[1]
