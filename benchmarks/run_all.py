@@ -33,6 +33,7 @@ NAMES = (
     "oltp_curve",
     "comparison_simulation",
     "tune_kills",
+    "cluster_kills",
     "tune_search",
     "durability",
     "tuning",

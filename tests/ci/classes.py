@@ -59,6 +59,7 @@ ALONE = (
 )
 
 LOSS = (
+    "tests/cluster/test_kills.py",
     "tests/crash/test_experiment_crashes.py",
     "tests/crash/test_isolate.py",
     "tests/crash/test_machine_settings.py",

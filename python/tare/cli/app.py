@@ -10,6 +10,7 @@ import typer
 
 from tare.cli import (
     bench,
+    cluster,
     compare,
     data,
     doctor,
@@ -88,6 +89,7 @@ app.add_typer(bench.app, name="bench")
 app.add_typer(os_commands.app, name="os")
 app.add_typer(profile.app, name="profile")
 app.add_typer(server.app, name="server")
+app.add_typer(cluster.app, name="cluster")
 app.add_typer(tune.app, name="tune")
 app.add_typer(experiment.app, name="experiment")
 app.add_typer(lab.app, name="lab")

