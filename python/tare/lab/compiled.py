@@ -20,7 +20,7 @@ from ibis.expr.datatypes import DataType
 from ibis.expr.schema import Schema
 
 LIMIT: Final = 512
-"""Number of shapes that are kept; a protocol has some 40."""
+"""Number of shapes that are kept; a protocol has 33 or 34, with its rows."""
 
 _GENERATED: Final = re.compile(r"ibis_\w+_[a-z2-7]{26}")
 """Names made by `ibis.util.gen_name`, out of 128 random bits: no other word of a query looks like one."""
