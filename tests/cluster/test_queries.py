@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 
 import pytest
@@ -14,6 +15,7 @@ from tare.dbms.registry import find
 from tare.dbms.servers import start_postgresql
 from tare.workload.tpch.reference import difference
 from tare.workload.tpch.tables import ensure_loaded, expected_rows, refuse_other_scale, row_counts
+from tests.cli.running import tare
 from tests.cluster.conftest import SCALE, count, needs_root
 
 pytestmark = needs_root
@@ -72,3 +74,19 @@ def test_small_tables_lie_on_the_coordinator(loaded: Cluster) -> None:
     sql = "SELECT relname, relkind FROM pg_class WHERE relname IN ('nation', 'region', 'orders') ORDER BY 1"
     assert engine(loaded.engine).run(loaded, sql) == [("nation", "r"), ("orders", "p"), ("region", "r")]
     assert count(loaded, "nation") == expected_rows(SCALE)["nation"].start
+
+
+def test_its_nodes_are_observed_by_name(loaded: Cluster) -> None:
+    said = tare(
+        "os", "run", "tpch", "--cluster", loaded.name, "--queries", "6", "--runs", "1", "--level", "messages",
+        "--json", "-",
+    )  # fmt: skip
+    assert said.code == 0, said.err
+    (window,) = [one for one in json.loads(said.out)["observation"]["windows"] if one["is_traced"]]
+    assert {role["node"] for role in window["roles"]} == {"c", "s1", "s2"}
+    senders = {message["node"] for message in window["messages"]}
+    assert senders == {"c", "s1", "s2"}
+    assert not window["lost"]
+    sent = sum(role["sockets"]["sent_bytes"] for role in window["roles"])
+    received = sum(role["sockets"]["received_bytes"] for role in window["roles"])
+    assert sent == received == sum(message["bytes"] for message in window["messages"]) > 0

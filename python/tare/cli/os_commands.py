@@ -28,6 +28,14 @@ Nodes = Annotated[
         "group (a path below /sys/fs/cgroup, or absolute), or all of a network namespace. Repeatable.",
     ),
 ]
+ClusterName = Annotated[
+    str | None,
+    typer.Option(
+        "--cluster",
+        metavar="NAME",
+        help="Observe the nodes of this cluster, which `tare cluster start` made.",
+    ),
+]
 LevelOption = Annotated[
     Level | None,
     typer.Option(
@@ -60,6 +68,7 @@ def watch(
         ),
     ] = None,
     node: Nodes = None,
+    cluster: ClusterName = None,
     db: options.DbOfStatements = None,
     duration: Annotated[
         str | None,
@@ -90,6 +99,7 @@ def watch(
     from tare.cli.os_call import Call
 
     call = Call({"html": html, "markdown": markdown, "json": json})
+    node = os_request.nodes(node, cluster)
     # TARE_DB is set for other commands, too.
     is_unneeded = bool(pid or node) and "db" not in dict(given(context))
     asked = os_request.SubjectOptions.of(pid, node, None if is_unneeded else db, connect_timeout)
@@ -103,7 +113,7 @@ def watch(
 def run(
     context: typer.Context,
     *,
-    db: options.Db,
+    db: options.DbOfStatements = None,
     sql: Annotated[
         list[str] | None,
         typer.Argument(metavar="[SQL]...|tpch", help="Statements, one each; or tpch for TPC-H's queries."),
@@ -120,6 +130,7 @@ def run(
         ),
     ] = 0.1,
     node: Nodes = None,
+    cluster: ClusterName = None,
     runs: Annotated[
         int,
         typer.Option(
@@ -146,6 +157,7 @@ def run(
 
     For example: tare os run --db postgresql://localhost/shop "SELECT count(*) FROM orders"
     or, with TPC-H's tables, which are loaded where there are none: tare os run tpch --db URL --queries 1,6 --scale 1
+    or, on each node of a cluster: tare os run tpch --cluster NAME --queries 1,6
 
     Each query runs once to warm up, then in pairs of a traced and an untraced execution in random order, which give the
     overhead of the tracer. Ctrl-C ends the run; whole pairs are reported.
@@ -154,26 +166,30 @@ def run(
     """
     from tare.cli import os_request
     from tare.cli.os_call import Call
+    from tare.cli.os_cluster import cluster_queries
     from tare.cli.queries import gather
     from tare.cli.tpch_queries import tpch_queries
     from tare.os.nodes import parse_node
     from tare.os.run import RunRequest
 
     call = Call({"html": html, "markdown": markdown, "json": json})
-    if sql == ["tpch"]:
-        chosen = tpch_queries(db, queries, scale, connect_timeout, timeout)
+    url = os_request.url_of(db if "db" in dict(given(context)) or not cluster else None, cluster)
+    if sql != ["tpch"]:
+        chosen = gather(context.meta[WORDS], sql, file, url, each=each)
+    elif cluster:
+        chosen = cluster_queries(cluster, queries)
     else:
-        chosen = gather(context.meta[WORDS], sql, file, db, each=each)
+        chosen = tpch_queries(url, queries, scale, connect_timeout, timeout)
     request = RunRequest(
         runs=runs,
         level=level,
         is_cold=cold,
         timeout_s=timeout,
         seed=seed,
-        nodes=tuple(parse_node(text) for text in node or ()),
+        nodes=tuple(map(parse_node, os_request.nodes(node, cluster))),
         rules=os_request.rules(roles),
     )
     connect = os_request.connecting(
-        db, connect_timeout, allow_writes=allow_writes, allow_restart=allow_restart
+        url, connect_timeout, allow_writes=allow_writes, allow_restart=allow_restart
     )
-    raise typer.Exit(call.run(connect, chosen, request, db))
+    raise typer.Exit(call.run(connect, chosen, request, url))

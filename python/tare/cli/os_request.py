@@ -66,6 +66,28 @@ def connecting(
     )
 
 
+def nodes(given: Sequence[str] | None, cluster: str | None) -> list[str]:
+    """Return the nodes of --node or of --cluster. Raises UsageError for both, and for a cluster that there is not."""
+    if cluster is None:
+        return list(given or ())
+    if given:
+        raise UsageError("--cluster and --node both name nodes", "leave one out")
+    from tare.cli.os_cluster import node_texts
+
+    return node_texts(cluster)
+
+
+def url_of(db: str | None, cluster: str | None) -> str:
+    """Return the URL of --db, or of the cluster's coordinator. Raises UsageError for neither."""
+    if db is not None:
+        return db
+    if cluster is None:
+        raise UsageError("no database is named", "give --db URL, or --cluster NAME")
+    from tare.cli.os_cluster import coordinator_url
+
+    return coordinator_url(cluster)
+
+
 def duration(text: str | None) -> float | None:
     """Seconds of --duration; None where it was not given. Raises UsageError."""
     return None if text is None else long_enough(text, "--duration")

@@ -22,12 +22,16 @@ def tpch_queries(
     """Return the queries of these numbers, after their tables were loaded unless the database has them.
 
     Raises UsageError, and what `prepare` raises."""
+    chosen(numbers)  # a mistake is found before anything is loaded
+    return of_numbers(numbers, prepare(url, scale, connect_timeout_s, timeout_s), scale)
+
+
+def of_numbers(numbers: str, dbms: str, scale: float) -> list[Query]:
+    """Return the queries of these numbers in the dialect of a DBMS. Raises UsageError."""
     from tare.measure.query import Query
     from tare.workload.tpch.queries import query
 
-    of_numbers = chosen(numbers)
-    dbms = prepare(url, scale, connect_timeout_s, timeout_s)
-    return [Query(f"q{number}", query(number, dbms, scale)) for number in of_numbers]
+    return [Query(f"q{number}", query(number, dbms, scale)) for number in chosen(numbers)]
 
 
 def chosen(text: str) -> list[int]:
