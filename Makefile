@@ -32,6 +32,7 @@ lint: $(STAMP)/built-for-tests ## Formatting, clippy, ruff, mypy, stubtest
 	$(PY) -m tare.report.oltp.schema --check schemas/oltp-v1.json
 	$(PY) -m tare.report.oltp.curve.schema --check schemas/oltp-curve-v1.json
 	$(PY) -m tare.report.os.schema --check schemas/os-v1.json
+	$(PY) -m tare.report.cluster.schema --check schemas/speedup-v1.json
 	$(PY) -m tare.report.profile.schema --check schemas/profile-v1.json
 	$(PY) -m tare.report.tune.schema --check schemas/tune-v1.json
 	$(PY) -m tare.tune.schema --check schemas/tune-spec-v1.json

@@ -60,7 +60,9 @@ def trials(place: Place) -> dict[str, tuple[Trial, ...]]:
         **_benchmarks(place),
         **_transactions(place),
         **_profiles(place),
+        **_observations(place),
         **_servers(),
+        **_clusters(),
         **_tuning(place),
         **_experiments(place),
         **_labs(place),
@@ -184,6 +186,37 @@ def _profiles(place: Place) -> dict[str, tuple[Trial, ...]]:
         found["profile diff"] += (_good("profile", "diff", name, name, *out),)
         found["profile export"] += (_good("profile", "export", name, "--folded", "-", *out),)
     return found
+
+
+def _observations(place: Place) -> dict[str, tuple[Trial, ...]]:
+    urls = (place.postgresql, *place.embedded)
+    return {
+        "os run": (
+            *(_good("os", "run", SQL, "--db", url, "--runs", "1") for url in urls),
+            _bad("os", "run", "SELECT a FROM nowhere", "--db", place.postgresql),
+        ),
+        "os watch": (
+            _good("os", "watch", "--pid", "1", "--level", "proc", "--duration", "100ms"),
+            _bad("os", "watch", "--pid", "4194305"),
+        ),
+    }
+
+
+def _clusters() -> dict[str, tuple[Trial, ...]]:
+    # `benchmarks.cluster_kills` starts them: two at a time would have one name.
+    return {
+        "cluster start": (
+            _good("cluster", "start", "--help"),
+            _bad("cluster", "start", "oracle", "--shards", "1"),
+        ),
+        "cluster load": (_bad("cluster", "load", "tpch", "--scale", "0.01", "--name", "nowhere"),),
+        "cluster status": (_good("cluster", "status", codes=(0, 3)),),
+        "cluster stop": (_good("cluster", "stop", "--name", "nowhere"),),
+        "cluster speedup": (
+            _good("cluster", "speedup", "--help"),
+            _bad("cluster", "speedup", "--shards", "2"),
+        ),
+    }
 
 
 def _servers() -> dict[str, tuple[Trial, ...]]:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from tare.cli import options
+from tare.cli import cluster_speedup, options
 from tare.cli.command import Commands
 from tare.cli.pairs import pairs
 from tare.errors import UsageError
@@ -21,7 +21,8 @@ if TYPE_CHECKING:
 NOT_READY = 3
 """Exit code of `status` where a cluster is not ready, as that of `tare server status`."""
 
-app = Commands(help="Start, load and stop clusters of a DBMS on this machine.", no_args_is_help=True)
+app = Commands(help="Start, load, measure and stop clusters of a DBMS on this machine.", no_args_is_help=True)
+app.command()(cluster_speedup.speedup)
 
 
 class EngineName(StrEnum):

@@ -1,4 +1,4 @@
-"""Network of a cluster: a bridge in a namespace of its own, and a link to each node, shaped both ways.
+"""Network of a cluster: a bridge in a namespace of its own, and a link to each node, which can be shaped both ways.
 
 No link, address or route of it lies in the namespace of the machine.
 """
@@ -58,14 +58,27 @@ def make(helpers: Helpers) -> None:
         run(node.namespace, ip, "address", "add", f"{node.address}/24", "dev", _NODE_LINK)
         run(node.namespace, ip, "link", "set", _NODE_LINK, "addrgenmode", "none", "up")
         run(node.namespace, ip, "link", "set", "lo", "up")
-        rate = helpers.cluster.limits.rate_bits
-        if rate is not None:
-            for within, device in ((switch, node.name), (node.namespace, _NODE_LINK)):
-                run(within, *shape(device, rate))
+    set_rate(helpers, helpers.cluster.limits.rate_bits)
 
 
-def shape(device: str, rate_bits: int) -> tuple[str, ...]:
-    """Return the command that limits what a device sends to a rate."""
+def set_rate(helpers: Helpers, rate_bits: int | None) -> None:
+    """Limit each link to a rate, each way; None: lift the limit. Raises ServerFailed."""
+    if helpers.cluster.limits.rate_bits is None:
+        return
+    for node in helpers.cluster.nodes:
+        for within, device in ((helpers.cluster.switch, node.name), (node.namespace, _NODE_LINK)):
+            helpers.run(
+                shape(device, rate_bits),
+                what=f"the rate of the link of node {node.name} could not be set",
+                within=within,
+                advice="the kernel needs the module sch_tbf",
+            )
+
+
+def shape(device: str, rate_bits: int | None) -> tuple[str, ...]:
+    """Return the command that limits what a device sends to a rate; None: to what the kernel can."""
+    queue = (rights.program("tc"), "qdisc", "replace", "dev", device, "root")
+    if rate_bits is None:
+        return (*queue, "pfifo_fast")
     burst = max(_LEAST_BURST, round(rate_bits / 8 * _BURST_S))
-    limits = ("rate", f"{rate_bits}bit", "burst", str(burst), "latency", f"{LATENCY_MS}ms")
-    return (rights.program("tc"), "qdisc", "add", "dev", device, "root", "tbf", *limits)
+    return (*queue, "tbf", "rate", f"{rate_bits}bit", "burst", str(burst), "latency", f"{LATENCY_MS}ms")

@@ -1,4 +1,4 @@
-"""Loading of a workload into a cluster, after which its quotas apply."""
+"""Loading of a workload into a cluster, without quotas and rates, which apply afterwards."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import sys
 from dataclasses import replace
 from pathlib import Path
 
-from tare.cluster import cgroup, lock, quota, record, rights
+from tare.cluster import cgroup, link, lock, quota, record, rights
 from tare.cluster.engine import Report, engine
 from tare.cluster.helpers import Helpers
 from tare.cluster.record import READY, Cluster
@@ -44,14 +44,17 @@ def load_tpch(name: str, scale: float, report: Report = lambda step: None) -> Cl
             report(f"TPC-H at scale {scale:g} is loaded already")
             return cluster if cluster.quota_applied else quota.apply(cluster, where)
         cluster = quota.lift(cluster, where)
+        helpers = Helpers(cluster, held, where)
+        link.set_rate(helpers, None)
         folder = cluster.directory / record.WORK
         shutil.rmtree(folder, ignore_errors=True)
         try:
             report(f"making the rows of TPC-H at scale {scale:g}")
-            _generate(folder, scale, Helpers(cluster, held, where))
+            _generate(folder, scale, helpers)
             engine(cluster.engine).load_tpch(cluster, folder, report)
         finally:
             shutil.rmtree(folder, ignore_errors=True)
+            link.set_rate(helpers, cluster.limits.rate_bits)
         cluster = replace(cluster, workload=TPCH, scale=scale)
         record.write(cluster)
         return quota.apply(cluster, where)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from tare.report.kit.figure import Figure
 from tare.report.numbers import bytes_text, fixed, ms_text, thousands
 from tare.report.os.document import (
@@ -21,6 +23,9 @@ from tare.report.words import counted, joined, two_digits
 
 READS_FROM = 0.01
 """Share of read calls in the CPU time from which a sentence names it."""
+
+MOST_NAMES = 6
+"""Queries of one bottleneck that the answer names."""
 
 _PREDICATES = {
     Resource.USER: "computes",
@@ -69,6 +74,8 @@ def place(node: str | None, role: str | None, has_nodes: bool) -> str:
 
 
 # The answer ------------------------------------------------------------------------------
+
+
 def headline(report: OsReport) -> str:
     if not report.queries:
         return "No execution was observed."
@@ -77,8 +84,13 @@ def headline(report: OsReport) -> str:
         return "No bottleneck is known: no role was observed whole."
     if len(report.queries) == 1:
         return bottleneck_sentence(known[0], report.has_nodes)
-    counts = ", ".join(f"{resource.value} {number}" for resource, number in report.resources.items())
-    return f"Bottlenecks of {counted(len(known), 'query', 'queries')}: {counts}."
+    return f"Bottlenecks: {', '.join(_queries_of(resource, known) for resource in report.resources)}."
+
+
+def _queries_of(resource: Resource, queries: Sequence[QueryReport]) -> str:
+    names = [query.name for query in queries if query.bottleneck and query.bottleneck.resource is resource]
+    listed = joined(names) if len(names) <= MOST_NAMES else counted(len(names), "query", "queries")
+    return f"{resource.value} ({listed})"
 
 
 def bottleneck_sentence(query: QueryReport, has_nodes: bool) -> str:

@@ -62,10 +62,10 @@ def test_one_query_is_answered_in_one_sentence() -> None:
     )
 
 
-def test_several_queries_are_counted_by_bottleneck_and_named_each() -> None:
+def test_several_queries_are_named_by_bottleneck() -> None:
     computing = window("q1", roles=(back_end(node="n1", times=times(900, 50, 10, 20, 20)), worker(node="n2")))
     given = observation(window(), window("q7"), computing)
-    assert answer(given).text == "Bottlenecks of three queries: user CPU 1, disk 2."
+    assert answer(given).text == "Bottlenecks: user CPU (q1), disk (q6 and q7)."
     assert "q1 computes: 90% of 1 000 ms (n1 back end: user CPU)." in shown(given)
 
 
