@@ -1,6 +1,6 @@
 /*
- * Asks the kernel for known amounts. `planted FILE`, where FILE has 16 MiB that are not in the page cache: works when a
- * byte comes on standard input, writes a byte when it is done, and ends with standard input.
+ * Asks the kernel for known amounts. `planted FILE`, where FILE has 16 MiB that are not in the page cache: writes a byte
+ * when it is ready, works when one comes on standard input, writes another when it is done, and ends with its input.
  */
 #define _GNU_SOURCE
 #include <arpa/inet.h>
@@ -93,6 +93,7 @@ int main(int count, char **arguments)
 	for (int end = 0; end < 2; end++)
 		to[end] = connected(&from[end]);
 	CHECK(!socketpair(AF_UNIX, SOCK_STREAM, 0, local));
+	CHECK(write(1, "r", 1) == 1);
 	wait_for_a_byte();
 	read_files(file);
 	send_messages(to, from, local);

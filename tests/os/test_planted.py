@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from tare._probe import evict
+from tare.measure.settle import settle
 from tare.os.instrument import open_instrument
 from tare.os.level import Level
 from tare.os.record import Call, PageCache, RoleCounts, Sockets, Window, summed
@@ -59,9 +60,18 @@ def observed(command: list[str], level: Level) -> Window:
 def _waiting(command: list[str]) -> Iterator[subprocess.Popen[bytes]]:
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as program:
         try:
+            assert program.stdout is not None
+            assert program.stdout.read(1) == b"r"
+            _rest(program)
             yield program
         finally:
             program.kill()
+
+
+def _rest(program: subprocess.Popen[bytes]) -> None:
+    """Wait until the program waits in a read that no window counts, with its last call behind it."""
+    while not settle(program.pid, program.pid):
+        assert program.poll() is None
 
 
 def _let_work(program: subprocess.Popen[bytes]) -> None:
@@ -70,6 +80,7 @@ def _let_work(program: subprocess.Popen[bytes]) -> None:
     program.stdin.write(b"x")
     program.stdin.flush()
     assert program.stdout.read(1) == b"x"
+    _rest(program)
 
 
 @pytest.mark.parametrize("level", [Level.LIGHT, Level.FULL, Level.MESSAGES])

@@ -128,7 +128,7 @@ class SpeedupRequest:
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """What is done next."""
+    """Announcement of what is done next."""
 
     text: str
 
