@@ -30,10 +30,10 @@ if TYPE_CHECKING:
     from tare.report.charts.chart import Chart, NoChart
 
 READING = (
-    "Speed-up: wall time on the first cluster over that on this one, paired by block, with its 95% interval; above 1 "
-    "is faster. Ideal: the number of shards over those of the first cluster. Throttled: share of the wall time in "
-    "which the coordinator, or the shard that had to wait for longest, had used up its CPU quota. A node that is busy and "
-    "never throttled did not get its quota: its time depends on what else the machine does."
+    "Speed-up: wall time on the first cluster over that on this one, paired by block, with its 95% interval; above "
+    "1 is faster. Ideal: the number of shards over those of the first cluster. Throttled: share of the wall time in "
+    "which the coordinator, or the shard that had to wait for longest, had used up its CPU quota. A node that is "
+    "busy and never throttled did not get its quota: its time depends on what else the machine does."
 )
 _TONES = {Gain.FASTER: Tone.GOOD, Gain.SLOWER: Tone.BAD}
 _COORDINATOR = "c"
