@@ -1,6 +1,7 @@
-/* Shared by random programs: types of arguments and results, and the rounds. PROGRAM ROUNDS prints a checksum of what
- * its rounds returned. */
+/* Shared by random programs: types of arguments and results, and the rounds. PROGRAM [ROUNDS] runs so many rounds, or
+ * until SIGTERM, and prints their number and a checksum of what they returned. */
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -55,9 +56,16 @@ NOINLINE Guard::~Guard() { dropped = dropped * 5 + value; }
 
 NOINLINE uint64_t round_(uint64_t number);
 
+static volatile sig_atomic_t ends;
+static void end(int number) {
+    (void)number;
+    ends = 1;
+}
+
 int main(int argc, char **argv) {
-    uint64_t rounds = argc > 1 ? strtoull(argv[1], 0, 10) : 1, sum = 0;
-    for (uint64_t number = 0; number < rounds; number++) sum = sum * 31 + round_(number);
-    printf("%016lx\n", (unsigned long)(sum ^ dropped));
+    uint64_t rounds = argc > 1 ? strtoull(argv[1], 0, 10) : UINT64_MAX, done = 0, sum = 0;
+    signal(SIGTERM, end);
+    for (; done < rounds && !ends; done++) sum = sum * 31 + round_(done);
+    printf("%lu %016lx\n", (unsigned long)done, (unsigned long)(sum ^ dropped));
     return 0;
 }

@@ -1,4 +1,4 @@
-"""One random program: built, run by itself, and run again while it is watched."""
+"""One random program: built, run while it is watched, and run again by itself for as many rounds."""
 
 from __future__ import annotations
 
@@ -26,25 +26,23 @@ NAMED = 20
 """Functions that are watched of half of the programs; of the others, all are."""
 FUNCTION = re.compile(r" [tT] ((_ZN?L?\d)?f\d+\w*(\.(?!cold)\w+)*)$", re.MULTILINE)
 """Line of a function of the program in the output of `nm`: as it was written, or as the compiler cloned it."""
-TRIAL_ROUNDS = 200
 STARTS_S, ENDS_WITHIN_S = 0.1, 120.0
 NO_EXIT = -1
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """Result of a program that was run by itself, and again while it was watched."""
+    """Result of a program that ran while it was watched, and again by itself."""
 
     seed: int
     build: str
-    rounds: int
-    alone: str  # checksum
-    watched: str  # checksum; how the program failed, where it did
+    watched: str  # rounds and checksum; how the program failed, where it did
+    alone: str  # of as many rounds
     exit_code: int  # of `tare`; NO_EXIT where it did not end
     error: str
     transactions: int
     named: int  # functions
-    probed: int
+    probed: int  # of them
     refused: Mapping[str, int]  # functions by the reason why no probe is on them
     left_out: int  # functions that are called too often for the budget
 
@@ -52,34 +50,41 @@ class Outcome:
     def is_equal(self) -> bool:
         return self.alone == self.watched
 
+    @property
+    def holds(self) -> bool:
+        """Whether the program computed the same, and functions of it were watched meanwhile."""
+        return self.is_equal and self.probed > 0 and self.transactions > 0
+
     def __str__(self) -> str:
-        checksums = "equal" if self.is_equal else f"DIFFERENT: {self.alone} alone, {self.watched} watched"
+        results = self.watched if self.is_equal else f"DIFFERENT: {self.alone} alone, {self.watched} watched"
         return (
-            f"seed {self.seed}, {self.build}, {self.rounds} rounds: {checksums}; {self.probed} of {self.named} "
-            f"functions watched, {self.transactions} transactions{self.error and f'; tare: {self.error}'}"
+            f"seed {self.seed}, {self.build}: {results}; {self.probed} of {self.named} functions watched, "
+            f"{self.transactions} transactions{self.error and f'; tare: {self.error}'}"
         )
 
 
-def measure(seed: int, seconds: float, duration: str, folder: Path) -> Outcome:
-    """Build a program, run it, and run it again under `tare profile attach`. Raises NotBuilt."""
+def measure(seed: int, duration: str, folder: Path) -> Outcome:
+    """Build a program, run it until `tare profile attach` has ended, and run it again by itself. Raises NotBuilt."""
     program, build = built(seed, folder)
-    functions, rounds = functions_of(program, seed), rounds_in(program, seconds)
-    alone = checksum(started(program, rounds))
-    process = started(program, rounds)
+    functions = functions_of(program, seed)
+    process = started(program)
     time.sleep(STARTS_S)
     words = ["--pid", str(process.pid), "--txn", "function:round_", "--functions", ",".join(functions)]
     exit_code, error, profile = attach([*words, "--duration", duration, "--budget", "100%"], folder)
+    process.terminate()
+    watched = result(process)
+    rounds = watched.split()[0]
+    added = {name for one in profile.get("rounds", ()) for name in one["added"]}
     return Outcome(
         seed=seed,
         build=build,
-        rounds=rounds,
-        alone=alone,
-        watched=checksum(process),
+        watched=watched,
+        alone=result(started(program, rounds)) if rounds.isdigit() else "not run",
         exit_code=exit_code,
         error=error,
         transactions=profile.get("transactions", 0),
         named=len(functions),
-        probed=sum(profile.get("watching", {}).get("ways", {}).values()),
+        probed=len(added - set(profile.get("refused", ()))),
         refused=dict(Counter(profile.get("refused", {}).values())),
         left_out=len(profile.get("left_out", ())),
     )
@@ -124,26 +129,19 @@ def functions_of(program: Path, seed: int) -> Sequence[str]:
     return functions if random.random() < 0.5 else random.sample(functions, min(NAMED, len(functions)))
 
 
-def started(program: Path, rounds: int) -> subprocess.Popen[str]:
-    return subprocess.Popen([program, str(rounds)], stdout=subprocess.PIPE, text=True)
+def started(program: Path, *rounds: str) -> subprocess.Popen[str]:
+    return subprocess.Popen([program, *rounds], stdout=subprocess.PIPE, text=True)
 
 
-def checksum(process: subprocess.Popen[str]) -> str:
-    """Checksum that the program prints at its end, or how it failed."""
+def result(process: subprocess.Popen[str]) -> str:
+    """Rounds and checksum that the program prints at its end, or how it failed."""
     try:
         output = process.communicate(timeout=ENDS_WITHIN_S)[0].strip()
     except subprocess.TimeoutExpired:
         process.kill()
         process.communicate()
         return "hung"
-    return output if process.returncode == 0 else f"exit code {process.returncode}"
-
-
-def rounds_in(program: Path, seconds: float) -> int:
-    """Number of rounds that take about so long."""
-    began = time.monotonic()
-    checksum(started(program, TRIAL_ROUNDS))
-    return max(TRIAL_ROUNDS, int(TRIAL_ROUNDS * seconds / (time.monotonic() - began)))
+    return output if process.returncode == 0 else f"failed with exit code {process.returncode}"
 
 
 def attach(words: Sequence[str], folder: Path) -> tuple[int, str, dict[str, Any]]:
