@@ -29,10 +29,15 @@ def observed(
     return run(lambda: session(sleeper.pid, execute), queries, request, hear)
 
 
+def run_of(sleeper: Sleeper, execute: Callable[[], None]) -> None:
+    """Warm-up and four pairs."""
+    observed(sleeper, RunRequest(runs=4), ONE, execute=lambda sql: execute())
+
+
 def test_each_query_warms_up_and_runs_in_pairs(sleeper: Sleeper, tracer: type[Tracer]) -> None:
     executed: list[str] = []
     observation = observed(sleeper, RunRequest(runs=3), ONE, TWO, execute=executed.append)
-    assert executed == [ONE.sql] * 7 + [TWO.sql] * 7
+    assert executed == [ONE.sql] * 13 + [TWO.sql] * 13
     for query in (ONE, TWO):
         windows = [window for window in observation.windows if window.name == query.name]
         assert [window.number for window in windows] == [0, 0, 1, 1, 2, 2]
@@ -63,7 +68,25 @@ def test_the_tracer_is_off_in_untraced_executions(sleeper: Sleeper, tracer: type
         sleeper, RunRequest(runs=4), ONE, execute=lambda sql: running.append(tracer.running)
     )
     assert running[0] == 0
-    assert [bool(count) for count in running[1:]] == [window.is_traced for window in observation.windows]
+    assert [bool(count) for count in running[2::2]] == [window.is_traced for window in observation.windows]
+
+
+def test_each_execution_of_a_pair_follows_another_in_the_same_state(
+    sleeper: Sleeper, tracer: type[Tracer]
+) -> None:
+    """So that neither has the pause in which a tracer starts or stops before its clock."""
+    running: list[tuple[int, int]] = []
+    run_of(sleeper, lambda: running.append((tracer.started, tracer.running)))
+    assert running[1::2] == running[2::2]
+
+
+def test_a_long_query_is_not_executed_twice_as_often(
+    sleeper: Sleeper, tracer: type[Tracer], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    executed: list[int] = []
+    monkeypatch.setattr("tare.os.run.LONG_NS", 0)
+    run_of(sleeper, lambda: executed.append(1))
+    assert len(executed) == 9
 
 
 def test_level_proc_has_no_pairs(sleeper: Sleeper, tracer: type[Tracer]) -> None:
