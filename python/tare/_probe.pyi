@@ -489,9 +489,9 @@ class ProfileRecorder:
         "word:0", "word:0,text:1", "mark"), whether CPU time is read, whether only entries are recorded; `mode`:
         "timing" or "counting". Returns those that cannot be, and why.
         Raises ProbeError where none can, and others may be tried; ValueError for another mode."""
-    def stepped(self, targets: Sequence[_ProfileTarget]) -> list[tuple[int, int]]:
-        """Those of these functions, when timed, at whose ends the kernel steps over an instruction, at many times the
-        usual price; at how many of a call's two ends."""
+    def stepped(self, targets: Sequence[_ProfileTarget]) -> list[tuple[int, bool, bool]]:
+        """Those of these functions at which the kernel steps over an instruction, at many times the usual price: where
+        they are entered, and where they leave."""
     def watching(self) -> dict[str, int]:
         """Functions by the way in which both ends of their calls are watched."""
     def calls(self) -> dict[int, int]:

@@ -179,6 +179,17 @@ impl Way {
     }
 }
 
+/// A function at which the kernel has to step over an instruction.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Stepped {
+    /// Which.
+    pub function: FunctionId,
+    /// Where it is entered.
+    pub entered: bool,
+    /// At one of the places where it leaves.
+    pub left: bool,
+}
+
 /// A way to watch functions of running processes.
 pub trait Backend: Send {
     /// "attach", "agent", "xray" or "annotation".
@@ -191,9 +202,8 @@ pub trait Backend: Send {
     /// `targets` holds every function that `probes` names.
     fn set(&mut self, targets: &[Target], probes: &[Probe], mode: Mode) -> Result<Vec<Refused>>;
 
-    /// Of these, the functions in timing at whose ends the kernel has to step over an instruction, at many times the usual
-    /// price; at how many of a call's two ends.
-    fn stepped(&mut self, _targets: &[Target]) -> Vec<(FunctionId, u32)> {
+    /// Of these, the functions at whose ends the kernel has to step over an instruction, at many times the usual price.
+    fn stepped(&mut self, _targets: &[Target]) -> Vec<Stepped> {
         Vec::new()
     }
 

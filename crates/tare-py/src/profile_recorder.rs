@@ -90,9 +90,10 @@ impl ProfileRecorder {
         Ok(refused.into_iter().map(|refused| (refused.function, refused.why)).collect())
     }
 
-    fn stepped(&self, py: Python<'_>, targets: Vec<TargetTuple>) -> PyResult<Vec<(u32, u32)>> {
+    fn stepped(&self, py: Python<'_>, targets: Vec<TargetTuple>) -> PyResult<Vec<(u32, bool, bool)>> {
         let targets: Vec<Target> = targets.into_iter().map(target).collect();
-        self.with(py, |recorder| Ok(recorder.stepped(&targets)))
+        let stepped = self.with(py, |recorder| Ok(recorder.stepped(&targets)))?;
+        Ok(stepped.into_iter().map(|one| (one.function, one.entered, one.left)).collect())
     }
 
     /// Number of functions watched in each way.

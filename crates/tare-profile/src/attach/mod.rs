@@ -56,7 +56,7 @@ use self::slots::Slots;
 use self::stream::{Stream, Threads};
 use self::tier::{Spot, Tier};
 use self::watch::{Roots, Watched};
-use crate::backend::{Backend, Detail, FunctionId, Mode, Probe, Refused, Taken, Target, Way};
+use crate::backend::{Backend, Detail, FunctionId, Mode, Probe, Refused, Stepped, Taken, Target, Way};
 use crate::maps;
 
 /// Events that the rings between kernel and profiler have room for in all: 84 MB.
@@ -265,7 +265,7 @@ impl Attach {
             placed().filter(|placed| placed.leaves).map(|placed| placed.function).collect();
         let entries = || placed().filter(|placed| !placed.leaves);
         (self.functions, self.with_exits) = (entries().count(), with_exits.len());
-        self.stepped = entries().filter(|placed| placed.steps > 0).count();
+        self.stepped = entries().filter(|placed| placed.steps_in || placed.steps_out).count();
         if mode == Mode::Timing && self.functions > 0 {
             self.moves.watch(&mut self.prober, pids)?;
         } else {
@@ -368,7 +368,7 @@ impl Backend for Attach {
         }
     }
 
-    fn stepped(&mut self, targets: &[Target]) -> Vec<(FunctionId, u32)> {
+    fn stepped(&mut self, targets: &[Target]) -> Vec<Stepped> {
         let pids = self.watched_pids();
         let goroutines = self.goroutines.are_in(&pids);
         let timed = |target: &Target| Probe {
@@ -381,8 +381,13 @@ impl Backend for Attach {
         let sources = &mut self.sources;
         let plan = Plan::make(targets, &probes, Mode::Timing, &pids, goroutines, sources, |_, _| None);
         let entries = plan.batches.into_values().flatten().filter(|placed| !placed.leaves);
-        let stepped = entries.filter(|placed| placed.steps > 0);
-        stepped.map(|placed| (placed.function, placed.steps)).collect()
+        let stepped = entries.filter(|placed| placed.steps_in || placed.steps_out);
+        let of = |placed: Placed| Stepped {
+            function: placed.function,
+            entered: placed.steps_in,
+            left: placed.steps_out,
+        };
+        stepped.map(of).collect()
     }
 
     fn watching(&self) -> Vec<(Way, usize)> {

@@ -45,8 +45,10 @@ pub(super) struct Placed {
     pub spot: Spot,
     /// Whether it is where the function leaves.
     pub leaves: bool,
-    /// At how many ends of a call the kernel steps over an instruction: where it is entered, and where it leaves.
-    pub steps: u32,
+    /// Whether the kernel steps over an instruction where the function is entered.
+    pub steps_in: bool,
+    /// The same at one of the places where it leaves.
+    pub steps_out: bool,
 }
 
 impl Plan {
@@ -88,8 +90,12 @@ impl Plan {
                     );
                 }
                 let first = offset(target, object, "its address", target.address)?;
-                let ends = probe.records_exits(mode);
-                let body = ends.then(|| bodies.of(target, object, goroutines)).transpose()?;
+                // Without exits the body only tells where an entry is cheap.
+                let body = match bodies.of(target, object, goroutines) {
+                    Ok(body) => Some(body),
+                    Err(why) if probe.records_exits(mode) => return Err(why.to_owned()),
+                    Err(_) => None,
+                };
                 let (spot, entry) = spot(target, probe, object, first, body, goroutines)?;
                 if let Some(why) = known(object.id(), spot.offset) {
                     return Err(why);
@@ -100,7 +106,8 @@ impl Plan {
                     return Err(format!("{name} is at the same address, and has a probe"));
                 }
                 let mut exits = Vec::new();
-                for exit in body.iter().flat_map(|body| &body.exits) {
+                let left = body.filter(|_| probe.records_exits(mode));
+                for exit in left.iter().flat_map(|body| &body.exits) {
                     let spot = exit_spot(target, probe, object, exit, goroutines)?;
                     if let Some(why) = known(object.id(), spot.offset) {
                         return Err(why);
@@ -109,9 +116,9 @@ impl Plan {
                 }
                 let cookie = cookie(probe, entry.distance, goroutines);
                 let spot = Spot { cookie, ..spot };
-                let exit_steps = body.is_some_and(|body| body.exits.iter().any(|exit| !exit.emulated));
-                let steps = u32::from(!entry.emulated) + u32::from(exit_steps);
-                let placed = Placed { function: probe.function, spot, leaves: false, steps };
+                let steps_out = left.is_some_and(|body| body.exits.iter().any(|exit| !exit.emulated));
+                let steps_in = !entry.emulated;
+                let placed = Placed { function: probe.function, spot, leaves: false, steps_in, steps_out };
                 Ok((object.id(), placed, exits))
             };
             match place() {

@@ -3,7 +3,7 @@
 use super::frame::{FrameKind, Last, WindowBegin, WindowEnd};
 use super::pace::Pace;
 use super::writer::Writer;
-use crate::backend::{Backend, Detail, FunctionId, Mode, Probe, Refused, Target, Way};
+use crate::backend::{Backend, Detail, FunctionId, Mode, Probe, Refused, Stepped, Target, Way};
 use crate::{ProbeError, Result};
 use std::mem;
 use std::path::Path;
@@ -119,7 +119,7 @@ impl Recorder {
     }
 
     /// `Backend::stepped`.
-    pub fn stepped(&self, targets: &[Target]) -> Vec<(FunctionId, u32)> {
+    pub fn stepped(&self, targets: &[Target]) -> Vec<Stepped> {
         self.shared.lock().backend.stepped(targets)
     }
 

@@ -14,7 +14,7 @@ static long work(void) { empty(); return saves(leaf(3)); }";
     let Some(mut attach) = watch(&[program.pid()], false) else { return };
     let targets = program.targets(&["empty", "saves"]);
     // The one begins with its ret, the other leaves by one behind a call.
-    assert_eq!(attach.stepped(&targets), [(1, 2), (2, 1)]);
+    assert_eq!(attach.stepped(&targets), [stepped(1, true, true), stepped(2, false, true)]);
     const CHANGES_STACK: &str = r#"
 #include <ucontext.h>
 FUNCTION int other(ucontext_t *to) { return setcontext(to); }
@@ -24,5 +24,28 @@ int unused(ucontext_t *to) { return other(to) + prints(3); }"#;
     let program = Program::start("exits", CHANGES_STACK);
     let Some(mut attach) = watch(&[program.pid()], false) else { return };
     let targets = program.targets(&["prints"]);
-    assert_eq!(attach.stepped(&targets), [(1, 1)]); // the ret at which it leaves
+    assert_eq!(attach.stepped(&targets), [stepped(1, false, true)]); // the ret at which it leaves
+}
+
+fn stepped(function: u32, entered: bool, left: bool) -> Stepped {
+    Stepped { function, entered, left }
+}
+
+#[test]
+fn entries_are_counted_where_the_kernel_emulates_an_instruction() {
+    const SOURCE: &str = r#"
+__asm__(".text; .type branches, @function;"
+        "branches: test %rdi, %rdi; je 1f; lea 1(%rdi), %rax; ret; 1: xor %eax, %eax; ret;"
+        ".size branches, . - branches");
+long branches(long);
+static long work(void) { return branches(0) + branches(3); }"#;
+    let mut program = Program::start("branches", SOURCE);
+    let Some(mut attach) = watch(&[program.pid()], false) else { return };
+    let targets = program.targets(&["branches"]);
+    let clean = program.text("branches");
+    attach.set(&targets, &[Probe { function: 1, entry_only: true, ..PLAIN }], Mode::Counting).unwrap();
+    let probed = program.text("branches");
+    assert_eq!((probed[..3] == clean[..3], probed[3]), (true, 0xcc), "the je behind test: {probed:x?}");
+    assert_eq!(program.work(), 4);
+    assert_eq!(attach.calls().unwrap(), [(1, 2)]);
 }
