@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -16,6 +18,8 @@ SECOND = 1_000_000_000
     ("busy", "expected_us"),
     [
         (2.0, 20.0),  # no CPU is idle: 2 s of CPU time, 100,000 transactions
+        (1.8, 20.0),
+        (1.4, 2 / (1 / 20 + 1 / 50)),
         (1.0, 50.0),  # they wait for something else, which their duration shows
         (0.1, 50.0),
     ],
@@ -66,6 +70,18 @@ def test_of_a_program_that_computes_its_time_in_user_mode_does() -> None:
     assert found is not None
     assert found.by is Counter.USER_TIME
     assert found.figure.value == pytest.approx(0.3, abs=1e-9)
+
+
+def test_where_waits_contradict_the_time_in_user_mode_that_stands_for_transactions() -> None:
+    """Threads of a MariaDB wait for each other more often the faster they are."""
+    slower = {
+        number: replace(one, waits=round(one.waits / 3)) if TURNS[number].purpose != BARE else one
+        for number, one in activity(waits=10_000, user_s=0.9, lost=0.2).items()
+    }
+    found = markers_loss(ends(TURNS, 1_000), TURNS, slower)
+    assert found is not None
+    assert found.by is Counter.USER_TIME
+    assert found.figure.value == pytest.approx(0.2, abs=1e-9)
 
 
 def test_of_a_program_that_does_neither_nothing_is_measured() -> None:
