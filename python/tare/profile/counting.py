@@ -1,6 +1,7 @@
 """Counts of calls in a transaction, so that the cost of timing functions is known before they are timed.
 
-Entries are counted in batches, each for a fraction of a second. What is called a thousand times a transaction slows the
+Entries are counted in batches, each for a fraction of a second, and transactions are not: to time their markers took
+15% of the throughput of a PostgreSQL, and counting 1%. What is called a thousand times a transaction slows the
 server while it is counted, and a glance shows it: after GLANCE_S the batch lets go of what has been counted well enough
 by then, and of its dearest functions until the rest is cheap.
 """
@@ -13,10 +14,12 @@ from dataclasses import dataclass
 from tare.profile import told
 from tare.profile.recording import Recording
 from tare.protocol.profile.loss import share_of
-from tare.protocol.profile.refinement import Costs
 
 BATCH = 48
 GLANCE_S = 0.05
+STEP_S = 0.1
+"""Time after which what a batch has taken is looked at again."""
+
 HOT = 0.02
 """Share of a CPU that counting a batch may take for longer than a glance."""
 
@@ -28,9 +31,6 @@ MOST_S = 1.0
 LONGEST = 2.0
 """Times the requested time that all batches together may take. Functions come in the order of their worth, so those
 that are then left uncounted, and so unwatched, are worth least."""
-
-FEW = 20
-"""Transactions in a batch's window: with fewer the rate over all windows is the better divisor."""
 
 
 def batches(functions: Sequence[int], size: int = BATCH) -> Iterator[Sequence[int]]:
@@ -45,7 +45,7 @@ class Counted:
     window: int
     entries: int
     seconds: float
-    read_s: float  # when they were read, by the recording's clock: the window goes on
+    taken_ns: float  # of CPUs, predicted
 
 
 class Counts:
@@ -81,7 +81,7 @@ class Counts:
             prices = {one: entry_ns(one) for one in part}  # not while they are counted: it may take long
             recording.count(part, round_)
             lasted = recording.last(GLANCE_S)
-            entries = self._keep(recording, part, lasted)
+            entries = self._keep(recording, part, lasted, prices)
             left = _cheap({one: entries.get(one, 0) for one in part}, prices, HOT * 1e9 * lasted)
             if len(left) < len(part):
                 if not left:
@@ -89,35 +89,57 @@ class Counts:
                 part = left
                 recording.count(part, round_)
                 lasted = 0.0
-            self._keep(recording, part, lasted + recording.last(each - GLANCE_S))
+            self._go_on(recording, part, lasted, lasted + each - GLANCE_S, prices)
         return 0
 
-    def _keep(self, recording: Recording, functions: Sequence[int], seconds: float) -> dict[int, int]:
+    def _go_on(
+        self,
+        recording: Recording,
+        functions: Sequence[int],
+        lasted: float,
+        until: float,
+        prices: Mapping[int, float],
+    ) -> None:
+        """Count until the window has lasted so long, or has taken what a batch may: calls come in bursts, too."""
+        taken_ns = 0.0
+        while lasted < until and taken_ns < HOT * 1e9 * MOST_S:
+            lasted += recording.last(min(STEP_S, until - lasted))
+            entries = self._keep(recording, functions, lasted, prices)
+            taken_ns = sum(entries.get(one, 0) * prices[one] for one in functions)
+
+    def _keep(
+        self, recording: Recording, functions: Sequence[int], seconds: float, prices: Mapping[int, float]
+    ) -> dict[int, int]:
         """Entries in the last window so far, in the place of what was known of these functions."""
-        entries, read_s = recording.calls(), recording.clock()
+        entries = recording.calls()
         for one in functions:
             if one not in recording.refused:
-                self._entries[one] = Counted(recording.last_window, entries.get(one, 0), seconds, read_s)
+                count = entries.get(one, 0)
+                self._entries[one] = Counted(recording.last_window, count, seconds, count * prices[one])
         return entries
 
-    def lost_s(self, costs: Costs, of_cycle: float) -> float:
-        """Seconds of throughput that counting took, predicted: an entry costs half of an entry and exit. `of_cycle`: as
-        `Pace.of_cycle`."""
-        added: dict[int, float] = {}  # by window
+    def lost_s(self, second_ns: float) -> float:
+        """Seconds of throughput that counting took, predicted. `second_ns`: time of all transactions of a second, which
+        what probes take is a share of (`cycle_ns`)."""
+        taken_ns: dict[int, float] = {}  # by window
         lasted: dict[int, float] = {}
-        for function, one in self._entries.items():
-            added[one.window] = added.get(one.window, 0.0) + of_cycle * costs.of(function) / 2
+        for one in self._entries.values():
+            taken_ns[one.window] = taken_ns.get(one.window, 0.0) + one.taken_ns
             lasted[one.window] = one.seconds
-        return sum(share_of(added[window]) * seconds for window, seconds in lasted.items())
+        if second_ns <= 0:
+            return 0.0
+        return sum(
+            share_of(taken_ns[window] / seconds / second_ns) * seconds
+            for window, seconds in lasted.items()
+            if seconds > 0
+        )
 
-    def per_transaction(self, transactions_in: Callable[[int, float], int], rate: float) -> dict[int, float]:
-        """`transactions_in`: as `Reader.transactions_in`; `rate`: transactions a second over all windows."""
-        found: dict[int, float] = {}
-        for function, one in self._entries.items():
-            transactions = transactions_in(one.window, one.read_s)
-            divisor = transactions if transactions >= FEW else rate * one.seconds
-            found[function] = one.entries / divisor if divisor > 0 else 0.0
-        return found
+    def per_transaction(self, rate: float) -> dict[int, float]:
+        """`rate`: transactions a second while no probe is on."""
+        return {
+            function: one.entries / (rate * one.seconds) if rate * one.seconds > 0 else 0.0
+            for function, one in self._entries.items()
+        }
 
 
 def _cheap(entries: Mapping[int, int], entry_ns: Mapping[int, float], most_ns: float) -> list[int]:

@@ -17,6 +17,7 @@ class Ending(StrEnum):
     ROUNDS = "rounds"
     TIME = "time"
     BUDGET = "budget"  # all probes were let go
+    SPENT = "spent"  # a further search would take more than the budget leaves
     TOO_FEW = "too few"  # transactions
     STALLED = "stalled"  # no transaction ended any more
     REFUSED = "refused"  # the kernel refused probes where it had set some before
@@ -48,6 +49,8 @@ _STATES: Mapping[Ending, State] = {
 WORDS: Mapping[Ending, str] = {
     Ending.ROUNDS: "the requested number of rounds is complete",
     Ending.TIME: "the requested time is over",
+    Ending.SPENT: "a further search would take more of the throughput than the budget leaves; profile for longer, or "
+    "allow more with --budget",
     Ending.BUDGET: "no function can be watched within the budget under this load",
     Ending.STALLED: "transactions stopped ending",
     Ending.INTERRUPTED: "interrupted",

@@ -7,7 +7,7 @@ probe take turns: what the kernel counts of the server in both shows what the ma
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from tare.errors import TareError, UsageError
@@ -24,7 +24,7 @@ from tare.protocol.profile.loss import share_of
 LOOKING = 0
 """The round number of windows before the first: looking for transactions, and counting."""
 
-COUNTING_S = 0.1
+COUNTING_S = 0.25
 PAIRS = 4
 """Windows with the markers, and as many without any probe, of the first look."""
 
@@ -36,6 +36,9 @@ MOMENT_S = 0.1
 
 MOST_WRONG = 3.0
 """Times that a prediction may be too low. What is measured in so few windows is believed no further."""
+
+MOST_LOST = 0.9
+"""Share of the throughput that the markers take, beyond which a rate without them is not computed."""
 
 MOST_CALLERS = 3
 """Functions that are named instead of one that is too hot."""
@@ -52,6 +55,7 @@ class Look:
     since: int  # its first window
     pace: Pace
     markers: MarkersLoss | None  # None: not measured
+    marker_pairs: float = 1.0  # usual pairs that the markers of an interval cost, by what was counted
 
 
 class FirstLook:
@@ -84,7 +88,7 @@ class FirstLook:
         """`wait_s`: for the first transaction. Raises NoTransactions, UsageError where the markers are too hot."""
         recording = self._recording
         begun = recording.clock()
-        entries = self._count() if self._compares else 0.0
+        entries = self._count() if self._compares else {}
         length = MOMENT_S if self._is_perhaps_hot(entries) else WINDOW_S
         since = recording.last_window + 1
         while True:
@@ -99,8 +103,11 @@ class FirstLook:
             pace = self._reader.pace(recording.activity, since)
             if pace.transactions:
                 markers = self._reader.markers_loss(recording.activity) if self._compares else None
-                self._refuse_hot(pace, markers, entries)
-                return Look(since, pace, markers)
+                if not self._compares:
+                    return Look(since, pace, markers)
+                pairs = self._marker_pairs(pace, markers, entries)
+                self._refuse_hot(pace, markers, pairs, entries)
+                return Look(since, pace, markers, pairs)
             waited = recording.clock() - begun
             if waited >= wait_s:
                 raise NoTransactions(
@@ -117,28 +124,29 @@ class FirstLook:
                 (self._recording.mark if marked else self._recording.bare)(LOOKING)
                 self._recording.last(length)
 
-    def _count(self) -> float:
-        """Entries of the markers a second."""
+    def _count(self) -> Mapping[int, float]:
+        """Entries of the markers a second, by function."""
         self._recording.count_markers(LOOKING)
         lasted = self._recording.last(COUNTING_S)
-        return sum(self._recording.calls().values()) / lasted
+        return {one: entries / lasted for one, entries in self._recording.calls().items()}
 
-    def _is_perhaps_hot(self, entries: float) -> bool:
-        """Whether so many entries and exits would take more of all CPUs than the markers may of the throughput."""
-        return entries * self._marker_ns > 1e9 * self._cpus * self._asked.most_markers
+    def _is_perhaps_hot(self, entries: Mapping[int, float]) -> bool:
+        """Whether to time so many would take more of all CPUs than the markers may of the throughput."""
+        taken_ns = self._recording.markers_weight(entries) * self._price.pair_ns
+        return taken_ns > 1e9 * self._cpus * self._asked.most_markers
 
-    @property
-    def _marker_ns(self) -> float:
-        """Cost of the markers of one interval."""
-        return self._price.pair_ns * self._recording.marker_weight()
+    def _marker_pairs(self, pace: Pace, markers: MarkersLoss | None, entries: Mapping[int, float]) -> float:
+        """Usual pairs that the markers of an interval cost. They were counted while none was timed."""
+        lost = 0.0 if markers is None else min(max(markers.figure.value, 0.0), MOST_LOST)
+        return self._recording.markers_weight(entries) * (1 - lost) / (pace.rate * pace.intervals)
 
-    def _refuse_hot(self, pace: Pace, markers: MarkersLoss | None, entries: float) -> None:
+    def _refuse_hot(
+        self, pace: Pace, markers: MarkersLoss | None, pairs: float, entries: Mapping[int, float]
+    ) -> None:
         """Raises UsageError where the markers alone take more than is allowed, by arithmetic and by what was
         measured."""
-        if not self._compares:
-            return
         most = self._asked.most_markers
-        predicted = share_of(pace.intervals * self._marker_ns / pace.cycle_ns)
+        predicted = share_of(pace.intervals * pairs * self._price.pair_ns / pace.cycle_ns)
         if markers is None:
             if predicted <= most:
                 return
@@ -151,8 +159,8 @@ class FirstLook:
             shown = f"{figure.value:.0%} of the throughput ({max(0.0, figure.low):.0%} to {figure.high:.0%})"
         names = ", ".join(self._functions[one].name for one in sorted(self._transactions.marking))
         raise UsageError(
-            f"to time what marks a transaction ({names}, entered {entries:,.0f} times a second) takes {shown}; at most "
-            f"{most:.0%} is allowed while it is timed",
+            f"to time what marks a transaction ({names}, entered {sum(entries.values()):,.0f} times a second) takes "
+            f"{shown}; at most {most:.0%} is allowed while it is timed",
             self._instead(),
         )
 

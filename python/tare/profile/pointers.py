@@ -138,7 +138,7 @@ class PointerSearch:
                 return
             batch = candidates[begin : begin + COUNTED]
             weights = {
-                one: costs.weight(one) for one in batch
+                one: self._recording.entry_weight(one) for one in batch
             }  # not while they are counted: it may take long
             self._recording.count(batch, round_)
             seconds = self._recording.last(GLANCE_S)
@@ -152,8 +152,8 @@ class PointerSearch:
     def _load(
         self, entries: Mapping[int, int], seconds: float, pair_ns: float, weights: Mapping[int, float]
     ) -> float:
-        """Share of the CPUs that these probes take; an entry is half of a pair."""
-        pairs = sum(calls * weights.get(one, 1.0) / 2 for one, calls in entries.items())
+        """Share of the CPUs that these probes take. `weights`: of an entry, in pairs."""
+        pairs = sum(calls * weights.get(one, 0.0) for one, calls in entries.items())
         return pairs * pair_ns / 1e9 / seconds / self._cpus
 
     def _time(

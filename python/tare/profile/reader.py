@@ -61,9 +61,6 @@ class Reader(Protocol):
     def pace(self, activity: Mapping[int, Activity], since: int = 0) -> Pace:
         """Return the pace of windows with the markers alone, from this one on; `activity`: by window."""
 
-    def transactions_in(self, window: int, until_s: float) -> int:
-        """Return how many ended in a window until then, in seconds of CLOCK_MONOTONIC."""
-
     def ended_since(self, window: int) -> int:
         """Transactions that ended in this window or later, without what was recorded before."""
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -162,11 +161,6 @@ class Reading:
             busy=_busy([activity[one.number] for one in chosen if one.number in activity]),
             intervals=marker_pairs(self._transactions) if len(durations) else 1.0,
         )
-
-    def transactions_in(self, window: int, until_s: float) -> int:
-        until_ns = round(until_s * 1e9)
-        found = [one for one in self._windows if one.number == window]
-        return self._ended([replace(one, end_ns=min(one.end_ns, until_ns)) for one in found])
 
     def _ended(self, windows: Sequence[Window]) -> int:
         return sum(ended_in(self._over, one) for one in windows)

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Protocol
 
 from tare.errors import TareError
 from tare.profile.activity import Counters
 from tare.profile.background import foreground
-from tare.profile.costs import STEP
+from tare.profile.costs import STEP, TEXT
 from tare.profile.functions import Functions, Target
 from tare.profile.transactions import Probe, Transactions
-from tare.profile.windows import AFTER, BARE, COUNTING, MARKERS, PROBED, RESTING
+from tare.profile.windows import AFTER, BARE, COUNTING, GLIMPSED, MARKERS, PROBED, RESTING
 from tare.protocol.profile.loss import Activity
 
 _LOOK_S = 0.1
@@ -40,7 +40,7 @@ class Recorder(Protocol):
         purpose: str,
         round: int,
     ) -> list[tuple[int, str]]: ...
-    def stepped(self, targets: list[Target]) -> list[tuple[int, int]]: ...
+    def stepped(self, targets: list[Target]) -> list[tuple[int, bool, bool]]: ...
     def calls(self) -> dict[int, int]: ...
     def watching(self) -> dict[str, int]: ...
     def alive(self) -> bool: ...
@@ -81,7 +81,7 @@ class Recording:
         self._transactions = transactions
         self._windows = 0
         self.refused: dict[int, str] = {}
-        self._weights: dict[int, float] = {}
+        self._steps: dict[int, tuple[bool, bool]] = {}  # of functions: where they are entered, and left
         self.ways: dict[str, int] = {}  # functions of the last probed window, by how they were watched
         self.change_s = 0.0  # that the last change of probes took
         self.timed: tuple[int, ...] = ()  # functions, without markers, whose probes are on or were last
@@ -101,11 +101,11 @@ class Recording:
 
     def bare(self, round_: int) -> None:
         """Begin a window without probes."""
-        self._set((), BARE, round_, "timing", entry_only=False)
+        self._set((), BARE, round_, "timing", entry_only=False, markers=False)
 
     def rest(self, round_: int) -> None:
-        """Begin a window that no figure uses: Tare computes on the same machine in it."""
-        self._set((), RESTING, round_, "timing", entry_only=False)
+        """Begin a window without probes that no figure uses: Tare computes on the same machine in it."""
+        self._set((), RESTING, round_, "timing", entry_only=False, markers=False)
 
     def after(self, round_: int) -> None:
         """The last one, with the markers alone."""
@@ -113,32 +113,46 @@ class Recording:
 
     def glimpse(self, watched: Sequence[int], round_: int) -> None:
         """Time these functions for the places they are called from alone: no figure is made of the window."""
-        self._set(watched, RESTING, round_, "timing", entry_only=False)
+        self._set(watched, GLIMPSED, round_, "timing", entry_only=False)
 
     def count(self, watched: Sequence[int], round_: int) -> None:
-        """Begin a window in which their entries are counted."""
-        self._set(watched, COUNTING, round_, "counting", entry_only=True)
+        """Begin a window in which their entries are counted, and nothing is timed."""
+        self._set(watched, COUNTING, round_, "counting", entry_only=True, markers=False)
 
     def count_markers(self, round_: int) -> None:
-        """Begin a window in which the entries of the transactions' markers are counted, and nothing is timed."""
-        self._set(
-            sorted(self._transactions.marking), COUNTING, round_, "counting", entry_only=True, markers=False
-        )
+        """The same of the transactions' markers."""
+        self.count(sorted(self._transactions.marking), round_)
 
     def calls(self) -> dict[int, int]:
         return self.recorder.calls()
 
-    def weight(self, number: int) -> float:
-        """A function's probe in usual ones: `Costs.weight`."""
-        if number not in self._weights:
-            targets = [one.target() for one in self._functions.known() if one.id not in self._weights]
-            self._weights |= dict.fromkeys((one[0] for one in targets), 1.0)
-            self._weights |= {one: 1 + self._step * ends for one, ends in self.recorder.stepped(targets)}
-        return self._weights.get(number, 1.0)
+    def cpu_s(self) -> float:
+        """CPU time of Tare since it was started."""
+        return self._own_cpu_s()
 
-    def marker_weight(self) -> float:
-        """Usual pairs that the markers of an interval cost: those of the dearest."""
-        return max(map(self.weight, self._transactions.marking), default=1.0)
+    def weight(self, number: int) -> float:
+        """A function's probes in usual pairs: `Costs.weight`."""
+        return 1 + self._step * sum(self._stepped(number))
+
+    def entry_weight(self, number: int) -> float:
+        """The same of the probe on its entry alone."""
+        return 0.5 + self._step * self._stepped(number)[0]
+
+    def _stepped(self, number: int) -> tuple[bool, bool]:
+        """Whether the kernel steps over an instruction where the function is entered, and where it leaves."""
+        if number not in self._steps:
+            targets = [one.target() for one in self._functions.known() if one.id not in self._steps]
+            self._steps |= dict.fromkeys((one[0] for one in targets), (False, False))
+            self._steps |= {one: (entered, left) for one, entered, left in self.recorder.stepped(targets)}
+        return self._steps.get(number, (False, False))
+
+    def markers_weight(self, entries: Mapping[int, float]) -> float:
+        """Usual pairs that the transactions' markers cost, entered so often; `entries`: by function."""
+        return sum(
+            entries.get(one, 0.0)
+            * ((self.entry_weight(one) if entry_only else self.weight(one)) + TEXT * ("text" in detail))
+            for one, detail, _, entry_only in self._transactions.markers
+        )
 
     def forget(self) -> None:
         """Forget what the kernel has counted so far, and Tare's own CPU time."""
@@ -178,7 +192,7 @@ class Recording:
 
         if purpose != AFTER and not (self.recorder.alive() and self._healthy()):
             raise ServerEnded
-        marked = self._transactions.markers if markers and purpose != BARE else ()
+        marked = self._transactions.markers if markers else ()
         marking = {probe[0] for probe in marked}
         able = [number for number in watched if number not in marking and number not in self.refused]
         probes = [*marked, *((number, "site", False, entry_only) for number in able)]

@@ -23,16 +23,17 @@ from tare._probe import ProbeError
 from tare.errors import TooFewTransactions
 from tare.measure.rig import reason
 from tare.profile import told
-from tare.profile.costs import MOST_CHANGE, Price
-from tare.profile.counting import BATCH, FEW, Counts
+from tare.profile.costs import MOST_CHANGE, Price, weighed
+from tare.profile.counting import BATCH, Counts
 from tare.profile.ending import WORDS, Ending
-from tare.profile.first_look import LOOKING, FirstLook, Look
+from tare.profile.first_look import LOOKING, MOST_LOST, FirstLook, Look
 from tare.profile.made import Made, Rates, Round, Shed
 from tare.profile.reader import Pace, Reader
 from tare.profile.recording import Recording, ServerEnded
 from tare.profile.refine import Count, Step
 from tare.profile.request import Asked
-from tare.profile.windows import AFTER_S, BARE, LEAST_PAIRS, PROBED, Duty, Turn, turns
+from tare.profile.spending import REPORT_CPU_S, Spending, lost_to
+from tare.profile.windows import AFTER_S, BARE, LEAST_PAIRS, MARKERS, PROBED, Duty, Turn, turns
 from tare.protocol.profile.found import Findings, MarkersLoss, Overhead
 from tare.protocol.profile.loss import share_of
 from tare.protocol.profile.overhead import Excess, excess
@@ -42,6 +43,9 @@ from tare.protocol.profile.refinement import Costs
 FIRST_ROUND = 1
 FEWEST = 50
 """Transactions of a round, from which the next one is chosen."""
+
+FEW = 20
+"""Transactions from which on their number says something of the load."""
 
 LONG_LOOK_S = 3.0
 """Seconds from which on the user hears of a look."""
@@ -125,11 +129,13 @@ class Session:
         self._compares = compares
         self._batch = batch
         self._counts = Counts()
+        self._spending = Spending(asked.budget, asked.duration_s)
         self._calls: dict[int, float] = {}
         self._draw = Random(asked.seed)
         self._own_ns = 0.0
         self._counted_at = Pace(0, 0.0, 0.0)
         self._markers: MarkersLoss | None = None
+        self._marker_pairs_counted = 1.0
         self._counted_before: float | None = None  # transactions a second before any function was watched
         self._anews = 0
         self._since = 0  # the window from which on the load is what it is
@@ -208,7 +214,7 @@ class Session:
         if self._own_ns > 0:
             made.of_cycle = self._pace().of_cycle
             made.marker_pairs = self._marker_pairs()
-            made.counting_s = self._counts.lost_s(self._costs(), made.of_cycle)
+            made.counting_s = self._counting_lost_s()
             made.own_s = self._own_lost_s()
         if made.rounds:
             last = set(made.rounds[-1].watched)
@@ -219,7 +225,7 @@ class Session:
         """Use the result of the first look until a window shows another."""
         self._own_ns, self._since, self._counted_at = look.pace.own_ns, look.since, look.pace
         self._counted_before = look.pace.rate
-        self._markers = look.markers
+        self._markers, self._marker_pairs_counted = look.markers, look.marker_pairs
 
     def _count(self, functions: Sequence[int]) -> Costs:
         """With the calls of these functions counted."""
@@ -233,15 +239,16 @@ class Session:
                 round_,
                 self._tell,
                 self._batch,
-                lambda one: self._price.pair_ns * self._weight_of(one) / 2,
+                lambda one: self._price.pair_ns * self._recording.entry_weight(one),
             )
             if left:
                 self.made.notes.append(
                     f"{left} functions were not counted for lack of time, and so not watched: profile for longer"
                 )
-            self._look(round_)
+            self._recording.rest(round_)
             self._counted_at = self._pace()
-            self._calls = self._counts.per_transaction(self._reader.transactions_in, self._counted_at.rate)
+            without = 1 - min(self._markers_share(), MOST_LOST)
+            self._calls = self._counts.per_transaction(self._counted_at.rate / without)
         return self._costs()
 
     def _pace(self) -> Pace:
@@ -252,7 +259,7 @@ class Session:
 
     # Rounds ----------------------------------------------------------------------
     def _rounds(self) -> None:
-        step = self._choose.first(self._count)
+        step = self._search(lambda: self._choose.first(self._count))
         self._tell_counted(step)
         watched: tuple[int, ...] = ()
         to_come = self._asked.rounds
@@ -346,7 +353,7 @@ class Session:
 
         Raises ServerEnded, TooFewTransactions, and OtherLoad where another round may come."""
         first = self._recording.last_window + 1
-        duty = self._duty(watch)
+        duty = self._duty(watch, last=last)
         order = turns(max(1.0, seconds), self._draw, duty, change_s=self._recording.change_s, last=last)
         self._take_turns(number, watch, order, seconds, duty, awaits_news=awaits_news)
         self._look(number)
@@ -376,6 +383,7 @@ class Session:
         """Goes through windows, group after group, and looks at what the groups so far cost. No further group begins
         when the time is over. Raises OverBudget, Stalled, ServerEnded."""
         recording = self._recording
+        shares = {} if duty is None else {PROBED: duty.on, MARKERS: duty.markers}
         until = recording.clock() + max(seconds, 1.0)
         if self._seen_in != number:
             self._seen, self._seen_in = [], number
@@ -392,7 +400,8 @@ class Session:
                 recording.bare(number)
             else:
                 recording.mark(number)
-            recording.last(turn.seconds)
+            lasted = recording.last(turn.seconds)
+            self._spending.window(lasted + recording.change_s, shares.get(turn.purpose, 0.0))
             groups, rest = divmod(place, kinds)
             if rest or groups < LEAST_PAIRS:
                 continue
@@ -413,32 +422,40 @@ class Session:
         self._glance_s = monotonic() - begun
         return found
 
-    def _duty(self, watch: Sequence[int]) -> Duty | None:
+    def _duty(self, watch: Sequence[int], *, last: bool) -> Duty | None:
         if not self._compares:
             return None
         markers = self._markers_share()
-        functions = share_of(self._costs().predicted(watch) * self._pace().of_cycle)
-        elsewhere_s = self._counts.lost_s(self._costs(), self._pace().of_cycle) + self._own_lost_s()
-        budget = max(self._asked.budget / 2, self._asked.budget - elsewhere_s / self._asked.duration_s)
-        return Duty(functions + markers, markers, budget)
+        budget = self._spending.share(self._elsewhere_s(), self._left(), last=last)
+        return Duty(self._functions_share(watch) + markers, markers, budget)
+
+    def _functions_share(self, watch: Sequence[int]) -> float:
+        """Share of the throughput that probes on these functions take, predicted."""
+        return share_of(self._costs().predicted(watch) * self._pace().of_cycle)
+
+    def _elsewhere_s(self) -> float:
+        """Seconds of throughput that all but windows took so far, and the report will take, predicted."""
+        pace = self._pace()
+        own_s = lost_to(self._recording.cpu_s() + REPORT_CPU_S, pace.busy, pace.cpus)
+        return own_s + self._counting_lost_s()
+
+    def _counting_lost_s(self) -> float:
+        pace = self._pace()
+        return self._counts.lost_s(pace.rate * pace.cycle_ns)
 
     def _own_lost_s(self) -> float:
-        """Seconds of throughput that Tare's own work between windows took, predicted: of CPUs that are busy with the
-        load it takes as much as it computes, of others nothing."""
+        """The part of it that Tare's own work between windows took."""
         pace = self._pace()
-        return self._recording.own_cpu_s * pace.busy / pace.cpus**2 if pace.cpus else 0.0
+        return lost_to(self._recording.own_cpu_s, pace.busy, pace.cpus)
 
     def _markers_share(self) -> float:
-        """Share of the throughput that the markers alone take, as measured; else as predicted."""
-        if self._markers is not None:
-            return max(0.0, self._markers.figure.value)
+        """Share of the throughput that the markers alone take, predicted."""
         pace = self._pace()
         return share_of(pace.intervals * self._marker_pairs() * self._price.pair_ns / pace.cycle_ns)
 
     def _marker_pairs(self) -> float:
-        """Usual pairs that the markers of an interval cost: as their instructions say, where what was measured does not
-        rule that out; else the nearest that it allows. A function may leave in a dear way and in a cheap one."""
-        pairs, pace = self._recording.marker_weight(), self._pace()
+        """Usual pairs that the markers of an interval cost, by what was counted and by what was measured."""
+        pairs, pace = self._marker_pairs_counted, self._pace()
         usual = (
             pace.intervals * self._price.pair_ns / pace.cycle_ns
         )  # added by one usual pair in each interval
@@ -448,7 +465,7 @@ class Session:
             share / (1 - min(share, 0.999)) / usual
             for share in (self._markers.figure.low, self._markers.figure.high)
         )
-        return min(max(pairs, low), max(high, 0.0))
+        return weighed(pairs, low, high)
 
     def _allowed(self, duty: Duty | None) -> float:
         """Share of the throughput that probes may take while all are on, without the markers."""
@@ -497,7 +514,16 @@ class Session:
             return Step(watched, WORDS[Ending.ROUNDS], ending=Ending.ROUNDS)
         if self._left() < self._least_s():
             return Step(watched, WORDS[Ending.TIME], ending=Ending.TIME)
-        return self._choose.next(findings, watched, self._count)
+        if self._compares and not self._spending.affords_search(self._elsewhere_s()):
+            return Step(watched, WORDS[Ending.SPENT], ending=Ending.SPENT)
+        return self._search(lambda: self._choose.next(findings, watched, self._count))
+
+    def _search(self, choose: Callable[[], Step]) -> Step:
+        """Choose a step, and remember what that took."""
+        before_s = self._elsewhere_s()
+        step = choose()
+        self._spending.search_s = self._elsewhere_s() - before_s
+        return step
 
     def _learn(self, overhead: Overhead | None, pairs: float) -> None:
         """Learn the time of transactions without probes, and the real cost of a probe here."""

@@ -16,9 +16,9 @@ from random import Random
 from tare.protocol.profile.measured import BARE, COUNTING, MARKERS, PROBED
 from tare.protocol.profile.paired import FEWEST_PAIRS, SIGNED_RANKS
 
-__all__ = ["AFTER", "BARE", "COUNTING", "MARKERS", "PROBED", "RESTING"]
+__all__ = ["AFTER", "BARE", "COUNTING", "GLIMPSED", "MARKERS", "PROBED", "RESTING"]
 
-RESTING, AFTER = "resting", "after"
+RESTING, GLIMPSED, AFTER = "resting", "glimpsed", "after"
 
 WINDOW_S = 1.0
 """Length of a window with all probes, and of one with the markers alone."""
@@ -29,6 +29,9 @@ BARE_S = 0.5
 SHORTEST_S = 0.3
 """Length below which windows are not made shorter for more of them: a change of probes takes 0.05 s and more, and long
 transactions are cut."""
+
+CHANGES = 2.0
+"""Times as long as a change of probes, which a window lasts at least: a change takes as much of the throughput."""
 
 AFTER_S = 1.0
 """The last window, with the markers alone: whether transactions end as before."""
@@ -71,7 +74,8 @@ def turns(
 ) -> list[Turn]:
     """Windows of a round that lasts so long: whole groups, at least LEAST_PAIRS; in the `last` round of all as many as
     an interval needs that says something, of shorter windows if need be. `duty`: None: there is no window without any
-    probe; with one, windows last as long as a change of probes at least, so a round may last longer than asked.
+    probe; with one, windows last CHANGES times as long as a change of probes at least, so a round may last longer than
+    asked.
     `change_s`: that a change of probes takes, before each window."""
     lengths = {PROBED: WINDOW_S, MARKERS: WINDOW_S} | ({} if duty is None else {BARE: duty.bare_s})
     whole = sum(lengths.values())
@@ -81,7 +85,7 @@ def turns(
     groups = min(MOST_PAIRS, max(LEAST_PAIRS, min(wanted, able), round(seconds / (changing + whole))))
     scale = max(seconds - groups * changing, seconds / 2) / (groups * whole)
     if duty is not None:  # its changes of probes would take what it saves
-        scale = max(scale, min(SHORTEST_S, change_s) / WINDOW_S)
+        scale = max(scale, min(SHORTEST_S, CHANGES * change_s) / WINDOW_S)
     group = [Turn(purpose, length * scale) for purpose, length in lengths.items()]
     forward = draw.random() < 0.5
     found: list[Turn] = []

@@ -58,7 +58,7 @@ class NoRecorder:
         self._calls = calls
         self._refused = refused
         self.sets: list[Set] = []
-        self.stepped_over: dict[int, int] = {}
+        self.stepped_over: dict[int, tuple[bool, bool]] = {}  # where they are entered, and left
         self.ends_at = float("inf")
         self.refuses_at = float("inf")
         self.stopped = 0
@@ -73,11 +73,10 @@ class NoRecorder:
         round: int,
     ) -> list[tuple[int, str]]:
         assert {probe[0] for probe in probes} <= {target[0] for target in targets}
-        counts_markers = purpose == "counting" and probes == [(MARKER, "site", False, True)]
-        if purpose == "bare":
+        if purpose in ("bare", "resting"):
             assert not probes
-        elif not counts_markers:
-            assert probes[0] == MARKERS[0], "markers are on in every other window"
+        elif purpose != "counting":
+            assert probes[0] == MARKERS[0], "markers are on wherever something is timed"
         watched = tuple(probe[0] for probe in probes if probe[0] != MARKER)
         assert all(probe[3] == (mode == "counting") for probe in probes if probe[0] != MARKER)
         self._clock.now += self.set_s
@@ -86,9 +85,9 @@ class NoRecorder:
         self.sets.append(Set(self._clock.now, watched, mode, purpose, round))
         return [(one, self._refused[one]) for one in watched if one in self._refused]
 
-    def stepped(self, targets: list[Target]) -> list[tuple[int, int]]:
+    def stepped(self, targets: list[Target]) -> list[tuple[int, bool, bool]]:
         known = {target[0] for target in targets}
-        return [(one, ends) for one, ends in self.stepped_over.items() if one in known]
+        return [(one, *ends) for one, ends in self.stepped_over.items() if one in known]
 
     def calls(self) -> dict[int, int]:
         last = self.sets[-1]
@@ -132,13 +131,13 @@ class NoReader:
     none_until: float = 0.0  # before it, no transaction
     ramps_until: float | None = None  # before it, a tenth of the rate
     swings: bool = False  # every other look has ten times the rate
-    paces: int = 0
     few_until: float = 0.0  # before it, rounds hold too few transactions
     slowed: Callable[[tuple[int, ...]], float] = lambda watched: 1.0
     stalls_at: float = float("inf")  # after it, no transaction ends
     megabytes: float = 1.0
     markers: MarkersLoss | None = None
     mean_ns: float = MEAN_NS
+    busy: float = 0.0  # CPUs
 
     def look(self) -> None:
         assert self.recorder.sets[-1].purpose == "resting", "we work only when no figure is made"
@@ -167,15 +166,9 @@ class NoReader:
         if self.clock.now < self.none_until:
             return Pace(0, 1.0, 0.0)
         if self.swings:
-            self.paces += 1
-            return Pace(round(RATE * 10 ** (self.paces % 2)), 1.0, MEAN_NS)
+            return Pace(round(RATE * 10 ** (self.looked % 2)), 1.0, MEAN_NS)
         ramps = self.ramps_until is not None and self.recorder.sets[since].at < self.ramps_until
-        return Pace(round(RATE / 10 if ramps else RATE), 1.0, self.mean_ns)
-
-    def transactions_in(self, window: int, until_s: float) -> int:
-        sets = self.recorder.sets
-        end = sets[window + 1].at if window + 1 < len(sets) else self.clock.now
-        return round(RATE * (min(end, until_s) - sets[window].at))
+        return Pace(round(RATE / 10 if ramps else RATE), 1.0, self.mean_ns, cpus=2, busy=self.busy)
 
     def markers_loss(self, activity: Mapping[int, Activity]) -> MarkersLoss | None:
         bare = {number for number, one in enumerate(self.recorder.sets) if one.purpose == "bare"}
@@ -194,19 +187,23 @@ class NoReader:
 
 @dataclass
 class Script:
-    """A strategy that goes through steps as they are written down."""
+    """A strategy that goes through steps as they are written down. `cpu_s`: CPU time that each takes."""
 
     steps: list[Step] = field(default_factory=list)
+    cpu_s: float = 0.0
+    spent_s: float = 0.0
     learnt: int = 0
     forgot: int = 0
     costs: list[Costs] = field(default_factory=list)
 
     def first(self, count: Count) -> Step:
         step = self.steps.pop(0)
+        self.spent_s += self.cpu_s
         self.costs.append(count(step.watch))
         return step
 
     def next(self, findings: Findings, watched: Sequence[int], count: Count) -> Step:
+        self.spent_s += self.cpu_s
         assert self.learnt, "what was found is learnt from before the next step is asked for"
         step = (
             self.steps.pop(0)
@@ -263,5 +260,12 @@ def transactions() -> Transactions:
     )
 
 
-def recording(recorder: NoRecorder, clock: Clock) -> Recording:
-    return Recording(recorder, NoFunctions(), transactions(), clock=clock, pause=clock.pause)  # type: ignore[arg-type]
+def recording(recorder: NoRecorder, clock: Clock, own_cpu_s: Callable[[], float] = lambda: 0.0) -> Recording:
+    return Recording(
+        recorder,
+        NoFunctions(),  # type: ignore[arg-type]
+        transactions(),
+        clock=clock,
+        pause=clock.pause,
+        own_cpu_s=own_cpu_s,
+    )

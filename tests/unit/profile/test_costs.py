@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tare.profile.costs import STEP, Price
+from tare.profile.costs import STEP, Price, weighed
 from tare.protocol.profile.refinement import Costs
 from tests.unit.profile.doubles import Clock, NoRecorder, recording
 
@@ -46,8 +46,25 @@ def test_a_backend_nobody_has_weighed_is_taken_for_a_dear_one() -> None:
 def test_a_probe_that_is_stepped_over_is_priced_as_several_usual_ones() -> None:
     clock = Clock()
     recorder = NoRecorder(clock, {}, {})
-    recorder.stepped_over = {2: 1, 3: 2}
-    costs = Costs({1: 2.0, 2: 2.0, 3: 2.0}, 1_000.0, 1e6, recording(recorder, clock).weight)
+    recorder.stepped_over = {2: (False, True), 3: (True, True)}
+    kept = recording(recorder, clock)
+    costs = Costs({1: 2.0, 2: 2.0, 3: 2.0}, 1_000.0, 1e6, kept.weight)
     assert costs.of(2) == pytest.approx((1 + STEP) * costs.of(1))
     assert costs.of(3) == pytest.approx((1 + 2 * STEP) * costs.of(1))
     assert costs.predicted([1, 2]) == pytest.approx((2 + STEP) * 0.002)
+    assert [kept.entry_weight(one) for one in (1, 2, 3)] == pytest.approx([0.5, 0.5, 0.5 + STEP])
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "expected"),
+    [
+        (-0.15, 0.25, 0.042),  # four pairs of windows say little
+        (0.06, 0.18, 0.064),  # more of them say more
+        (0.09, 0.11, 0.096),  # and may contradict
+        (-0.02, -0.01, 0.0),
+    ],
+)
+def test_a_prediction_gives_way_to_what_is_measured_by_its_certainty(
+    low: float, high: float, expected: float
+) -> None:
+    assert weighed(0.04, low, high) == pytest.approx(expected, abs=0.002)

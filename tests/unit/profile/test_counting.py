@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import pytest
 
-from tare.profile.counting import ENOUGH, GLANCE_S, HOT, Counts
+from tare.profile.counting import ENOUGH, GLANCE_S, HOT, MOST_S, STEP_S, Counts
 from tests.unit.profile.doubles import Clock, NoRecorder, Set, recording
 
 MEANWHILE_NS = HOT * 1e9 * GLANCE_S
@@ -45,27 +45,38 @@ def test_many_functions_of_which_each_is_cheap_are_dear_together() -> None:
     assert 5 not in windows[1].watched
 
 
+def test_a_burst_after_the_glance_ends_the_counting_of_its_batch() -> None:
+    """50,000 entries a second of 10 us from the second 0.3 on: half a CPU, which may be taken for 0.04 s."""
+    clock = Clock()
+    recorder = NoRecorder(clock, {}, {})
+    recorder.calls = lambda: {2: round(50_000 * max(0.0, clock.now - 0.3))}  # type: ignore[method-assign]
+    counts = Counts()
+    counts.take(recording(recorder, clock), [2], 1.0, 1, lambda event: None, entry_ns=lambda _: 1e4)
+    assert 0.3 < clock.now < 0.3 + STEP_S + HOT * MOST_S / 0.5 + 0.01
+    assert counts.per_transaction(PER_S)[2] == pytest.approx(
+        50_000 * (clock.now - 0.3) / clock.now / PER_S, rel=1e-3
+    )
+
+
 @pytest.mark.parametrize("entries", [0, 1])
 def test_what_is_hardly_called_is_counted_to_the_end(entries: int) -> None:
     (window,) = counted({2: entries, 3: entries}, entry_ns=1e4)
     assert window.watched == (2, 3)
 
 
-def test_transactions_after_the_entries_were_read_do_not_count() -> None:
+def test_what_follows_after_the_entries_were_read_does_not_count() -> None:
     """A window lasts until other probes are set, here as long again as it was counted for."""
     clock = Clock()
     recorder = NoRecorder(clock, {}, {})
     recorder.calls = lambda: {2: round(5 * PER_S * (clock.now - recorder.sets[-1].at))}  # type: ignore[method-assign]
     counts = Counts()
     counts.take(recording(recorder, clock), [2], 1.0, 1, lambda event: None, entry_ns=lambda _: 1e6)
-    read_at = clock.now
-    recorder.set_s = read_at - recorder.sets[0].at
-    recorder.set([], [], "timing", "bare", 1)
-    begin, end = (one.at for one in recorder.sets)
+    clock.pause(clock.now - recorder.sets[0].at)
+    assert counts.per_transaction(PER_S)[2] == pytest.approx(5)
 
-    def transactions_in(window: int, until_s: float) -> int:
-        assert window == 0
-        return round(PER_S * (min(end, until_s) - begin))
 
-    assert transactions_in(0, end) == pytest.approx(2 * transactions_in(0, read_at))
-    assert counts.per_transaction(transactions_in, PER_S)[2] == pytest.approx(5)
+def test_without_a_transaction_nothing_is_called_in_one() -> None:
+    clock = Clock()
+    counts = Counts()
+    counts.take(recording(NoRecorder(clock, {}, {}), clock), [2], 1.0, 1, lambda event: None)
+    assert counts.per_transaction(0.0) == {2: 0.0}

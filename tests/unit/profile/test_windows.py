@@ -8,7 +8,7 @@ from random import Random
 
 import pytest
 
-from tare.profile.windows import BARE, MARKERS, PROBED, Duty, Turn, turns
+from tare.profile.windows import BARE, CHANGES, MARKERS, PROBED, Duty, Turn, turns
 from tare.protocol.profile.paired import SIGNED_RANKS
 
 KINDS = {PROBED, MARKERS, BARE}
@@ -69,7 +69,7 @@ def test_windows_are_no_shorter_than_is_of_use_however_long_a_change_takes() -> 
 def test_a_short_round_lasts_longer_rather_than_that_its_windows_shrink(markers: float) -> None:
     """At 5% on a server whose markers take 23%, windows of 18 ms left 40% of a minute to changes of probes."""
     windows = turns(1.0, Random(0), Duty(on=0.25, markers=markers, budget=0.025), change_s=0.12, last=False)
-    assert min(one.seconds for one in windows if one.purpose != BARE) == pytest.approx(0.12)
+    assert min(one.seconds for one in windows if one.purpose != BARE) == pytest.approx(CHANGES * 0.12)
     assert Counter(one.purpose for one in windows)[PROBED] == 2
 
 
