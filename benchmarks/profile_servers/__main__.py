@@ -31,11 +31,16 @@ from benchmarks.profile_servers import harm
 from benchmarks.profile_servers.moments import Moment, moments
 from benchmarks.profile_servers.subjects import SUBJECTS, Ends, Missing, Subject, new_folder
 from tare.cli.profile_request import share
-from tare.protocol.signed_ranks import centre, interval
+from tare.protocol.signed_ranks import interval
 
 NOT_IN_TIME_S = 120.0
 BEYOND = 2.0
 """Points of throughput that may be lost beyond the budget, by the clients' count."""
+
+BLOCK_S = 5
+
+REFUSED = 2
+"""Exit code of Tare where a transaction's markers alone take more than the budget allows while they are on."""
 
 SECOND = 1_000_000_000
 MOMENTS_FOR = ("postgresql-18", "mariadb")
@@ -49,6 +54,7 @@ class Pace:
     low: float
     high: float
     standstill_ms: float
+    error: float = math.nan  # standard error of the rate, as a share of it
 
     def __str__(self) -> str:
         return f"{self.rate:,.0f} ({self.low:,.0f}–{self.high:,.0f})"
@@ -82,11 +88,17 @@ class Outcome:
         return 1 - self.during.rate / ((self.before.rate + self.after.rate) / 2)
 
     @property
+    def error(self) -> float:
+        """Half of the 95% interval of `lost`."""
+        around = math.hypot(self.before.error, self.after.error) / 2
+        return 1.96 * (1 - self.lost) * math.hypot(self.during.error, around)
+
+    @property
     def is_unharmed(self) -> bool:
         return (
             self.alive
             and self.same_process
-            and self.exit_code == 0
+            and self.exit_code in (0, REFUSED)
             and not (self.surprises or self.wrong or self.crashes or self.breakpoints)
         )
 
@@ -162,14 +174,16 @@ def attach(subject: Subject, seconds: int, budget: str) -> tuple[int | None, dic
 
 
 def pace(ends: Ends, begin: int, end: int) -> Pace:
-    """Rates of whole seconds."""
+    """Rates of whole seconds. Neighbouring seconds are alike, so the error is that of means over BLOCK_S."""
     within = ends[(ends >= begin) & (ends < end)]
     seconds = max(1, (end - begin) // SECOND)
     rates = np.histogram(within, bins=seconds, range=(begin, begin + seconds * SECOND))[0].astype(float)
     sure = interval(rates)
     gaps = np.diff(np.concatenate(([begin], within, [end])))
     low, high = (sure.low, sure.high) if sure else (math.nan, math.nan)
-    return Pace(centre(rates), low, high, float(gaps.max()) / 1e6)
+    blocks = rates[: len(rates) // BLOCK_S * BLOCK_S].reshape(-1, BLOCK_S).mean(axis=1)
+    error = blocks.std(ddof=1) / blocks.mean() / math.sqrt(len(blocks)) if len(blocks) > 1 else math.nan
+    return Pace(len(within) / seconds, low, high, float(gaps.max()) / 1e6, float(error))
 
 
 HEADER = (
@@ -192,12 +206,12 @@ def line(one: Outcome) -> tuple[str, ...]:
     return (
         one.name,
         "yes" if one.is_unharmed else "**no**",
-        "none in time" if one.exit_code is None else str(one.exit_code),
+        {None: "none in time", REFUSED: "2, refused"}.get(one.exit_code, str(one.exit_code)),
         str(one.rounds),
         str(one.functions),
         f"{one.failures:,}",
         *(str(phase) for phase in (one.before, one.during, one.after)),
-        f"{one.lost:.1%}",
+        f"{one.lost:.1%} (±{100 * one.error:.1f})",
         "not measured" if one.told is None else f"{one.told:.1%}",
         f"{one.allowed:.0%}",
         *stills,
@@ -213,8 +227,16 @@ def figures(outcomes: Sequence[Outcome], at_moments: Sequence[Moment]) -> Iterat
         for one in outcomes:
             change = 100 * (one.after.rate / one.before.rate - 1)
             yield Figure(f"{one.name}: transactions/s after against before", change, "%", math.inf)
+            if one.exit_code == REFUSED:
+                continue
             beyond = 100 * (one.lost - one.allowed)
-            yield Figure(f"{one.name}: throughput lost beyond the budget", beyond, "points", BEYOND)
+            yield Figure(
+                f"{one.name}: throughput lost beyond the budget",
+                beyond,
+                "points",
+                BEYOND,
+                spread=f"95% interval ±{100 * one.error:.1f}",
+            )
     if at_moments:
         right = sum(one.is_right for one in at_moments)
         yield Figure("bad moments survived", right, f"of {len(at_moments)}", len(at_moments), at_most=False)
@@ -249,7 +271,7 @@ def main() -> None:
         __doc__ or "",
         files=("markdown", "results"),
         seconds=60,
-        around=15,
+        around=30,
         budget="20%",
         servers="",
         moments=0,

@@ -10,6 +10,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from tare.protocol.profile.loss import scarcity
+
 REPORT_CPU_S = 1.0
 """CPU time of Tare after the last window: the last look, the report, the end of the process."""
 
@@ -47,6 +49,6 @@ class Spending:
 
 
 def lost_to(cpu_s: float, busy: float, cpus: int) -> float:
-    """Return the seconds of throughput that work of so much CPU time takes. `busy`: CPUs that are busy with the load,
-    of `cpus` (0: plenty): from those work takes as much as it computes, from others nothing."""
-    return cpu_s * busy / cpus**2 if cpus else 0.0
+    """Return the seconds of throughput that work of so much CPU time takes. `busy`: CPUs that are busy, of `cpus` (0:
+    plenty)."""
+    return cpu_s / cpus * scarcity(busy, cpus) if cpus else 0.0

@@ -208,8 +208,13 @@ def cycle_ns(mean_ns: float, rate: float, busy: float, cpus: int) -> float:
     alone_ns = max(mean_ns, 1e9 * busy / rate)
     if not cpus:
         return alone_ns
-    scarce = min(1.0, max(0.0, (busy / cpus - SPARE) / (SATURATED - SPARE)))
+    scarce = scarcity(busy, cpus)
     return 1 / (scarce * rate / (1e9 * cpus) + (1 - scarce) / alone_ns)
+
+
+def scarcity(busy: float, cpus: int) -> float:
+    """Return how scarce CPU time is, from 0 to 1: what part of other work is taken from the load."""
+    return min(1.0, max(0.0, (busy / cpus - SPARE) / (SATURATED - SPARE))) if cpus else 0.0
 
 
 def share_of(added: float) -> float:
