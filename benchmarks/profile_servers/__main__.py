@@ -31,6 +31,7 @@ from benchmarks.profile_servers import harm
 from benchmarks.profile_servers.moments import Moment, moments
 from benchmarks.profile_servers.subjects import SUBJECTS, Ends, Missing, Subject, new_folder
 from tare.cli.profile_request import share
+from tare.errors import TareError
 from tare.protocol.signed_ranks import interval
 
 NOT_IN_TIME_S = 120.0
@@ -57,7 +58,8 @@ class Pace:
     error: float = math.nan  # standard error of the rate, as a share of it
 
     def __str__(self) -> str:
-        return f"{self.rate:,.0f} ({self.low:,.0f}–{self.high:,.0f})"
+        interval = "" if math.isnan(self.low) else f" ({self.low:,.0f}–{self.high:,.0f})"
+        return f"{self.rate:,.0f}{interval}"
 
 
 @dataclass(frozen=True)
@@ -211,7 +213,7 @@ def line(one: Outcome) -> tuple[str, ...]:
         str(one.functions),
         f"{one.failures:,}",
         *(str(phase) for phase in (one.before, one.during, one.after)),
-        f"{one.lost:.1%} (±{100 * one.error:.1f})",
+        "–" if one.exit_code == REFUSED else f"{one.lost:.1%} (±{100 * one.error:.1f})",
         "not measured" if one.told is None else f"{one.told:.1%}",
         f"{one.allowed:.0%}",
         *stills,
@@ -293,8 +295,8 @@ def main() -> None:
                         at_moments += moments(SUBJECTS[name](Path(folder)))
                     continue
                 outcomes.append(measure(SUBJECTS[name](Path(folder)), seconds, around_s, asked.budget))
-        except Missing as missing:
-            print(f"NOT MEASURED: {name}: {missing}", file=sys.stderr, flush=True)
+        except (Missing, TareError) as error:
+            print(f"NOT MEASURED: {name}: {error}", file=sys.stderr, flush=True)
             continue
         for text in explain(outcomes[-1]):
             print(text, file=sys.stderr, flush=True)
