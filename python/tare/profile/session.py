@@ -437,7 +437,7 @@ class Session:
         """Seconds of throughput that all but windows took so far, and the report will take, predicted."""
         pace = self._pace()
         own_s = lost_to(self._recording.cpu_s() + REPORT_CPU_S, pace.busy, pace.cpus)
-        return own_s + self._counting_lost_s()
+        return own_s + self._spending.before_s + self._counting_lost_s()
 
     def _counting_lost_s(self) -> float:
         pace = self._pace()
@@ -497,6 +497,7 @@ class Session:
         """The first step again, with calls counted under the load of this window and those after it."""
         before, self._since = self._counted_at, since
         self._anews += 1
+        self._spending.before_s += self._counting_lost_s()
         self._counts, self.made.left_out = Counts(), []
         self._era = len(self.made.rounds)
         self._choose.forget()

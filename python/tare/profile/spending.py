@@ -30,6 +30,7 @@ class Spending:
     duration_s: float
     in_windows_s: float = 0.0
     search_s: float = 0.0  # that the last search took
+    before_s: float = 0.0  # that counting took under another load
 
     def window(self, seconds: float, share: float) -> None:
         """Add what a window took; `seconds`: with the change of probes before it."""

@@ -75,13 +75,13 @@ def turns(
     """Windows of a round that lasts so long: whole groups, at least LEAST_PAIRS; in the `last` round of all as many as
     an interval needs that says something, of shorter windows if need be. `duty`: None: there is no window without any
     probe; with one, windows last CHANGES times as long as a change of probes at least, so a round may last longer than
-    asked.
-    `change_s`: that a change of probes takes, before each window."""
+    asked. `change_s`: that a change of probes takes, before each window."""
     lengths = {PROBED: WINDOW_S, MARKERS: WINDOW_S} | ({} if duty is None else {BARE: duty.bare_s})
     whole = sum(lengths.values())
     wanted = SIGNED_RANKS if last else LEAST_PAIRS
     changing = len(lengths) * change_s
-    able = int(seconds / (changing + whole * SHORTEST_S / WINDOW_S))
+    shortest = min(SHORTEST_S, CHANGES * change_s or SHORTEST_S) if duty is not None else SHORTEST_S
+    able = int(seconds / (changing + whole * shortest / WINDOW_S))
     groups = min(MOST_PAIRS, max(LEAST_PAIRS, min(wanted, able), round(seconds / (changing + whole))))
     scale = max(seconds - groups * changing, seconds / 2) / (groups * whole)
     if duty is not None:  # its changes of probes would take what it saves

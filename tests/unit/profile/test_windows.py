@@ -55,6 +55,12 @@ def test_the_last_round_has_as_many_pairs_as_an_interval_needs() -> None:
     assert Counter(one.purpose for one in turns(8.0, Random(0), CHEAP, last=False))[PROBED] == 3
 
 
+def test_long_windows_without_probes_leave_a_last_round_its_pairs() -> None:
+    """Of 5% little is left at the end, and probes take 17%: 30 s have room for six pairs of short windows."""
+    windows = turns(30.0, Random(0), Duty(on=0.17, markers=0.12, budget=0.0125), change_s=0.07)
+    assert Counter(one.purpose for one in windows)[PROBED] == SIGNED_RANKS
+
+
 def test_changes_of_probes_take_their_time_from_the_windows() -> None:
     windows = turns(12.0, Random(0), CHEAP, change_s=0.1)
     assert sum(one.seconds + 0.1 for one in windows) == pytest.approx(12.0)
