@@ -27,7 +27,7 @@ from tare.os.subject import Subject, of_session, read_ahead_kb
 WARM_UP, TRACED, UNTRACED, FROM_PROC = "warm-up", "traced", "untraced", "from /proc"
 
 LONG_NS = 1_000_000_000
-"""Of an execution that takes so long, the state of CPU caches at its start is a small part."""
+"""Duration from which on the state of CPU caches at the start makes little of an execution."""
 
 
 @dataclass(frozen=True, slots=True)
