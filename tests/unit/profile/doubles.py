@@ -172,8 +172,9 @@ class NoReader:
 
     def markers_loss(self, activity: Mapping[int, Activity]) -> MarkersLoss | None:
         bare = {number for number, one in enumerate(self.recorder.sets) if one.purpose == "bare"}
-        bare = {one for one in bare if self.recorder.sets[one].at >= self.none_until}
-        assert bare <= set(activity), "the kernel's counters are read in each window"
+        kept = {one for one in bare if one >= min(activity)}  # those before are forgotten
+        assert kept
+        assert kept <= set(activity), "the kernel's counters are read in each window"
         return self.markers
 
     def findings(self, round_: int) -> Findings:

@@ -336,6 +336,15 @@ def test_what_a_server_did_before_its_load_came_stands_for_no_transaction() -> N
     assert min(played.activity) >= first - 1
 
 
+def test_markers_are_counted_again_when_a_load_has_come() -> None:
+    """An idle server's entries say nothing of what they will be."""
+    played = play(compares=True, none_until=5.0)
+    looks = [one.purpose for one in played.sets if one.round == 0]
+    assert looks.count("counting") > looks[looks.index("resting") :].count("counting") >= 2
+    with pytest.raises(UsageError, match="by arithmetic"):
+        play(compares=True, none_until=5.0, mean_ns=10_000.0)
+
+
 def test_where_the_kernel_counts_nothing_the_prediction_decides() -> None:
     with pytest.raises(UsageError, match=r"about 33% of the throughput, by arithmetic"):
         play(compares=True, mean_ns=10_000.0)
