@@ -12,6 +12,8 @@ use iced_x86::{
     Register,
 };
 
+use super::exits::is_brief;
+
 /// How many bytes of a function `place` wants to see.
 pub(crate) const SEEN: usize = 64;
 
@@ -55,7 +57,7 @@ pub(crate) fn place(code: &[u8], arguments: bool, joined: Option<&HashSet<u64>>)
         if push || other {
             return Entry { offset, distance, emulated: true };
         }
-        if instruction.flow_control() != FlowControl::Next || instruction.is_string_instruction() {
+        if instruction.flow_control() != FlowControl::Next || !is_brief(&instruction) {
             break;
         }
         match lowered(&instruction) {
@@ -180,6 +182,7 @@ mod tests {
         assert_eq!(alone(&[0x48, 0x83, 0xec, 8, 0x53], false), (0, false), "sub from %rsp, push");
         assert_eq!(alone(&[0x31, 0xc0, 0xc3, 0x53], false), (0, false), "xor, ret, another function");
         assert_eq!(alone(&[0x0f, 0x05, 0x53], false), (0, false), "syscall, push");
+        assert_eq!(alone(&[0x0f, 0xa2, 0x53], false), (0, false), "cpuid, push");
         assert_eq!(alone(&[0x48, 0x89], false), (0, false), "the end of the file");
     }
 

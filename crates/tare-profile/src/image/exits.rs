@@ -3,6 +3,8 @@
 //! A `ret` is such a place, but the kernel has to step over it, which costs another trap. Relative jumps it emulates: a
 //! jump into an epilogue that goes straight to a `ret` decides for the exit just as well, and by then the distance from
 //! the stack pointer to the return address is known. Jumps inside loops are not used: they would trap on every turn.
+//! What runs between the jump and the `ret` is not in the function's time, so it is little: a copy of a string by `rep
+//! movsb` is no epilogue.
 
 use iced_x86::{Code, ConditionCode, FlowControl, Instruction, Mnemonic, OpKind, Register};
 
@@ -10,6 +12,9 @@ use super::flow::{Flow, Unreadable};
 
 /// Most jumps that stand for one `ret`: each one traps once a call, and the step over a `ret` costs some ten traps.
 const MOST_JUMPS: usize = 6;
+
+/// Most instructions from such a jump up to its `ret`. Of PostgreSQL 18's and MariaDB 10.11's, 2% have more.
+const LONGEST_EPILOGUE: usize = 16;
 
 /// Register from which the address of the return address is counted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -86,7 +91,7 @@ fn jumps_to(flow: &Flow, ret: usize) -> Option<Vec<Exit>> {
     let (mut base, mut distance) = (Base::StackPointer, 0);
     let mut jumps = Vec::new();
     let mut at = ret;
-    loop {
+    for _ in 0..LONGEST_EPILOGUE {
         // `base` and `distance` are those in front of the instruction `at`.
         let address = flow.instructions[at].ip();
         if flow.is_led_to(address) {
@@ -102,19 +107,28 @@ fn jumps_to(flow: &Flow, ret: usize) -> Option<Vec<Exit>> {
         for place in flow.jumps_to(address) {
             jumps.push(stands_for(*place, 0)?);
         }
-        let Some(before) = flow.before(at) else { break };
-        match flow.instructions[before].flow_control() {
-            FlowControl::Next => (base, distance) = undone(&flow.instructions[before], base, distance)?,
-            // It falls through to here where its condition does not hold.
-            FlowControl::ConditionalBranch => {
-                jumps.push(stands_for(before, 1)?);
-                break;
+        let before = flow.before(at);
+        match before.map(|before| flow.instructions[before].flow_control()) {
+            Some(FlowControl::Next) if is_brief(&flow.instructions[before?]) => {
+                (base, distance) = undone(&flow.instructions[before?], base, distance)?;
+                at = before?;
+                continue;
             }
-            _ => return None,
+            // It falls through to here where its condition does not hold.
+            Some(FlowControl::ConditionalBranch) => jumps.push(stands_for(before?, 1)?),
+            Some(_) => return None,
+            None => {}
         }
-        at = before;
+        return (!jumps.is_empty() && jumps.len() <= MOST_JUMPS).then_some(jumps);
     }
-    (!jumps.is_empty() && jumps.len() <= MOST_JUMPS).then_some(jumps)
+    None
+}
+
+/// Whether it takes some ns at most: no loop in itself, no wait, nothing that a hypervisor carries out.
+pub(super) fn is_brief(instruction: &Instruction) -> bool {
+    use Mnemonic::{Cpuid, Pause, Rdrand, Rdseed, Tpause, Umwait};
+    let waits = matches!(instruction.mnemonic(), Cpuid | Pause | Rdrand | Rdseed | Tpause | Umwait);
+    !waits && !instruction.is_string_instruction()
 }
 
 /// Whether it is a jump that the kernel emulates: it does not know `loop` and `jrcxz`.
@@ -230,6 +244,22 @@ mod tests {
         let code = [0xff, 0xcf, 0x74, 2, 0xeb, 0xfa, 0xc3];
         let [exit] = exits(&code).unwrap()[..] else { panic!() };
         assert_eq!((exit.address, exit.emulated), (6, false));
+    }
+
+    #[test]
+    fn what_takes_long_is_no_epilogue() {
+        let behind_a_jump = |behind: &[u8]| {
+            // test %edi,%edi; jne past the ret; …; ret; ud2
+            let code = [&[0x85, 0xff, 0x75, behind.len() as u8 + 1], behind, &[0xc3, 0x0f, 0x0b]].concat();
+            exits(&code).unwrap()[0].address
+        };
+        let ret = |behind: &[u8]| 4 + behind.len() as u64;
+        let (brief, long) = ([0x90; LONGEST_EPILOGUE - 1], [0x90; LONGEST_EPILOGUE]);
+        assert_eq!(behind_a_jump(&brief), 2);
+        assert_eq!(behind_a_jump(&long), ret(&long));
+        for slow in [&[0xf3, 0xa4][..], &[0xf3, 0x90], &[0x0f, 0xa2], &[0x0f, 0xc7, 0xf0]] {
+            assert_eq!(behind_a_jump(slow), ret(slow), "rep movsb, pause, cpuid, rdrand");
+        }
     }
 
     #[test]
