@@ -4,7 +4,7 @@ Each case is a program of `tests/profile/survivors` with one culprit: exceptions
 handlers, threads that end in mid-call, calls through tables, plugins, recursion, children. Each is profiled as a user
 profiles it: by process, with automatic refinement and no function named. A culprit counts as found where the first
 factor is the culprit, or is what the culprit calls in a library in order to wait. Its share is checked against
-the program's own figures of the windows that the report is about.
+the program's own figures of the same transactions.
 """
 
 from __future__ import annotations
@@ -25,12 +25,13 @@ from typing import Any
 from tests.profile.survivor_programs import (
     Case,
     NotBuilt,
+    Shares,
     Survivor,
     Truth,
     build,
     is_named,
-    reported_share,
     running,
+    shares,
 )
 
 from benchmarks.common import Figure, arguments, report
@@ -102,13 +103,7 @@ class Outcome:
     state: str  # "alive", or what became of the program
     exit_code: int | None  # of `tare`; None: it did not end
     profile: dict[str, Any] | None
-    share: (
-        float | None
-    )  # of the variance, by the program's own figures of the same windows; None: there are none
-
-    @property
-    def reported(self) -> float | None:
-        return reported_share(self.profile, self.case.culprit) if self.profile else None
+    shares: Shares | None  # of the variance; None: there are none
 
     @property
     def first(self) -> str:
@@ -138,9 +133,7 @@ class Outcome:
     @property
     def share_off(self) -> float | None:
         """Percentage points."""
-        if self.reported is None or self.share is None:
-            return None
-        return 100 * abs(self.reported - self.share)
+        return 100 * abs(self.shares.measured - self.shares.true) if self.shares else None
 
     @property
     def is_right(self) -> bool:
@@ -169,14 +162,8 @@ def measure(case: Case, seconds: int, budget: str, folder: Path) -> Outcome:
             ).returncode
         state = ended(survivor, begin)
         profile = json.loads(document.read_text()) if document.exists() else None
-        truth = survivor.truth_within(reported_windows(folder / "profiles", case.name)) if profile else None
-    share = truth.share(case.culprit) if truth is not None and truth.transactions > 1 else None
-    return Outcome(case, state, code, profile, share)
-
-
-def reported_windows(profiles: Path, name: str) -> list[tuple[int, int]]:
-    """Beginnings and ends of the windows whose transactions the report is about."""
-    return [(one.begin_ns, one.end_ns) for one in open_run(name, profiles).measured().windows]
+    measured = open_run(case.name, folder / "profiles").measured() if profile else None
+    return Outcome(case, state, code, profile, measured and shares(survivor, measured, case.culprit))
 
 
 def ended(survivor: Survivor, begin: Truth) -> str:
@@ -203,7 +190,7 @@ def overhead(profile: dict[str, Any] | None) -> str:
 
 
 HEADER = (
-    *("case", "program", "culprit found first", "first factor", "share reported", "share true"),
+    *("case", "program", "culprit found first", "first factor", "share measured", "share true"),
     *("transactions", "overhead", "exit code"),
 )
 
@@ -215,8 +202,8 @@ def line(outcome: Outcome) -> tuple[str, ...]:
         outcome.state,
         "yes" if outcome.is_found else "**no**",
         outcome.first,
-        percent(outcome.reported),
-        percent(outcome.share),
+        percent(outcome.shares and outcome.shares.measured),
+        percent(outcome.shares and outcome.shares.true),
         f"{transactions:,}",
         overhead(outcome.profile),
         "none in time" if outcome.exit_code is None else str(outcome.exit_code),

@@ -10,7 +10,7 @@ import shutil
 import statistics
 import subprocess
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import reduce
@@ -18,7 +18,9 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from tare.profile.windows import PROBED
+import numpy as np
+
+from tare.protocol.profile.measured import Measured, Window
 
 SOURCES = Path(__file__).parent / "survivors"
 BUILT = Path(__file__).parents[2] / "target" / "survivors"
@@ -206,14 +208,13 @@ class Survivor:
                 first = line
         return max(shares)
 
-    def truth_within(self, spans: Sequence[tuple[int, int]]) -> Truth | None:
-        """Truth of the stretches between two lines that lie within one of these spans of time. None: there is none."""
-        within = [
-            later.since(earlier)
+    def slices(self, windows: Iterable[Window]) -> list[tuple[Truth, Truth]]:
+        """Pairs of successive lines that lie within one of these windows."""
+        return [
+            (earlier, later)
             for earlier, later in pairwise(self.lines())
-            if any(begin <= earlier.at_ns and later.at_ns <= end for begin, end in spans)
+            if any(one.begin_ns <= earlier.at_ns and later.at_ns <= one.end_ns for one in windows)
         ]
-        return reduce(Truth.plus, within) if within else None
 
     def throughput(self, seconds: float) -> float:
         """Transactions a second: the median over slices of some 20 ms. 0.0 where the program stands still."""
@@ -227,15 +228,6 @@ class Survivor:
         expected = int(seconds / SLICE_S)
         rates += [0.0] * (expected // 2 - len(rates))  # slices that never ended
         return statistics.median(rates)
-
-    def during(self, windows: Sequence[tuple[int, int]]) -> Truth:
-        """Truth of the lines whose time lies within one of these windows, CLOCK_MONOTONIC in ns."""
-        within = [
-            later.since(earlier)
-            for earlier, later in pairwise(self.lines())
-            if any(begin <= earlier.at_ns and later.at_ns <= end for begin, end in windows)
-        ]
-        return reduce(Truth.plus, within)
 
     def standstill_s(self, begin: Truth) -> float:
         """Longest time since `begin` in which no transaction ended."""
@@ -312,13 +304,6 @@ class Case:
         return [*words, "--duration", f"{self.duration_s}s", "--rounds", str(self.rounds), *named]
 
 
-def probed_windows(profile: Path) -> list[tuple[int, int]]:
-    """Begin and end of each window in which functions were watched, CLOCK_MONOTONIC in ns. Around them probes are set
-    and removed, which stalls a program for up to 20 ms: one such transaction changes a share by several points."""
-    windows = json.loads((profile / "derived" / "assembled.json").read_text())["windows"]
-    return [(one["begin_ns"], one["end_ns"]) for one in windows if one["purpose"] == PROBED]
-
-
 ALIASES = {"memcpy": ("__memcpy", "__memmove")}
 """How the names begin of what a function of the C library is resolved to."""
 
@@ -329,22 +314,58 @@ def is_named(reported: str, function: str) -> bool:
     return plain == function or plain.startswith(ALIASES.get(function, ("\0",)))
 
 
-def reported_share(report: Mapping[str, Any], function: str) -> float | None:
-    """Cov(x, T) / Var(T) in a profile, over all paths to the function. A call beneath another call of it is within that
-    one. None: the function is not in the tree."""
-    nodes = {node["path"]: node for node in report["nodes"]}
+HELD_UP_NS = 2e6
+"""Stretches of some 20 ms whose transactions took so much longer or shorter by the program's clock than by Tare's are
+left out: the program lost the CPU between the two, as it may on the way out of a probe."""
 
-    def is_within_itself(node: Mapping[str, Any]) -> bool:
-        parent = node["parent"]
-        while parent is not None:
-            if is_named(nodes[parent]["name"], function):
-                return True
-            parent = nodes[parent]["parent"]
-        return False
 
-    shares = [
-        node["covariance"] or 0.0
-        for node in nodes.values()
-        if is_named(node["name"], function) and not is_within_itself(node)
-    ]
-    return sum(shares) if shares else None
+@dataclass(frozen=True)
+class Shares:
+    """A function's share of the variance: Cov(x, T) / Var(T) over the same transactions."""
+
+    true: float  # by the program's own clock
+    measured: float  # by Tare's
+    held_up: float  # share of the stretches that were left out
+
+
+def shares(survivor: Survivor, measured: Measured, function: str) -> Shares | None:
+    """Over the transactions that ended between two lines of the program within one window. A window's first and last
+    milliseconds are in no such stretch; one transaction that the machine held up there would change a share by several
+    points. None: there is no such stretch."""
+    slices = survivor.slices(measured.windows)
+    if not slices:
+        return None
+    ended_ns = measured.begin_ns + measured.duration_ns
+    ended_in = [(earlier.at_ns < ended_ns) & (ended_ns <= later.at_ns) for earlier, later in slices]
+    truths = [later.since(earlier) for earlier, later in slices]
+    longer_ns = np.array(
+        [
+            truth.transaction.ns - measured.duration_ns[inside].sum()
+            for truth, inside in zip(truths, ended_in, strict=True)
+        ]
+    )
+    kept = np.flatnonzero(np.abs(longer_ns - np.median(longer_ns)) < HELD_UP_NS)
+    truth = reduce(Truth.plus, (truths[one] for one in kept))
+    within = np.logical_or.reduce([ended_in[one] for one in kept])
+    found = measured_share(measured.only(within), function)
+    return Shares(truth.share(function), found, 1 - len(kept) / len(slices))
+
+
+def measured_share(measured: Measured, function: str) -> float:
+    """Cov(x, T) / Var(T), over all paths to the function. A call beneath another call of it is within that one."""
+
+    def is_named_so(path: int | None) -> bool:
+        return path is not None and is_named(measured.name(path), function)
+
+    def is_within_itself(path: int) -> bool:
+        parent = measured.paths[path].parent
+        while parent is not None and not is_named_so(parent):
+            parent = measured.paths[parent].parent
+        return parent is not None
+
+    numbers = range(len(measured.paths))
+    outermost = [path for path in numbers if is_named_so(path) and not is_within_itself(path)]
+    of_function = np.isin(measured.cell_path, outermost)
+    owners, times = measured.cell_transaction[of_function], measured.inclusive_ns[of_function]
+    matrix = np.cov(np.bincount(owners, times, measured.transactions), measured.duration_ns)
+    return float(matrix[0, 1] / matrix[1, 1])
