@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import signal
+import subprocess
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -60,16 +62,17 @@ def test_workers_that_were_forked_are_watched_unless_they_are_not_wanted(tmp_pat
     assert "--children" in alone.err
 
 
-def await_watched_windows(pid: int, number: int) -> None:
+def await_watched_windows(run: subprocess.Popen[str], pid: int, number: int) -> None:
     """Wait until so many windows with a watched function have begun. Its probes come and go with each."""
-    until = time.monotonic() + 60
+
+    def wait_while(condition: Callable[[], bool]) -> None:
+        while condition():
+            assert run.poll() is None, f"the profile ended before {number} windows: {run.communicate()}"
+            time.sleep(0.01)
+
     for _ in range(number):
-        while breakpoints(pid) > FEWEST_PROBES:
-            assert time.monotonic() < until
-            time.sleep(0.01)
-        while breakpoints(pid) <= FEWEST_PROBES:
-            assert time.monotonic() < until
-            time.sleep(0.01)
+        wait_while(lambda: breakpoints(pid) > FEWEST_PROBES)
+        wait_while(lambda: breakpoints(pid) <= FEWEST_PROBES)
 
 
 @pytest.mark.parametrize("ends", ["hangs", "dies"])
@@ -78,7 +81,7 @@ def test_a_program_that_hangs_or_dies_under_probes_is_the_headline(ends: str, tm
     with running(built("fragile.c", tmp_path, "-O1")) as server:
         more = ("--functions", "within", "--duration", "14s", "--budget", "90%", "--name", ends)
         run = attaching(server.pid, tmp_path, *more, root="transaction")
-        await_watched_windows(server.pid, 2)
+        await_watched_windows(run, server.pid, 2)
         server.send_signal(signal.SIGUSR1 if ends == "hangs" else signal.SIGUSR2)
         out, err = run.communicate(timeout=60)
     assert run.returncode == SERVER_ENDED, err

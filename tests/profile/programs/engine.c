@@ -10,7 +10,7 @@ int main(void)
 {
     for (int number = 0;; number++) {
         txn(number);
-        usleep(300);
+        usleep(3000);
     }
 }
 

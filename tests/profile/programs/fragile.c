@@ -26,7 +26,7 @@ __attribute__((noinline)) void transaction(void) {
 static void *work(void *unused) {
   for (;;) {
     transaction();
-    usleep(200);
+    usleep(3000);
   }
   return unused;
 }

@@ -5,4 +5,4 @@ F static int compare(const void *a, const void *b) { int r = slow(*(const int *)
 F static int other(const void *a, const void *b) { burn(5); return *(const int *)b - *(const int *)a; }
 F static void order(int *v, int n, int i) { burn(10); qsort(v, n, sizeof *v, i % 2 ? compare : other); sink++; }
 F void txn(int i) { int v[8]; for (int k = 0; k < 8; k++) v[k] = draw(); order(v, 8, i); order(v, 8, i + 1); burn(30); }
-int main(void) { for (int i = 0;; i++) { txn(i); usleep(200); } }
+int main(void) { for (int i = 0;; i++) { txn(i); usleep(3000); } }

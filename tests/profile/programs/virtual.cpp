@@ -9,4 +9,4 @@ struct Join : Operator { Operator *left, *right; F Join(Operator *l, Operator *r
 struct Values : Operator { F void next(int) override { burn(80); } };
 static Operator *plan;
 extern "C" F void txn(int i) { plan->next(i); burn(20); }
-int main() { Scan s; Values v; Filter f(&s); Join j(&f, &v); plan = &j; for (int i = 0;; i++) { txn(i); usleep(200); } }
+int main() { Scan s; Values v; Filter f(&s); Join j(&f, &v); plan = &j; for (int i = 0;; i++) { txn(i); usleep(3000); } }
