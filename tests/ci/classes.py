@@ -42,6 +42,7 @@ PAIRED = (
     "tests/crash/test_oltp_servers.py",
     "tests/profile/test_programs.py",
     "tests/profile/test_survivors.py",
+    "tests/profile/test_unseen.py",
     "tests/tune",
 )
 
@@ -51,7 +52,6 @@ ALONE = (
     "tests/profile/test_attach.py",
     "tests/profile/test_duckdb.py",
     "tests/profile/test_run.py",
-    "tests/profile/test_unseen.py",
     "tests/unit/machine/test_doctor.py",
     "tests/unit/probe",
     "tests/unit/profile/test_health.py",

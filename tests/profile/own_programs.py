@@ -57,10 +57,15 @@ def attaching(pid: int, out: Path, *more: str, root: str = "txn") -> subprocess.
 
 def path_to(report: Any, function: str) -> list[str]:
     """Names from the transaction down to the path of this function with the largest share."""
+    nodes = [node for node in report["nodes"] if node["name"] == function]
+    return names_of(report, max(nodes, key=lambda node: node["covariance"])["path"])
+
+
+def names_of(report: Any, path: int) -> list[str]:
+    """Names from the transaction down to this path."""
     nodes = {node["path"]: node for node in report["nodes"]}
-    at = max((one for one in nodes.values() if one["name"] == function), key=lambda one: one["covariance"])
-    names = [at["name"]]
-    while at["parent"] is not None:
-        at = nodes[at["parent"]]
-        names.append(at["name"])
+    names, at = [], path
+    while at is not None:
+        names.append(nodes[at]["name"])
+        at = nodes[at]["parent"]
     return names[::-1]
