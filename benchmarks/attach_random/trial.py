@@ -1,4 +1,4 @@
-"""One random program: built, run while it is watched, and run again by itself for as many rounds."""
+"""A random program: built, run while it is watched, and run again by itself for as many rounds."""
 
 from __future__ import annotations
 

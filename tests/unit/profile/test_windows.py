@@ -56,7 +56,7 @@ def test_the_last_round_has_as_many_pairs_as_an_interval_needs() -> None:
 
 
 def test_long_windows_without_probes_leave_a_last_round_its_pairs() -> None:
-    """Of 5% little is left at the end, and probes take 17%: 30 s have room for six pairs of short windows."""
+    """A budget of 5% has little left at the end, and probes take 17%: 30 s have room for six pairs of short windows."""
     windows = turns(30.0, Random(0), Duty(on=0.17, markers=0.12, budget=0.0125), change_s=0.07)
     assert Counter(one.purpose for one in windows)[PROBED] == SIGNED_RANKS
 
