@@ -7,7 +7,7 @@ again with the same arguments: it finds what it did, and a QE is never recorded 
 from __future__ import annotations
 
 import uuid
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict
 from datetime import UTC, datetime
@@ -58,49 +58,50 @@ class Recorder:
         described = rows.experiment_row(spec, toml, now)
         key = f"{described['specification_hash']} {server.url}"
         run_uuid = self._begun.setdefault(key, str(uuid.uuid4()))
-        with self._lab.writing() as connection:
-            found = connection.scalar(select(run.c.id).where(run.c.uuid == run_uuid))
-            if found is None:
-                found = inserted(
-                    connection,
-                    run,
-                    {
-                        "experiment_id": shared(connection, experiment, "specification_hash", described),
-                        "dbms_id": shared(connection, dbms, "digest", rows.dbms_row(server)),
-                        "machine_id": shared(connection, machine, "digest", rows.machine_row(machine_facts)),
-                        "uuid": run_uuid,
-                        "state": RunState.RUNNING.value,
-                        "url": redacted(server.url),
-                        "started_at": now,
-                        "heartbeat_at": now,
-                        "cache": spec.cache.value,
-                        "qes_per_qatc": spec.qes,
-                        "timeout_ns": None if spec.timeout_s is None else round(spec.timeout_s * _NS),
-                        "tick_ns": tick_ns,
-                        "online_cpus": online_cpus,
-                        "tier": str(tier),
-                        "tare": machine_facts.tare,
-                        "means": dict(means),
-                        "deviations": list(deviations),
-                    },
-                )
-                listed = [
-                    {
-                        "run_id": found,
-                        "number": number,
-                        "name": rows.clean(one.name),
-                        "sql": rows.clean(one.sql),
-                    }
-                    for number, one in enumerate(queries)
-                ]
-                if listed:
-                    connection.execute(insert(query), listed)
+
+        def make(connection: Connection) -> int:
+            known = connection.scalar(select(run.c.id).where(run.c.uuid == run_uuid))
+            if known is not None:
+                return int(known)
+            made = _new(
+                connection,
+                run,
+                {
+                    "experiment_id": shared(connection, experiment, "specification_hash", described),
+                    "dbms_id": shared(connection, dbms, "digest", rows.dbms_row(server)),
+                    "machine_id": shared(connection, machine, "digest", rows.machine_row(machine_facts)),
+                    "uuid": run_uuid,
+                    "state": RunState.RUNNING.value,
+                    "url": redacted(server.url),
+                    "started_at": now,
+                    "heartbeat_at": now,
+                    "cache": spec.cache.value,
+                    "qes_per_qatc": spec.qes,
+                    "timeout_ns": None if spec.timeout_s is None else round(spec.timeout_s * _NS),
+                    "tick_ns": tick_ns,
+                    "online_cpus": online_cpus,
+                    "tier": str(tier),
+                    "tare": machine_facts.tare,
+                    "means": dict(means),
+                    "deviations": list(deviations),
+                },
+            )
+            listed = [
+                {"run_id": made, "number": number, "name": rows.clean(one.name), "sql": rows.clean(one.sql)}
+                for number, one in enumerate(queries)
+            ]
+            if listed:
+                connection.execute(insert(query), listed)
+            return made
+
+        found = self._once("a run", make)
         del self._begun[key]
-        return int(found)
+        return found
 
     def visit(self, query_id: int, visit: int, cardinality: int, plan: Plan, timed: bool) -> int:
         """A Q@C that the scenario's walk has come to; its id. `timed`: its QEs are to follow."""
-        with self._lab.writing() as connection:
+
+        def make(connection: Connection) -> int:
             known = connection.execute(
                 select(qatc.c.id, qatc.c.cardinality).where(
                     qatc.c.query_id == query_id, qatc.c.visit == visit
@@ -114,7 +115,7 @@ class Recorder:
                         "see that one executor alone works on this run, then resume it",
                     )
                 return int(known.id)
-            return inserted(
+            return _new(
                 connection,
                 qatc,
                 {
@@ -129,20 +130,26 @@ class Recorder:
                 },
             )
 
+        return self._once(f"visit {visit} of query {query_id}", make)
+
     def record(self, qatc_id: int, attempt: int, number: int | None, qe_: QE) -> int:
         """Record a QE with all its readings, and return its id. `qe_.index` is its place in the run.
 
         The number is kept only for a QE that counts: one that ended well or timed out, and is no warm-up."""
         row = rows.qe_row(qe_, number)
         encoded = readings.encode(qe_.raw) if qe_.raw is not None else None
-        for _ in range(2):
-            # Taken: an earlier try's commit came through while this one waited for it, and is found now.
-            with suppress(_Taken):
-                return self._record(qatc_id, attempt, row, qe_, encoded)
-        raise LabError(
-            f"QE {number} of Q@C {qatc_id} cannot be recorded: the lab refuses its values",
-            "see that the lab is whole: `tare lab verify`",
-        )
+
+        def make(connection: Connection) -> int:
+            run_id = _one(connection, select(qatc.c.run_id).where(qatc.c.id == qatc_id), f"Q@C {qatc_id}")
+            mine = {**row, "qatc_id": qatc_id, "run_id": run_id, "attempt": attempt}
+            if (known := _recorded(connection, mine)) is not None:
+                return known
+            qe_id = _new(connection, qe, mine)
+            self._below(connection, qe_id, qatc_id, qe_, encoded)
+            connection.execute(update(run).where(run.c.id == run_id).values(heartbeat_at=_now()))
+            return qe_id
+
+        return self._once(f"QE {number} of Q@C {qatc_id}", make)
 
     def restart(self, qatc_id: int, plan: Plan) -> int:
         """The Q@C begins anew under another plan (TTPv2 §3.2.3); its attempt from now on.
@@ -193,19 +200,16 @@ class Recorder:
             connection.execute(update(run).where(run.c.id == run_id).values(deviations=joined))
 
     # Inside ------------------------------------------------------------------------
-    def _record(self, qatc_id: int, attempt: int, row: rows.Row, qe_: QE, encoded: bytes | None) -> int:
-        with self._lab.writing() as connection:
-            run_id = _one(connection, select(qatc.c.run_id).where(qatc.c.id == qatc_id), f"Q@C {qatc_id}")
-            mine = {**row, "qatc_id": qatc_id, "run_id": run_id, "attempt": attempt}
-            if (known := _recorded(connection, mine)) is not None:
-                return known
-            try:
-                qe_id = inserted(connection, qe, mine)
-            except IntegrityError as error:
-                raise _Taken from error
-            self._below(connection, qe_id, qatc_id, qe_, encoded)
-            connection.execute(update(run).where(run.c.id == run_id).values(heartbeat_at=_now()))
-            return qe_id
+    def _once(self, what: str, make: Callable[[Connection], int]) -> int:
+        """The id that `make` returns, in a transaction. An earlier try whose answer was lost may still commit while
+        this one waits for it: its row takes the place of ours then, and is found the second time."""
+        for _ in range(2):
+            with suppress(_Taken), self._lab.writing() as connection:
+                return make(connection)
+        raise LabError(
+            f"{what} cannot be recorded: the lab refuses its values",
+            "see that the lab is whole: `tare lab verify`",
+        )
 
     def _below(
         self, connection: Connection, qe_id: int, qatc_id: int, qe_: QE, encoded: bytes | None
@@ -240,7 +244,15 @@ class Recorder:
 
 
 class _Taken(Exception):
-    """The place of a QE is taken by a transaction that ended while ours ran."""
+    """The place of a row is taken by a transaction that ended while ours ran."""
+
+
+def _new(connection: Connection, table: Table, row: rows.Row) -> int:
+    """The id of the row. Raises _Taken."""
+    try:
+        return inserted(connection, table, row)
+    except IntegrityError as error:
+        raise _Taken from error
 
 
 def _recorded(connection: Connection, row: rows.Row) -> int | None:

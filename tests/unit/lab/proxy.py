@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import socket
 import threading
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
@@ -14,6 +15,7 @@ class Proxy:
     def __init__(self, folder: Path, real: Path) -> None:
         self.swallow_next_commit = False
         self.swallowed = 0
+        self.await_before_commit: Callable[[], None] = lambda: None
         self._real = next(path for path in real.glob(".s.PGSQL.*") if path.suffix != ".lock")
         self._listener = socket.socket(socket.AF_UNIX)
         self._listener.bind(str(folder / self._real.name))
@@ -42,6 +44,7 @@ class Proxy:
                 if self.swallow_next_commit and b"COMMIT\0" in data:
                     self.swallow_next_commit = False
                     client.shutdown(socket.SHUT_RDWR)  # the client hears no more …
+                    self.await_before_commit()
                     server.sendall(data)  # … and the server commits
                     self.swallowed += 1
                     return

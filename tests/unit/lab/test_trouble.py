@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import subprocess
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -21,7 +22,7 @@ from tare.lab.recorder import Recorder
 from tare.lab.schema import process, qe
 from tare.lab.states import RunState
 from tare.lab.store import Lab, open_lab
-from tests.unit.lab.filling import begin, begun
+from tests.unit.lab.filling import SCAN, begin, begun
 from tests.unit.lab.proxy import Proxy
 from tests.unit.protocol import qe_records
 
@@ -211,6 +212,44 @@ def test_a_run_whose_beginning_went_unanswered_is_begun_once(behind_a_proxy: tup
         assert begin(recorder) == 2
         assert begin(recorder) == 3
         assert len(runs(lab)) == 3
+
+
+def await_a_wait_for(url: str) -> Callable[[], None]:
+    """Function that waits until a transaction waits for the end of another."""
+
+    def wait() -> None:
+        waiting = (
+            "SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"
+        )
+        with psycopg.connect(url, autocommit=True) as connection:
+            for _ in range(6_000):
+                if connection.execute(waiting).rowcount:
+                    return
+                time.sleep(0.01)
+
+    return wait
+
+
+def test_a_commit_that_comes_through_while_the_next_try_waits_for_it_doubles_nothing(
+    behind_a_proxy: tuple[str, Proxy], postgresql_lab: str
+) -> None:
+    url, proxy = behind_a_proxy
+    proxy.await_before_commit = await_a_wait_for(postgresql_lab)
+    with open_lab(url, create=True) as lab:
+        recorder = Recorder(lab)
+        calls: tuple[Callable[[], int], ...] = (
+            lambda: begin(recorder),
+            lambda: recorder.visit(1, 0, 100, SCAN, timed=True),
+            lambda: recorder.record(1, 1, 1, qe_records.qe(0)),
+        )
+        for call in calls:
+            proxy.swallow_next_commit = True
+            with pytest.raises(LabLost):
+                call()
+            assert call() == 1
+        assert proxy.swallowed == len(calls)
+        assert len(runs(lab)) == 1
+        assert counts(lab) == (1, 1)
 
 
 def test_a_value_that_no_column_holds_is_a_lab_error(lab: Lab) -> None:
