@@ -53,7 +53,7 @@ def test_another_tracer_is_noted(tmp_path: Path) -> None:
 
 def test_workers_that_were_forked_are_watched_unless_they_are_not_wanted(tmp_path: Path) -> None:
     with running(built("workers.c", tmp_path)) as parent:
-        watched = attach(parent.pid, tmp_path / "p", duration="4s")
+        watched = attach(parent.pid, tmp_path / "p", "--budget", "60%", duration="4s")
         alone = attach(parent.pid, tmp_path / "p", "--no-children", duration="3s")
     assert watched.code == 0, watched.err
     assert watched.result["transactions"] > 100
