@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from tare.errors import TareError
 from tare.profile.excerpt import Windows, excerpt
@@ -22,7 +21,7 @@ from tare.profile.windows import AFTER, MARKERS, PROBED
 from tare.protocol.profile.analyse import analyse
 from tare.protocol.profile.found import Findings, MarkersLoss, Overhead
 from tare.protocol.profile.loss import Activity, markers_loss
-from tare.protocol.profile.measured import VALID, Function, Ints, Measured, Window, from_tables
+from tare.protocol.profile.measured import VALID, Function, Ints, Measured, Window, from_tables, reasons
 from tare.protocol.profile.overhead import Turn, ended_in, ends, overhead, turns
 
 if TYPE_CHECKING:
@@ -59,8 +58,7 @@ class Reading:
         found: Assembled = assemble(str(self._path), json.dumps(self._of.rules))
         self._transactions = pa.table(found.transactions)
         self._paths, self._cells = pa.table(found.paths), pa.table(found.cells)
-        why = self._transactions["why"].combine_chunks().cast(pa.string())
-        self._valid = np.asarray(pc.equal(why, VALID).to_numpy(zero_copy_only=False), dtype=bool)
+        self._valid = reasons(self._transactions) == VALID
         self._over = ends(self._transactions)
         self._windows = [Window.of(one) for one in json.loads(found.windows)]
         self._texts, self._records, self._lost = found.texts, found.records, found.lost
@@ -215,7 +213,7 @@ def _busy(of: Sequence[Activity]) -> float:
 
 def marker_pairs(transactions: pa.Table) -> float:
     """Return the pairs of a transaction: markers cost about one entry and exit in each of its intervals."""
-    return float(pc.mean(transactions["intervals"]).as_py() or 1.0)
+    return float(transactions["intervals"].to_numpy().mean()) if transactions.num_rows else 1.0
 
 
 def described(functions: Functions, numbers: set[int]) -> list[Function]:

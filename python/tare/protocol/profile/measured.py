@@ -7,6 +7,7 @@ count, of the windows that were asked for, numbered anew. `invalid` says how man
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
@@ -14,7 +15,6 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 Ints = NDArray[np.int64]
@@ -202,8 +202,8 @@ def from_tables(
 ) -> Measured:
     """Return the data of the transactions that began in one of `windows` and are valid."""
     within = np.isin(_ints(transactions, "window"), [one.number for one in windows])
-    why = transactions["why"].combine_chunks().cast(pa.string())
-    valid = np.asarray(pc.equal(why, VALID).to_numpy(zero_copy_only=False), dtype=bool)
+    why = reasons(transactions)
+    valid = why == VALID
     chosen = np.flatnonzero(within & valid)
     begins = _ints(transactions, "begin_ns")
     chosen = chosen[np.argsort(begins[chosen], kind="stable")]
@@ -237,7 +237,7 @@ def from_tables(
         functions={one.id: one for one in functions},
         windows=tuple(windows),
         texts=texts or {},
-        invalid=_counted(why.filter(pa.array(within & ~valid))),
+        invalid=dict(Counter(why[within & ~valid].tolist())),
         records=records,
         lost=lost,
         unwound=unwound,
@@ -245,6 +245,12 @@ def from_tables(
         call_graph_height=call_graph_height,
         waiting_name=waiting_name,
     )
+
+
+def reasons(transactions: pa.Table) -> NDArray[np.object_]:
+    """Return why each transaction does not count; VALID: it does."""
+    words = transactions["why"].combine_chunks().cast(pa.string())
+    return np.asarray(words.to_numpy(zero_copy_only=False), dtype=np.object_)
 
 
 def _ints(table: pa.Table, name: str, absent: int = 0) -> Ints:
@@ -256,7 +262,3 @@ def _ints(table: pa.Table, name: str, absent: int = 0) -> Ints:
 
 def _small(table: pa.Table, name: str) -> Small:
     return np.asarray(table[name].combine_chunks().to_numpy(zero_copy_only=False))
-
-
-def _counted(words: pa.Array) -> dict[str, int]:
-    return {one["values"]: one["counts"] for one in pc.value_counts(words).to_pylist()}

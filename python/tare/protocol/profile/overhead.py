@@ -28,7 +28,7 @@ import numpy as np
 import pyarrow as pa
 
 from tare.protocol.profile.found import Estimate, Overhead
-from tare.protocol.profile.measured import MARKERS, PROBED, Ints, Measure, Window
+from tare.protocol.profile.measured import MARKERS, PROBED, Ints, Measure, Window, reasons
 from tare.protocol.profile.paired import PRIOR_SD, lost, neighbours, ratio_of
 
 GROWTH = 2.0
@@ -82,10 +82,8 @@ def turns(transactions: pa.Table, windows: Iterable[Window]) -> list[Turn]:
     """Return the turns of the windows that have either purpose, in order of begin."""
     number = np.asarray(transactions["window"].to_numpy())
     duration = np.asarray(transactions["duration_ns"].to_numpy())
-    why = np.asarray(
-        transactions["why"].combine_chunks().cast(pa.string()).to_numpy(zero_copy_only=False), dtype=str
-    )
-    whole = ~np.isin(why, _CUT)
+    why = reasons(transactions)
+    whole = np.logical_and.reduce([why != one for one in _CUT])
     over = ends(transactions)
     found = []
     for one in sorted(windows, key=lambda one: one.begin_ns):
