@@ -87,7 +87,7 @@ def test_transactions_are_as_many_as_the_server_made(postgresql: RunningServer, 
 def test_waiting_for_a_row_is_found_where_rows_are_fought_over(
     postgresql: RunningServer, tmp_path: Path
 ) -> None:
-    with load(postgresql.url, same_row, connections=6):
+    with load(postgresql.url, same_row, connections=6, pause_s=0):
         watch = ("--functions", "ProcSleep,XLogFlush,PortalRun", "--no-auto", "--name", "rows")
         found = report(postgresql.url, tmp_path, *watch)
     own = {
