@@ -12,7 +12,9 @@ from tests.ci.classes import lies_in
 
 APART = (
     "tests/profile/test_programs.py",
+    "tests/profile/test_run.py",
     "tests/profile/test_survivors.py",
+    "tests/profile/test_unseen.py",
 )
 """Files whose tests share nothing, and so may run on several workers."""
 
