@@ -3,10 +3,10 @@
 PostgreSQL 18 and 15, MariaDB and MySQL 5.6 under TPC-C, programs with DuckDB and SQLite in their process, a Java
 virtual machine, Redis and nginx. A second client's statements fail, are cancelled and run out of memory, its
 connections are ended and its process is killed; some of the load's own statements and connections are ended too. `tare
-profile attach` watches for
-60 s with automatic refinement. Then the server has to be the same process, its log without a crash, its code without
-a probe, and its data without a contradiction. `--moments 1` attaches at bad moments: while the server starts, twice at
-once, and with an end of Tare or of the server in mid-run.
+profile attach` watches for 60 s with automatic refinement, `--attaches` times in turns with quiet stretches. Then the
+server has to be the same process, its log without a crash, its code without a probe, and its data without a
+contradiction. `--moments 1` attaches at bad moments: while the server starts, twice at once, and with an end of Tare or
+of the server in mid-run.
 """
 
 from __future__ import annotations
@@ -14,16 +14,18 @@ from __future__ import annotations
 import json
 import math
 import os
+import statistics
 import subprocess
 import sys
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
+from scipy.special import stdtrit
 
 from benchmarks.common import Figure, arguments, report
 from benchmarks.page import put, table
@@ -81,17 +83,21 @@ class Outcome:
     allowed: float  # share of the throughput, over the whole profile
     told: float | None  # of it, lost by Tare's own word; None: not measured
     before: Pace
-    during: Pace
+    during: Pace  # all the time that Tare was there
     after: Pace
+    losses: tuple[float, ...]  # shares of the throughput, one for each time that Tare was there
 
     @property
     def lost(self) -> float:
         """Share of the throughput that was lost while Tare was there, analysis included, by the clients' own count."""
-        return 1 - self.during.rate / ((self.before.rate + self.after.rate) / 2)
+        return statistics.mean(self.losses)
 
     @property
     def error(self) -> float:
-        """Half of the 95% interval of `lost`."""
+        """Half of the 95% interval of `lost`: of several times that Tare was there, by their spread."""
+        if len(self.losses) > 1:
+            spread = statistics.stdev(self.losses) / math.sqrt(len(self.losses))
+            return float(stdtrit(len(self.losses) - 1, 0.975)) * spread
         around = math.hypot(self.before.error, self.after.error) / 2
         return 1.96 * (1 - self.lost) * math.hypot(self.during.error, around)
 
@@ -105,35 +111,42 @@ class Outcome:
         )
 
 
-def measure(subject: Subject, seconds: int, around_s: int, budget: str) -> Outcome:
+Span = tuple[int, int]
+"""Begin and end, CLOCK_MONOTONIC in ns."""
+
+
+def measure(subject: Subject, seconds: int, around_s: int, budget: str, attaches: int) -> Outcome:
     subject.start()
     try:
         pid, logged = subject.pid, subject.log.stat().st_size if subject.log.exists() else 0
         kernel = harm.kernel_lines()
         subject.begin()
         time.sleep(around_s / 3)
-        instants = [time.monotonic_ns()]
-        time.sleep(around_s)
-        instants.append(time.monotonic_ns())
-        code, document = attach(subject, seconds, budget)
-        instants.append(time.monotonic_ns())
-        time.sleep(around_s)
-        instants.append(time.monotonic_ns())
+        quiet, watched = [_pause(around_s)], []
+        code: int | None = 0
+        documents = []
+        while len(watched) < attaches and code == 0 and subject.is_alive:
+            begin = time.monotonic_ns()
+            code, document = attach(subject, seconds, budget, len(watched))
+            documents.append(document)
+            watched.append((begin, time.monotonic_ns()))
+            quiet.append(_pause(around_s))
         alive = subject.is_alive
         left = harm.probes_in(pid) if alive else 0
         same = alive and subject.pid == pid
         ends = subject.end()
         wrong = subject.wrong() if alive else ["the server has ended"]
-        paces = [pace(ends, begin, end) for begin, end in pairwise(instants)]
+        rounds = [one for document in documents for one in document.get("rounds", ())]
+        told = [loss for document in documents if (loss := told_loss(document)) is not None]
         return Outcome(
             name=subject.name,
             alive=alive,
             same_process=same,
             exit_code=code,
-            headline=" ".join(document.get("headline", ())),
-            transactions=int(document.get("transactions", 0)),
-            rounds=len(document.get("rounds", ())),
-            functions=len({name for one in document.get("rounds", ()) for name in one["added"]}),
+            headline=" ".join(documents[-1].get("headline", ())),
+            transactions=sum(int(document.get("transactions", 0)) for document in documents),
+            rounds=len(rounds),
+            functions=len({name for one in rounds for name in one["added"]}),
             failures=sum(count for what, count in subject.counts.items() if what != "unexpected"),
             surprises=tuple(subject.surprises),
             wrong=tuple(wrong),
@@ -141,14 +154,33 @@ def measure(subject: Subject, seconds: int, around_s: int, budget: str) -> Outco
             kernel=tuple(harm.new_kernel_lines(kernel)),
             breakpoints=left,
             allowed=share(budget, "--budget"),
-            told=told_loss(document),
-            before=paces[0],
-            during=paces[1],
-            after=paces[2],
+            told=statistics.mean(told) if told else None,
+            before=pace(ends, quiet[:1]),
+            during=pace(ends, watched),
+            after=pace(ends, quiet[1:]),
+            losses=tuple(losses(ends, quiet, watched)),
         )
     finally:
         subject.give_up()
         subject.stop()
+
+
+def _pause(seconds: int) -> Span:
+    begin = time.monotonic_ns()
+    time.sleep(seconds)
+    return begin, time.monotonic_ns()
+
+
+def losses(ends: Ends, quiet: Sequence[Span], watched: Sequence[Span]) -> Iterator[float]:
+    """Share of the throughput that was lost in each watched stretch, against the quiet ones before and after it."""
+    rates = [_rate(ends, span) for span in quiet]
+    for number, span in enumerate(watched):
+        yield 1 - _rate(ends, span) / statistics.mean(rates[number : number + 2])
+
+
+def _rate(ends: Ends, span: Span) -> float:
+    begin, end = span
+    return np.count_nonzero((ends >= begin) & (ends < end)) / (end - begin) * SECOND
 
 
 def told_loss(document: dict[str, Any]) -> float | None:
@@ -157,9 +189,9 @@ def told_loss(document: dict[str, Any]) -> float | None:
     return None if average is None else float(average["value"])
 
 
-def attach(subject: Subject, seconds: int, budget: str) -> tuple[int | None, dict[str, Any]]:
+def attach(subject: Subject, seconds: int, budget: str, number: int) -> tuple[int | None, dict[str, Any]]:
     """Exit code of Tare, None where it did not end in time, and its report."""
-    document = subject.folder / "profile.json"
+    document = subject.folder / f"profile-{number}.json"
     words = (*subject.words, "--duration", f"{seconds}s", "--rounds", "50", "--budget", budget)
     kept = ("--out", str(subject.folder / "profiles"), "--json", str(document))
     command = [sys.executable, "-m", "tare", "profile", "attach", *words, *kept]
@@ -175,17 +207,30 @@ def attach(subject: Subject, seconds: int, budget: str) -> tuple[int | None, dic
     return code, json.loads(document.read_text()) if document.exists() else {}
 
 
-def pace(ends: Ends, begin: int, end: int) -> Pace:
+def pace(ends: Ends, spans: Sequence[Span]) -> Pace:
     """Rates of whole seconds. Neighbouring seconds are alike, so the error is that of means over BLOCK_S."""
-    within = ends[(ends >= begin) & (ends < end)]
-    seconds = max(1, (end - begin) // SECOND)
-    rates = np.histogram(within, bins=seconds, range=(begin, begin + seconds * SECOND))[0].astype(float)
+    seconds = [_each_second(ends, span) for span in spans]
+    rates = np.concatenate(seconds)
     sure = interval(rates)
-    gaps = np.diff(np.concatenate(([begin], within, [end])))
     low, high = (sure.low, sure.high) if sure else (math.nan, math.nan)
-    blocks = rates[: len(rates) // BLOCK_S * BLOCK_S].reshape(-1, BLOCK_S).mean(axis=1)
+    blocks = np.concatenate(
+        [one[: len(one) // BLOCK_S * BLOCK_S].reshape(-1, BLOCK_S).mean(axis=1) for one in seconds]
+    )
     error = blocks.std(ddof=1) / blocks.mean() / math.sqrt(len(blocks)) if len(blocks) > 1 else math.nan
-    return Pace(len(within) / seconds, low, high, float(gaps.max()) / 1e6, float(error))
+    still_ms = max(_standstill_ns(ends, span) for span in spans) / 1e6
+    return Pace(float(rates.mean()), low, high, still_ms, float(error))
+
+
+def _each_second(ends: Ends, span: Span) -> NDArray[np.float64]:
+    begin, end = span
+    seconds = max(1, (end - begin) // SECOND)
+    return np.histogram(ends, bins=seconds, range=(begin, begin + seconds * SECOND))[0].astype(float)
+
+
+def _standstill_ns(ends: Ends, span: Span) -> float:
+    begin, end = span
+    within = ends[(ends >= begin) & (ends < end)]
+    return float(np.diff(np.concatenate(([begin], within, [end]))).max())
 
 
 HEADER = (
@@ -274,6 +319,7 @@ def main() -> None:
         files=("markdown", "results"),
         seconds=60,
         around=30,
+        attaches=3,
         budget="20%",
         servers="",
         moments=0,
@@ -284,32 +330,24 @@ def main() -> None:
     unknown = set(names) - set(SUBJECTS)
     if unknown:
         raise SystemExit(f"no server is named {', '.join(sorted(unknown))}; servers: {', '.join(SUBJECTS)}")
-    seconds, around_s = (6, 3) if asked.small else (asked.seconds, asked.around)
-    outcomes: list[Outcome] = []
-    at_moments: list[Moment] = []
+    seconds, around_s, attaches = (6, 3, 1) if asked.small else (asked.seconds, asked.around, asked.attaches)
+    kept = Kept.read(asked.results)
     for name in names:
         try:
             with new_folder() as folder:
-                if asked.moments:
-                    if name in MOMENTS_FOR:
-                        at_moments += moments(SUBJECTS[name](Path(folder)))
-                    continue
-                outcomes.append(measure(SUBJECTS[name](Path(folder)), seconds, around_s, asked.budget))
+                subject = SUBJECTS[name](Path(folder))
+                if not asked.moments:
+                    outcome = measure(subject, seconds, around_s, asked.budget, attaches)
+                    kept.add(outcome)
+                    for text in explain(outcome):
+                        print(text, file=sys.stderr, flush=True)
+                elif name in MOMENTS_FOR:
+                    others = [one for one in kept.moments if one.server != subject.name]
+                    kept.moments = [*others, *moments(subject)]
         except (Missing, TareError) as error:
             print(f"NOT MEASURED: {name}: {error}", file=sys.stderr, flush=True)
-            continue
-        for text in explain(outcomes[-1]):
-            print(text, file=sys.stderr, flush=True)
-    if asked.results:
-        kept = (
-            json.loads(asked.results.read_text())
-            if asked.results.exists()
-            else {"servers": [], "moments": []}
-        )
-        outcomes = merged([outcome_of(one) for one in kept["servers"]], outcomes)
-        at_moments = at_moments or [Moment(**one) for one in kept["moments"]]
-        kept = {"servers": [asdict(one) for one in outcomes], "moments": [asdict(one) for one in at_moments]}
-        asked.results.write_text(json.dumps(kept, indent=1))
+        kept.write(asked.results)
+    outcomes, at_moments = kept.outcomes, kept.moments
     made = page(outcomes, at_moments)
     if asked.markdown:
         put(asked.markdown, made)
@@ -318,16 +356,36 @@ def main() -> None:
     report(list(figures(outcomes, at_moments)), asked.json)
 
 
-def merged(before: Sequence[Outcome], now: Sequence[Outcome]) -> list[Outcome]:
-    """Outcomes of several calls; a server's last with a budget counts."""
-    return list({(one.name, one.allowed): one for one in (*before, *now)}.values())
+@dataclass
+class Kept:
+    """Results of this call and, where a file keeps them, of earlier ones."""
+
+    outcomes: list[Outcome]
+    moments: list[Moment]
+
+    @staticmethod
+    def read(file: Path | None) -> Kept:
+        said = json.loads(file.read_text()) if file is not None and file.exists() else {}
+        moments = [Moment(**one) for one in said.get("moments", ())]
+        return Kept([outcome_of(one) for one in said.get("servers", ())], moments)
+
+    def add(self, outcome: Outcome) -> None:
+        """A server's last with a budget counts."""
+        others = [one for one in self.outcomes if (one.name, one.allowed) != (outcome.name, outcome.allowed)]
+        self.outcomes = [*others, outcome]
+
+    def write(self, file: Path | None) -> None:
+        if file is not None:
+            servers = [asdict(one) for one in self.outcomes]
+            moments = [asdict(one) for one in self.moments]
+            file.write_text(json.dumps({"servers": servers, "moments": moments}, indent=1))
 
 
 def outcome_of(kept: dict[str, Any]) -> Outcome:
     """Result that was kept as JSON."""
     phases = {name: Pace(**kept.pop(name)) for name in ("before", "during", "after")}
     lists = {name: tuple(value) for name, value in kept.items() if isinstance(value, list)}
-    return Outcome(**{"allowed": math.nan, "told": None, **kept, **lists, **phases})
+    return Outcome(**{**kept, **lists, **phases})
 
 
 if __name__ == "__main__":

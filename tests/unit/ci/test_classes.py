@@ -26,7 +26,7 @@ def test_a_test_of_arithmetic_is_never_unsteady() -> None:
 
 def test_a_file_has_the_class_of_its_nearest_place() -> None:
     assert class_of(PurePosixPath("tests/unit/report/kit/test_blocks.py")) == "exact"
-    assert class_of(PurePosixPath("tests/profile/test_run.py")) == "alone"
+    assert class_of(PurePosixPath("tests/profile/test_attach.py")) == "alone"
     assert class_of(PurePosixPath("tests/profile/test_survivors.py")) == "paired"
     assert class_of(PurePosixPath("tests/dbms/test_plans.py")) == "server"
 
