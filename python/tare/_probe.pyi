@@ -523,7 +523,8 @@ class Assembled:
     cut_off: str | None  # where a recording that was not ended stops
 
 def last_calls(path: str | Path, pid: int, tid: int) -> tuple[int, list[int]] | None:
-    """Functions that a thread was in at its last records, the outermost first, and when that was (ns)."""
+    """Return until when the window of a thread's last record was on (CLOCK_MONOTONIC, ns), and the functions that the
+    thread was in at that record, the outermost first."""
 
 def slices(
     path: str | Path,

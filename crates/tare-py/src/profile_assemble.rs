@@ -112,7 +112,8 @@ pub(crate) fn slices(
     refused.map_or_else(|| read.map_err(raise), Err)
 }
 
-/// Functions that a thread was in at its last records, the outermost first, and when that was; None: it has none.
+/// Functions that a thread was in at its last records, the outermost first, and until when their window was on; None: it
+/// has none.
 #[pyfunction]
 pub(crate) fn last_calls(
     py: Python<'_>,
@@ -124,7 +125,9 @@ pub(crate) fn last_calls(
         let recording = Recording::open(&path)?;
         tare_profile::transactions::last_calls(&recording, (pid, tid))
     });
-    Ok(last.map_err(raise)?.map(|LastCalls { seen_ns, functions }| (seen_ns, functions)))
+    Ok(last
+        .map_err(raise)?
+        .map(|LastCalls { watched_until_ns, functions, .. }| (watched_until_ns, functions)))
 }
 
 /// Calls that a callable is given at once.

@@ -293,7 +293,7 @@ def _failure(death: Death, probes: Probes, made: Made, subject: Subject, reading
         signal=death.signal,
         exit_status=death.exit_status,
         thread=death.thread,
-        function=None if death.thread is None else reading.last_function(death.thread),
+        function=None if death.thread is None else reading.last_function(death.thread, death.ended_ns),
         probes=probes,
         functions=len(made.probes_at_end) if probes is Probes.FUNCTIONS else 0,
     )

@@ -52,6 +52,7 @@ class Death:
     signal: int | None = None  # None: it exited, or the kernel's word did not come
     exit_status: int | None = None
     thread: int | None = None  # that the signal hit; None: not known
+    ended_ns: int | None = None  # when it did, CLOCK_MONOTONIC; None: not known
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,8 +174,8 @@ def _death(last: Exit, ends: Collection[Exit], *, whole: bool) -> Death:
     same = [one for one in ends if one.exit_code & _SIGNAL == signal] or [last]
     dumped = [one for one in same if one.exit_code & _CORE]
     first = min(dumped or same, key=lambda one: one.ended_ns)
-    hit = first.process.pid if len(dumped) < 2 else None
-    return Death(last.process.tgid, last.process.comm, whole, signal=signal, thread=hit)
+    hit = (first.process.pid, first.ended_ns) if len(dumped) < 2 else (None, None)
+    return Death(last.process.tgid, last.process.comm, whole, signal, None, *hit)
 
 
 def _system_call(thread: int) -> int | None:

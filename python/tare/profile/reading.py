@@ -121,8 +121,11 @@ class Reading:
         number = int(self._transactions["window"].to_numpy()[last])
         return next((one for one in self._windows if one.number == number), None)
 
-    def last_function(self, thread: int) -> int | None:
-        """Innermost watched function that this thread was in at its last records, up to its end; None: not known."""
+    def last_function(self, thread: int, ended_ns: int | None = None) -> int | None:
+        """Return the innermost watched function that this thread was in at its last records; None: not known.
+
+        `ended_ns`: when the thread ended (CLOCK_MONOTONIC). Once a window is over, calls are left unseen: what it saw
+        last is known up to the thread's end only where that window was still on."""
         from tare._probe import ProbeError, last_calls
 
         with suppress(TareError, OSError):
@@ -132,7 +135,8 @@ class Reading:
             return None
         with suppress(ProbeError, OSError):
             last = last_calls(self._path, int(self._transactions["pid"].to_numpy()[own[-1]]), thread)
-            return last[1][-1] if last and last[1] else None
+            if last is not None and (ended_ns is None or ended_ns <= last[0]):
+                return next(iter(last[1][-1:]), None)
         return None
 
     def calls_seen(self) -> list[tuple[int | None, int, int]]:

@@ -7,12 +7,15 @@ import sys
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 import pytest
 
 from tare.dbms.local import born_at
 from tare.profile.health import Health, Progress
+from tare.profile.reading import Reading
 from tare.profile.server import Server
 
 SEGV, CORE = 11, 0x80
@@ -72,7 +75,7 @@ def test_where_a_core_is_dumped_the_thread_that_the_signal_hit_has_the_flag() ->
     ]
     death = health(GONE, *ends).death()
     assert death is not None
-    assert (death.signal, death.thread) == (SEGV, 4_000_002)
+    assert (death.signal, death.thread, death.ended_ns) == (SEGV, 4_000_002, 20)
 
 
 def test_where_several_threads_have_the_flag_the_thread_is_not_known() -> None:
@@ -82,7 +85,7 @@ def test_where_several_threads_have_the_flag_the_thread_is_not_known() -> None:
     ]
     death = health(GONE, *ends).death()
     assert death is not None
-    assert (death.signal, death.thread) == (SEGV, None)
+    assert (death.signal, death.thread, death.ended_ns) == (SEGV, None, None)
 
 
 def test_a_server_that_exits_has_its_status() -> None:
@@ -148,3 +151,16 @@ def test_a_server_that_was_idle_before_does_not_stand_still() -> None:
     assert not Progress(0.0, 0.0).standstill
     assert not Progress(None, 0.0).standstill
     assert Progress(100.0, 1.0).standstill
+
+
+@pytest.mark.parametrize(("ended_ns", "function"), [(None, 7), (1_000, 7), (1_001, None)])
+def test_the_function_of_a_thread_that_died_is_known_while_its_window_is_on(
+    ended_ns: int | None, function: int | None, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """Once the window is over, calls are left unseen."""
+    any_: Any = None
+    reading = Reading(tmp_path / "recording", any_, any_, any_, cpus=1)
+    transactions = pa.table({"pid": [4_000_000], "tid": [4_000_001]})
+    monkeypatch.setattr(reading, "look", lambda: setattr(reading, "_transactions", transactions))
+    monkeypatch.setattr("tare._probe.last_calls", lambda path, pid, tid: (1_000, [3, 7]))
+    assert reading.last_function(4_000_001, ended_ns) == function

@@ -15,6 +15,9 @@ pub struct LastCalls {
     pub seen_ns: u64,
     /// The outermost first; empty: it was in no watched function.
     pub functions: Vec<FunctionId>,
+    /// When the window of that record was over, CLOCK_MONOTONIC, ns: from then on the thread may leave these calls
+    /// unseen.
+    pub watched_until_ns: u64,
 }
 
 /// Of this process and thread; `None`: the recording has nothing of it.
@@ -26,12 +29,14 @@ pub fn last_calls(recording: &Recording, thread: (i32, i32)) -> Result<Option<La
     let mut open: Vec<FunctionId> = Vec::new();
     let mut left: Vec<FunctionId> = Vec::new(); // by cuts since the last other record, the innermost first
     let mut seen = None;
+    let mut watched_until_ns = 0;
     recording.thread(thread, |record: Record| {
         let Some((span, first)) = windows.window(record.time) else { return };
         if first {
             open.clear();
             left.clear();
         }
+        watched_until_ns = span.window.end_ns;
         let function = record.subject();
         if record.kind() == Some(Kind::Cut) {
             left.extend(leave(&mut open, function).into_iter().rev());
@@ -50,7 +55,7 @@ pub fn last_calls(recording: &Recording, thread: (i32, i32)) -> Result<Option<La
         }
     })?;
     open.extend(left.into_iter().rev());
-    Ok(seen.map(|seen_ns| LastCalls { seen_ns, functions: open }))
+    Ok(seen.map(|seen_ns| LastCalls { seen_ns, functions: open, watched_until_ns }))
 }
 
 /// The innermost call of this function and those inside are over. Returns them, the outermost first.

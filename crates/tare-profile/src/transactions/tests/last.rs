@@ -34,3 +34,14 @@ fn nothing_is_known_of_a_thread_without_records_or_after_lost_ones() {
     assert_eq!(last_calls(&recording, (10, 2)).unwrap(), None);
     assert_eq!(last(within().lost(70, 3)), Some((70, vec![])));
 }
+
+#[test]
+fn calls_are_known_until_their_window_is_over() {
+    let mut two = script([within().enter(1_050, 1)]);
+    two.spans = vec![window(0, 0, 100), window(1, 1_000, 1_200)];
+    let (_file, recording) = two.recorded();
+    let last = last_calls(&recording, (10, 1)).unwrap().unwrap();
+    assert_eq!((last.functions, last.watched_until_ns), (vec![1], 1_200));
+    let (_file, recording) = script([within()]).recorded();
+    assert_eq!(last_calls(&recording, (10, 1)).unwrap().unwrap().watched_until_ns, 10_000);
+}
