@@ -9,7 +9,7 @@ from typing import Any
 from typer.core import TyperGroup
 from typer.main import get_command
 
-from tare.cli.app import app
+from tare.cli.app import application
 
 HERE = "{here}"
 """Stands in a step's words for a folder of its trial's own, which is removed after it."""
@@ -45,7 +45,7 @@ Trial = tuple[Step, ...]
 
 def commands() -> list[str]:
     """Return the names of all commands: "time", "bench oltp run"."""
-    return list(_leaves(get_command(app), ()))
+    return list(_leaves(get_command(application()), ()))
 
 
 def command_of(words: tuple[str, ...], known: list[str]) -> str:

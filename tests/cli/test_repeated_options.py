@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 import typer
 
-from tare.cli.app import app
+from tare.cli.app import application
 from tare.cli.command import refuse_repeated
 from tare.errors import UsageError
 from tests.cli.running import tare
@@ -21,7 +21,7 @@ def commands(command: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[s
         yield from commands(below, (*path, name))
 
 
-COMMANDS = dict(commands(typer.main.get_command(app)))
+COMMANDS = dict(commands(typer.main.get_command(application())))
 OPTIONS = [
     pytest.param(path, option, id=" ".join(("tare", *path, option.opts[0])))
     for path, command in COMMANDS.items()

@@ -17,7 +17,7 @@ def main() -> None:
         install()
         _put_back_first()
         _put_back_tuned()
-        from tare.cli.app import app
+        from tare.cli.app import application
         from tare.cli.printing import Output
         from tare.errors import TareError
     except KeyboardInterrupt as interrupt:
@@ -25,7 +25,7 @@ def main() -> None:
     sys.stdout = cast(TextIO, Output(sys.stdout))
     try:
         try:
-            app(standalone_mode=True)
+            application(sys.argv[1:])(standalone_mode=True)
         finally:
             sys.stdout.flush()
     except TareError as error:

@@ -2,32 +2,39 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from importlib import import_module
 from typing import Annotated, Any
 
 import typer
 
-from tare.cli import (
-    bench,
-    cluster,
-    compare,
-    data,
-    doctor,
-    experiment,
-    isolate,
-    lab,
-    model,
-    os_commands,
-    profile,
-    protocol,
-    report,
-    server,
-    time,
-    tune,
-)
 from tare.cli.command import Commands, Group
 from tare.interruption import exit_code_of
+
+_COMMANDS: dict[str, dict[str, Any]] = {
+    "time": {},
+    "compare": {},
+    "doctor": {},
+    "isolate": {"context_settings": {"allow_interspersed_args": False}},
+    "model": {},
+    "protocol": {},
+    "report": {},
+}
+"""Settings of the commands, each the function of its module's name."""
+
+_GROUPS = {
+    "bench": "bench",
+    "os": "os_commands",
+    "profile": "profile",
+    "server": "server",
+    "cluster": "cluster",
+    "tune": "tune",
+    "experiment": "experiment",
+    "lab": "lab",
+    "data": "data",
+}
+"""Module of each group, which has it as `app`."""
 
 
 class _Root(Group):
@@ -51,16 +58,6 @@ def _interrupts_told() -> Iterator[None]:
         raise typer.Exit(exit_code_of(interrupt)) from None
 
 
-app = Commands(
-    cls=_Root,
-    name="tare",
-    no_args_is_help=True,
-    pretty_exceptions_enable=False,
-    context_settings={"help_option_names": ["-h", "--help"]},
-    help="A metrology laboratory for database systems: what a query really costs, apart from the noise.",
-)
-
-
 def _version(asked: bool) -> None:
     if asked:
         from importlib.metadata import version
@@ -69,8 +66,7 @@ def _version(asked: bool) -> None:
         raise typer.Exit
 
 
-@app.callback()
-def root(
+def _root(
     version: Annotated[
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version and leave.")
     ] = False,
@@ -78,19 +74,25 @@ def root(
     """The options of `tare` itself."""
 
 
-app.command()(time.time)
-app.command()(compare.compare)
-app.command()(doctor.doctor)
-app.command(context_settings={"allow_interspersed_args": False})(isolate.isolate)
-app.command()(model.model)
-app.command()(protocol.protocol)
-app.command()(report.report)
-app.add_typer(bench.app, name="bench")
-app.add_typer(os_commands.app, name="os")
-app.add_typer(profile.app, name="profile")
-app.add_typer(server.app, name="server")
-app.add_typer(cluster.app, name="cluster")
-app.add_typer(tune.app, name="tune")
-app.add_typer(experiment.app, name="experiment")
-app.add_typer(lab.app, name="lab")
-app.add_typer(data.app, name="data")
+def application(words: Sequence[str] = ()) -> Commands:
+    """Return `tare` with the command that these words begin with, or with all of them where they begin with none.
+
+    To load all and to lay out their options takes half of a command's start."""
+    first = words[0] if words else ""
+    known = first in _COMMANDS or first in _GROUPS
+    app = Commands(
+        cls=_Root,
+        name="tare",
+        no_args_is_help=True,
+        pretty_exceptions_enable=False,
+        context_settings={"help_option_names": ["-h", "--help"]},
+        help="A metrology laboratory for database systems: what a query really costs, apart from the noise.",
+    )
+    app.callback()(_root)
+    for name, settings in _COMMANDS.items():
+        if first == name or not known:
+            app.command(**settings)(getattr(import_module(f"tare.cli.{name}"), name))
+    for name, module in _GROUPS.items():
+        if first == name or not known:
+            app.add_typer(import_module(f"tare.cli.{module}").app, name=name)
+    return app
