@@ -47,11 +47,11 @@ def _elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_no_command_repeats_the_secret_of_an_address_that_it_refuses(
     words: tuple[str, ...], tmp_path: Path
 ) -> None:
-    for address in BROKEN:
-        for ways in ((*words, address), (*words[:-1], f"{words[-1]}={address}")):
-            done = tare(*ways, timeout=60)
-            assert done.code in (1, 2), (address, done.out, done.err)
-            assert SECRET not in done.out + done.err, address
+    joined = (*words[:-1], f"{words[-1]}={BROKEN[0]}")
+    for asked in (joined, *((*words, address) for address in BROKEN)):
+        done = tare(*asked, timeout=60)
+        assert done.code in (1, 2), (asked, done.out, done.err)
+        assert SECRET not in done.out + done.err, asked
     written = [path for path in tmp_path.rglob("*") if path.is_file()]
     assert not any(SECRET in path.read_text(errors="replace") or SECRET in path.name for path in written)
 

@@ -105,13 +105,13 @@ AWKWARD = {
     "dbms", [pytest.param("mariadb", marks=pytest.mark.mariadb), "postgresql", "duckdb", "sqlite"]
 )
 def test_no_value_ends_a_run(dbms: str, request: pytest.FixtureRequest) -> None:
+    queries = [f"SELECT {value}, 1.5" for value in AWKWARD[dbms]]
     url = request.getfixturevalue(f"{dbms}_url")
-    for value in AWKWARD[dbms]:
-        said = tare(
-            "time", f"SELECT {value}, 1.5", "--db", url, "--runs", "2", "--warmup", "1", "--json", "-"
-        )
-        assert said.code == 0, f"{value}: {said.err}"
-        answer = said.result["results"][0]["answer"]
+    said = tare("time", *queries, "--db", url, "--runs", "2", "--warmup", "1", "--json", "-")
+    assert said.code == 0, said.err
+    assert [result["sql"] for result in said.result["results"]] == queries
+    for value, result in zip(AWKWARD[dbms], said.result["results"], strict=True):
+        answer = result["answer"]
         assert answer["rows"] == 1, value
         assert answer["consistent"] is (answer["not_compared"] is None), value
 
