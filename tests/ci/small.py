@@ -1,7 +1,7 @@
 """Each benchmark once, small: it must run, check its answers and print its figures with their bars.
 
-The figures are not judged here: they depend on the machine. A benchmark that sets probes, traces or confines processes
-runs by itself; those of `PAIRED` do not disturb each other, and run two at a time.
+The figures are not judged here: they depend on the machine. A benchmark that needs the machine's CPUs, or changes what
+others use of it, runs by itself; those of `PAIRED` run two at a time.
 
 Each runs in a session of its own. The scheduler shares CPUs between sessions (autogroups), and Linux 6.18 has been seen
 to owe one CPU time for minutes: noise in it then kept a server of another session, ready to run, off its CPU.
@@ -37,9 +37,9 @@ PAIRED = (
     *("experiment", "oltp_driver", "wisconsin", "oltp_variance", "scale", "oltp_age", "wisconsin_data"),
     *("oltp_load", "oltp_checks", "tune_kills", "durability", "answers"),
     *("client_wall", "query_processes", "parts", "aa", "aa_real", "comparison_simulation"),
+    *("attach_random", "profile_overhead", "profile_factors", "oltp_verdicts", "truth", "noise"),
 )
-"""Benchmarks of data, loads and queries, each with servers or files of its own: one that computes beside one that
-waits."""
+"""Benchmarks that have servers, programs or files of their own: one that computes beside one that waits."""
 
 
 def run() -> Iterator[Line]:
