@@ -8,6 +8,7 @@ setting is recorded.
 from __future__ import annotations
 
 import json
+import os
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -87,7 +88,7 @@ class DuckDBEngine(Engine):
                 f"SELECT name, value FROM duckdb_settings() WHERE name IN ({names}) ORDER BY name"
             )
         except duckdb.Error as error:
-            held = holders([path])
+            held = holders([path], os.getpid())
             raise ConnectionFailed(
                 f"DuckDB cannot open {path}: "
                 + (f"{held} has locked it" if held else str(error).splitlines()[0]),
