@@ -122,6 +122,8 @@ class DuckDBEngine(Engine):
         prepared = self._prepared(number, kind, statement.query, sql)
         stays = prepared is not None and self._stays(kind, statement.query)
         self._statements[number] = _Statement(sql, statement.query, prepared, kind in _COUNTS, stays)
+        if kind == "COPY":
+            return "DuckDB reads the beginning of the file while it plans a COPY"
         return "" if prepared else f"DuckDB prepares no statement of this kind ({kind})"
 
     def execute(self, number: int) -> Result:
@@ -283,7 +285,8 @@ class DuckDBEngine(Engine):
 
     def _prepared(self, number: int, kind: str, sql: str, about: str) -> str | None:
         """The statement to execute; None for all but queries and DML, which DuckDB does not prepare: it refuses a
-        statement that it has parsed."""
+        statement that it has parsed. None for COPY, too: prepared, it keeps what it has read of the file to find the
+        columns, up to 32 MB, and its first execution does not read that again."""
         try:
             self._open.execute(f"PREPARE tare_{number} AS {sql}")
         except duckdb.ParserException as error:
@@ -292,6 +295,9 @@ class DuckDBEngine(Engine):
             raise self._failure(error, about) from None
         except duckdb.Error as error:
             raise self._failure(error, about) from None
+        if kind == "COPY":
+            self._open.execute(f"DEALLOCATE tare_{number}")
+            return None
         return f"EXECUTE tare_{number}"
 
 
