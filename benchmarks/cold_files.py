@@ -44,7 +44,7 @@ from tare.protocol.cache import prove
 
 VERSION = "15"  # Debian's, which has file_fdw
 EVICTED = 0.02  # of a file, at most, that may be in memory where it is called evicted
-SMALL = ("DuckDB: Parquet", "DuckDB: COPY", "SQLite: attached")
+SMALL = ("DuckDB: COPY", "SQLite: attached")
 LIBRARY = ctypes.CDLL(None, use_errno=True)
 LIBRARY.mincore.argtypes = (ctypes.c_void_p, ctypes.c_size_t, ctypes.c_char_p)
 
