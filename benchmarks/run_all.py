@@ -18,6 +18,7 @@ NAMES = (
     "client_wall",
     "answers",
     "query_processes",
+    "cold_files",
     "truth",
     "scale",
     "spark",

@@ -15,6 +15,8 @@ from tare.dbms.mariadb.session import MariaDBSession
 from tare.dbms.mariadb.wire import Wire
 from tare.dbms.registry import find
 from tare.errors import CacheNotCleared, StatementFailed
+from tare.measure.caches import empty_buffers, evict_files, residence
+from tare.measure.choices import CacheState
 
 SUM = "SELECT count(*), sum(id) FROM numbers"
 
@@ -33,6 +35,25 @@ def test_after_a_flush_the_page_cache_lets_the_files_go(writing: Session) -> Non
     evict(paths)
     left = residency(paths)
     assert sum(file.resident for file in left) <= 0.02 * sum(file.pages for file in left)
+
+
+@pytest.mark.mariadb
+@pytest.mark.parametrize("engine", ["MyISAM", "Aria"])
+def test_tables_that_are_written_without_being_synced_are_let_go(engine: str, mariadb_url: str) -> None:
+    session = find(mariadb_url).connect(mariadb_url, allow_writes=True)
+    try:
+        session.run(
+            f"CREATE TABLE unsynced ENGINE = {engine} AS SELECT seq, repeat('x', 1000) FROM seq_1_to_20000"
+        )
+        empty_buffers(session, CacheState.LUKEWARM_OS)
+        evict_files(session, CacheState.LUKEWARM_OS, None)
+        found = residence(session, None, None)
+        assert found.file_bytes
+        assert found.file_bytes > 20_000_000
+        assert found.page_cache_bytes == 0
+    finally:
+        session.run("DROP TABLE unsynced")
+        session.close()
 
 
 @pytest.mark.mariadb

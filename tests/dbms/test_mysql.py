@@ -141,4 +141,7 @@ def test_a_statement_of_a_later_version_is_refused_by_the_server(mysql_url: str)
     session = opened(mysql_url)
     with pytest.raises(StatementFailed, match="1064"):
         session.prepare("WITH a AS (SELECT 1) SELECT * FROM a")
+    with pytest.raises(StatementFailed, match="1295") as refused:
+        session.prepare("LOAD DATA INFILE '/nothing' INTO TABLE numbers")
+    assert "--prepare" in refused.value.next_step
     session.close()

@@ -79,6 +79,9 @@ WAYS = {
     "duckdb-csv": Way("duckdb", _csv, "", "SELECT count(*), max(column2) FROM read_csv('{file}')"),
     "duckdb-json": Way("duckdb", _json, "", "SELECT max(b) FROM read_json('{file}')"),
     "duckdb-text": Way("duckdb", _csv, "", "SELECT length(content) FROM read_text('{file}')"),
+    "duckdb-copy": Way(
+        "duckdb", _csv, "CREATE TEMP TABLE outside (a int, b int, c varchar)", "COPY outside FROM '{file}'"
+    ),
     "duckdb-attached": Way("duckdb", _duckdb, "ATTACH '{file}' AS o (READ_ONLY)", "SELECT sum(a % 9) FROM o.t"),
     "sqlite-attached": Way("sqlite", _sqlite, "ATTACH '{file}' AS o", "SELECT max(b) FROM o.t"),
     "sqlite-mapped": Way(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sqlite3
 import subprocess
 import sys
@@ -186,3 +187,27 @@ def test_preparing_that_takes_long_is_no_lost_engine(tmp_path: Path, monkeypatch
         holder.close()
         session.close()
     assert len(reported) >= 5
+    assert all(f"locks are held by process {os.getpid()} (" in what for what in reported[:5])
+
+
+@pytest.mark.parametrize("is_set_up", [False, True], ids=["planning", "set-up"])
+def test_a_wait_for_sqlites_lock_ends_with_the_time_out_and_names_the_holder(
+    tmp_path: Path, is_set_up: bool
+) -> None:
+    url = make_sqlite(tmp_path / "held.db")
+    session = find(url).connect(url, timeout_s=60)
+    holder = sqlite3.connect(tmp_path / "held.db", isolation_level=None)
+    assert session.patience
+    session.patience.timeout_s = 0.5
+    try:
+        holder.execute("BEGIN EXCLUSIVE")
+        with pytest.raises(StillWaiting) as raised:
+            session.run(COUNT) if is_set_up else session.prepare(COUNT)
+    finally:
+        holder.close()
+        session.close()
+    assert (
+        f"held.db is locked, and its engine waits; locks are held by process {os.getpid()} ("
+        in raised.value.what
+    )
+    assert "--timeout" in raised.value.next_step

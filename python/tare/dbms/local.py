@@ -43,6 +43,12 @@ def is_stopped(pid: int) -> bool:
     return stat is not None and stat[0] in ("T", "t")
 
 
+def is_asleep(pid: int) -> bool:
+    """Whether its main thread waits for an event: neither on a CPU, nor ready to run, nor in a read of the disk."""
+    stat = _stat(pid)
+    return stat is not None and stat[0] == "S"
+
+
 def began_at(pid: int) -> float | None:
     """Start of a process, in seconds since 1970."""
     ticks = born_at(pid)

@@ -70,10 +70,15 @@ def unbound(sql: str, dbms: str) -> Unbound | None:
     return None
 
 
+def _is_word(token: Token) -> bool:
+    """Whether a token may be the name of a parameter. Many names (`date`, `name`) are keywords to the tokenizer."""
+    return token.token_type is not _T.STRING and token.text.isidentifier()
+
+
 def _length(tokens: Sequence[Token], dbms: str, *, after_operand: bool) -> int:
     """Tokens that a parameter or command takes at the beginning of `tokens`; 0 if there is none. What may be an
     operator, a slice or a name counts only where a value is expected."""
-    kinds = [token.token_type for token in tokens]
+    kinds = [_T.VAR if _is_word(token) else token.token_type for token in tokens]
     joined = [a.end + 1 == b.start for a, b in pairwise(tokens)] + [False] * 4
     first, second = kinds[0], kinds[1] if joined[0] else None
     if first is _T.PLACEHOLDER and not (after_operand and dbms == "postgresql"):
@@ -88,7 +93,7 @@ def _length(tokens: Sequence[Token], dbms: str, *, after_operand: bool) -> int:
         return 0
     if first is _T.VAR and tokens[0].text.startswith("$"):
         return 1
-    if first is _T.COLON and second in (_T.VAR, _T.STRING, _T.IDENTIFIER, _T.NUMBER):
+    if first is _T.COLON and second in (_T.VAR, _T.STRING, _T.NUMBER):
         return 2
     if first is _T.MOD:
         if second is _T.VAR and tokens[1].text == "s":

@@ -48,7 +48,7 @@ def evict_files(session: Session, state: CacheState, files: QueryFiles | None) -
     if state not in CLEARS_OS:
         return
     try:
-        evict([str(path) for path in session.data_files() if path.is_file()])
+        _let_go([str(path) for path in session.data_files() if path.is_file()])
     except OSError as error:
         raise CacheNotCleared(
             f"the page cache could not be asked to let go of the database's files: {error}",
@@ -58,6 +58,16 @@ def evict_files(session: Session, state: CacheState, files: QueryFiles | None) -
         with suppress(OSError):  # what stays in memory is found by `residence`
             synced(path)
             evict([str(path)])
+
+
+def _let_go(paths: list[str]) -> None:
+    """Evicts files. Pages that stay may be dirty: some tables are written without being synced (MyISAM, or a server
+    with `fsync = off`). They are synced, and evicted again."""
+    evict(paths)
+    left = [file.path for file in residency(paths) if file.resident]
+    for path in left:
+        synced(Path(path))
+    evict(left)
 
 
 def residence(session: Session, emptied: str | None, files: QueryFiles | None) -> Residence:

@@ -443,7 +443,8 @@ class Weigher:
         is_exact = self._conditions.answer is AnswerRule.EXACT
         return (
             f"{bits if is_exact else ''}{back if may_write else ''}give --answer any if the statement has no single "
-            "answer: random(), now(), a sample, LIMIT without ORDER BY; else see who changes the data meanwhile"
+            "answer: random(), now(), a sample, EXPLAIN ANALYZE, LIMIT without ORDER BY; else see who changes the data "
+            "meanwhile"
         )
 
     def _restart(self, query: int, qe: QE) -> None:

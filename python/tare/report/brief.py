@@ -28,7 +28,8 @@ def _of_times(caution: Caution) -> str | None:
         case warnings.InterruptsServed():
             return f"the CPU time includes {ms_text(caution.ms)} of interrupts ({percent(caution.share)})"
         case warnings.PreemptedOften():
-            return f"{caution.count:g} preemptions a run: CPU time up to {percent(caution.share)} too low"
+            preempted = f"{caution.count:g} preemption{'' if caution.count == 1 else 's'}"
+            return f"{preempted} a run: CPU time up to {percent(caution.share)} too low"
         case warnings.Throttled():
             throttled = f"{ms_text(caution.throttled_ms)} ({percent(caution.share)} of wall)"
             return f"the CPU quota was used up: throttled for up to {throttled}"

@@ -256,7 +256,8 @@ class PreemptedOften(Caution):
     @property
     def evidence(self) -> str:
         most = f"up to {ms_text(self.bound_ms)} ({percent(self.share)})"
-        return f"{self.count:g} preemptions in the median run; the scheduler booked {most} to who preempted"
+        preempted = f"{self.count:g} preemption{'' if self.count == 1 else 's'}"
+        return f"{preempted} in the median run; the scheduler booked {most} to who preempted"
 
     def next_step(self, asked: Asked) -> str:
         if asked.isolated:
@@ -420,7 +421,8 @@ class AnswersDiffer(Caution):
         if asked.compare:
             return "make sure that A and B ask the same before calling one faster"
         return (
-            "give --answer any if it has no single answer (random(), now(), a sample, LIMIT without ORDER BY)"
+            "give --answer any if it has no single answer (random(), now(), a sample, EXPLAIN ANALYZE, "
+            "LIMIT without ORDER BY)"
         )
 
 

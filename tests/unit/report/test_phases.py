@@ -96,7 +96,7 @@ def test_planning_that_is_inside_execution_says_so() -> None:
 
 def test_the_paper_s_measure_says_that_planning_is_not_clocked() -> None:
     result = sample.result([qe(i) for i in range(10)])
-    assert "to execute, planning not clocked" in first_line(result)
+    assert "to execute (planning not clocked)" in first_line(result)
     assert result.results[0].phases is None
     assert result.results[0].ttp2.deviations == [] or "planning is clocked" not in {
         one.name for one in result.results[0].ttp2.deviations

@@ -324,3 +324,18 @@ def test_one_per_cent_is_the_bound(sleep: float, is_seen: bool) -> None:
 
 def test_a_sum_of_which_a_part_is_unknown_is_not_judged() -> None:
     assert "wall" not in dict(sums.gaps(sample.troubled().results[0]))
+
+
+def test_known_parts_that_exceed_their_whole_are_explained_although_one_is_unknown() -> None:
+    runs = [
+        qe(
+            i,
+            elapsed=elapsed(
+                cpu + wait, cpu, run_queue_ns=wait * MS, sleep_ns=0, block_io_ns=None, residue_ns=None
+            ),
+        )
+        for i, (cpu, wait) in enumerate(UNEVEN)
+    ]
+    result = sample.result(runs, [Query("q", "SELECT 1")], Asked(len(runs)))
+    assert dict(sums.gaps(result.results[0])) == {"wall": pytest.approx((50 + 60) / 95 - 1)}
+    assert "their medians sum to 16% more than the median wall" in flat(result, 120)

@@ -8,6 +8,7 @@ setting is recorded.
 from __future__ import annotations
 
 import json
+import os
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -87,7 +88,7 @@ class DuckDBEngine(Engine):
                 f"SELECT name, value FROM duckdb_settings() WHERE name IN ({names}) ORDER BY name"
             )
         except duckdb.Error as error:
-            held = holders([path])
+            held = holders([path], os.getpid())
             raise ConnectionFailed(
                 f"DuckDB cannot open {path}: "
                 + (f"{held} has locked it" if held else str(error).splitlines()[0]),
@@ -121,6 +122,8 @@ class DuckDBEngine(Engine):
         prepared = self._prepared(number, kind, statement.query, sql)
         stays = prepared is not None and self._stays(kind, statement.query)
         self._statements[number] = _Statement(sql, statement.query, prepared, kind in _COUNTS, stays)
+        if kind == "COPY":
+            return "DuckDB reads the beginning of the file while it plans a COPY"
         return "" if prepared else f"DuckDB prepares no statement of this kind ({kind})"
 
     def execute(self, number: int) -> Result:
@@ -282,7 +285,8 @@ class DuckDBEngine(Engine):
 
     def _prepared(self, number: int, kind: str, sql: str, about: str) -> str | None:
         """The statement to execute; None for all but queries and DML, which DuckDB does not prepare: it refuses a
-        statement that it has parsed."""
+        statement that it has parsed. None for COPY, too: prepared, it keeps what it has read of the file to find the
+        columns, up to 32 MB, and its first execution does not read that again."""
         try:
             self._open.execute(f"PREPARE tare_{number} AS {sql}")
         except duckdb.ParserException as error:
@@ -291,6 +295,9 @@ class DuckDBEngine(Engine):
             raise self._failure(error, about) from None
         except duckdb.Error as error:
             raise self._failure(error, about) from None
+        if kind == "COPY":
+            self._open.execute(f"DEALLOCATE tare_{number}")
+            return None
         return f"EXECUTE tare_{number}"
 
 

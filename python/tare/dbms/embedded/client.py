@@ -64,9 +64,11 @@ class HostClient:
         except QueryTimeout as error:
             raise self.silent() from error
 
-    def ask_patiently(self, patience: Patience, operation: str, *arguments: Any) -> Any:
+    def ask_patiently(
+        self, patience: Patience, operation: str, *arguments: Any, may_work_on: bool = False
+    ) -> Any:
         """A request that works on the user's statement and may take as long as `patience` allows."""
-        return self._asked(operation, arguments, lambda: self._wait_patiently(patience), None)
+        return self._asked(operation, arguments, lambda: self._wait_patiently(patience, may_work_on), None)
 
     def request(self, operation: str, *arguments: Any, timeout_s: float | None = None) -> Any:
         """Raises what the engine raised, QueryTimeout or ServerLost."""
@@ -124,10 +126,10 @@ class HostClient:
                 return False
         return True
 
-    def _wait_patiently(self, patience: Patience) -> bool:
+    def _wait_patiently(self, patience: Patience, may_work_on: bool) -> bool:
         began = time.monotonic()
         while not self._wait(time.monotonic() + patience.next_look_s(time.monotonic() - began, OWN_S)):
-            patience.look(time.monotonic() - began, may_work_on=False)
+            patience.look(time.monotonic() - began, may_work_on=may_work_on)
         return True
 
     def _interrupt(self) -> bool:

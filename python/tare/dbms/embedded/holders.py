@@ -7,14 +7,15 @@ from collections.abc import Iterable
 from contextlib import suppress
 
 
-def holders(paths: Iterable[str]) -> str:
-    """Name the other processes that hold a lock on one of the files: "process 4711 (psql)"; empty if there is none."""
+def holders(paths: Iterable[str], own: int) -> str:
+    """Name the processes other than `own` that hold a lock on one of the files: "process 4711 (psql)"; empty if there
+    is none."""
     files = set()
     for path in paths:
         with suppress(OSError):
             status = os.stat(path)  # noqa: PTH116
             files.add(f"{os.major(status.st_dev):02x}:{os.minor(status.st_dev):02x}:{status.st_ino}")
-    found = sorted(pid for pid, file in _locks() if file in files and pid != os.getpid())
+    found = sorted(pid for pid, file in _locks() if file in files and pid != own)
     return ", ".join(f"process {pid} ({_name(pid)})" for pid in dict.fromkeys(found))
 
 

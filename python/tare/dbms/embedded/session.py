@@ -20,6 +20,7 @@ from tare.dbms.base import BufferResidency, Fetched, Leader, Plan, PlanNode, Pre
 from tare.dbms.embedded import client
 from tare.dbms.embedded.client import HostClient
 from tare.dbms.embedded.engine import Explained, Facts
+from tare.dbms.embedded.holders import holders
 from tare.dbms.extent import Extent
 from tare.dbms.loading import loading
 from tare.dbms.patience import AT_WORK, Patience, Wait
@@ -98,8 +99,10 @@ class EmbeddedSession(Session):
         door: str,
         timeout_s: float,
         allow_writes: bool,
+        waits_for_locks: bool = False,
     ) -> None:
-        """`companions` are the suffixes of files that belong to the database beside its own."""
+        """`companions` are the suffixes of files that belong to the database beside its own. `waits_for_locks`: the
+        engine sleeps while another process has locked the database; else a lock is an error at once."""
         self._in_memory = is_in_memory(url)
         self._path = Path(MEMORY) if self._in_memory else file_path(url).absolute()
         self._companions = companions
@@ -107,6 +110,7 @@ class EmbeddedSession(Session):
         self._door = door
         self._numbers = itertools.count(1)
         self._allow_writes = allow_writes
+        self._waits_for_locks = waits_for_locks
         self._generation = 0
         self.patience: Patience = Patience(self._look_at_wait)
         self._arguments = (str(self._path), allow_writes, timeout_s)
@@ -146,6 +150,13 @@ class EmbeddedSession(Session):
     def _look_at_wait(self, elapsed_s: float) -> Wait:
         if elapsed_s >= client.OWN_S and local.is_stopped(self._host.pid):
             raise self._host.silent()
+        files = [str(path) for path in (*self.data_files(), Path(f"{self._path}-shm"))]
+        holding = holders(files, self._host.pid) if self._waits_for_locks else ""
+        if holding and local.is_asleep(self._host.pid):
+            return Wait(
+                f"{self._path.name} is locked, and its engine waits; locks are held by {holding}",
+                "end the transaction there",
+            )
         return AT_WORK
 
     def role(self, process: Process, leader: Leader) -> Role | None:
@@ -161,10 +172,11 @@ class EmbeddedSession(Session):
         return EmbeddedPrepared(self._host, number, inside)
 
     def run(self, sql: str) -> None:
-        self._host.request("run", sql)
+        self._host.ask_patiently(self.patience, "run", sql, may_work_on=True)
 
     def repeat(self, sql: str) -> None:
-        self._host.request("run" if self._in_memory else "repeat", sql)  # nothing in memory lasts
+        operation = "run" if self._in_memory else "repeat"  # nothing in memory lasts
+        self._host.ask_patiently(self.patience, operation, sql, may_work_on=True)
 
     def load(self, table: str, file: Path) -> int:
         with loading(table, file):

@@ -66,6 +66,7 @@ STATEMENTS: Mapping[int, str] = {
     1213: "run it while no other transaction locks the same rows",
     1226: "raise this user's limit (ALTER USER … WITH …), or wait until the hour is over",
     1235: "rewrite the statement: this server has no such feature",
+    1295: "weigh a statement that this server can prepare; give this one in --setup or --prepare",
     1969: _LIMIT,
     3024: _LIMIT,
     _INTERRUPTED: "find out who ends it: KILL QUERY in another session",

@@ -23,6 +23,7 @@ class SQLite(Adapter):
             door="one prepared INSERT, executed for each row in one transaction",
             timeout_s=timeout_s,
             allow_writes=allow_writes,
+            waits_for_locks=True,
         )
 
     def statements(self, sql: str) -> list[str]:

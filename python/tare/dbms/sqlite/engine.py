@@ -9,6 +9,7 @@ planning is clocked, too, a comment with a new number makes the text new, so tha
 from __future__ import annotations
 
 import itertools
+import os
 import sqlite3
 import threading
 from pathlib import Path
@@ -74,7 +75,7 @@ class SQLiteEngine(Engine):
             values = {name: self._connection.execute(f"PRAGMA {name}").fetchone() for name in _PRAGMAS}
         except sqlite3.Error as error:
             if is_busy(error):
-                what, next_step = busy(error, holders([path, f"{path}-shm"]))
+                what, next_step = busy(error, holders([path, f"{path}-shm"], os.getpid()))
                 raise ConnectionFailed(f"{path}: {what}", next_step) from None
             raise ConnectionFailed(
                 f"SQLite cannot open {path}: {error}",
@@ -195,7 +196,7 @@ class SQLiteEngine(Engine):
         if not is_busy(error):
             return failure(error, sql=sql)
         files = [str(file) for _, _, file in self._open.execute("PRAGMA database_list") if file]
-        return failure(error, holders(files + [f"{file}-shm" for file in files]))
+        return failure(error, holders(files + [f"{file}-shm" for file in files], os.getpid()))
 
     @property
     def _open(self) -> sqlite3.Connection:

@@ -49,7 +49,7 @@ def figure(measure: MeasureResult) -> Figure:
 
 def _phases(query: QueryResult, clocked: str) -> str:
     if clocked == "execution":
-        return " to execute, planning not clocked"
+        return " to execute (planning not clocked)"
     if query.phases is None:
         return ""
     planning, execution = query.phases.planning_ms, query.phases.execution_ms

@@ -41,7 +41,7 @@ def apart(query: QueryResult) -> str | None:
 def gaps(query: QueryResult) -> Iterator[tuple[str, float]]:
     """Yield the name of each whole and by how much the sum of its parts' medians exceeds its median, relative to it.
 
-    A whole of which a part was not measured is left out."""
+    A whole of which a part was not measured is left out, unless the others exceed it already."""
     wall, cpu = query.measures.wall_ms, query.resources.cpu_ms
     wholes: list[tuple[str, MeasureResult, list[MeasureResult | None]]] = [
         ("wall", wall, [measure for _, measure in elapsed_parts(query)])
@@ -57,5 +57,8 @@ def gaps(query: QueryResult) -> Iterator[tuple[str, float]]:
         wholes.append(("CPU (planning, execution)", cpu, [*split]))
     for name, whole, parts in wholes:
         medians = [part.median for part in parts if part is not None and part.median is not None]
-        if whole.median and len(medians) == len(parts):
-            yield name, sum(medians) / whole.median - 1
+        if not whole.median:
+            continue
+        gap = sum(medians) / whole.median - 1
+        if len(medians) == len(parts) or gap > 0:
+            yield name, gap

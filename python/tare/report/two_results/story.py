@@ -173,7 +173,7 @@ def _query(query: QueryComparison, found: ResultsComparison) -> Iterator[Block]:
 
 def _conditions(found: ResultsComparison) -> Iterator[Block]:
     if found.differences:
-        rows: list[Row] = [[_what(one), one.old or NOTHING, one.new or NOTHING] for one in found.differences]
+        rows: list[Row] = [[_what(one), _value(one.old), _value(one.new)] for one in found.differences]
         columns = [Column("", Kind.NAME), Column("old", Kind.PROSE), Column("new", Kind.PROSE)]
         yield Table("", columns, rows)
     else:
@@ -183,6 +183,11 @@ def _conditions(found: ResultsComparison) -> Iterator[Block]:
 
 def _what(one: Difference) -> str:
     return one.what if one.query is None else f"{one.what} ({one.query})"
+
+
+def _value(value: str | None) -> str:
+    """A setting that is there and empty is another one than a setting that is not there."""
+    return NOTHING if value is None else value or "(empty)"
 
 
 def _about(warning: SideWarning) -> str:
@@ -246,7 +251,7 @@ def _medians(query: QueryComparison, compared: ComparisonResult, place: int) -> 
 
 def _short_differences(found: ResultsComparison) -> Iterator[Item]:
     for one in found.differences:
-        old, new = (middle_cut(value or NOTHING, 26) for value in (one.old, one.new))
+        old, new = (middle_cut(_value(value), 26) for value in (one.old, one.new))
         about = f" ({middle_cut(one.query, 12)})" if one.query and len(found.queries) > 1 else ""
         yield entry(f"{one.what}{about}: {old} → {new}", "≠", Tone.CAUTION, name=one.what)
     if not found.differences:

@@ -149,6 +149,11 @@ def test_a_condition_that_differs_is_listed(path: str, value: object, what: str)
     assert f"≠ {what}: " in flat(document)
 
 
+def test_an_empty_setting_is_told_from_one_that_is_not_there() -> None:
+    empty = changed(weighed(1, 2), "environment.server.settings", {"io_method": "worker", "jit": ""})
+    assert "≠ setting jit: – → (empty)" in flat(found(weighed(), empty))
+
+
 def test_equal_conditions_are_stated() -> None:
     document = found(weighed(), weighed(1, 2))
     assert document.differences == []
