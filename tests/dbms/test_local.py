@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import os
 import signal
+import socket
 import subprocess
+import threading
+import time
 
 from tare.dbms import local
 
@@ -35,3 +38,30 @@ def test_a_zombie_has_no_arguments_and_is_not_alive() -> None:
     assert local.command_line(child.pid) == [""]
     assert not local.is_alive(child.pid, born)
     child.wait(10)
+
+
+def test_a_handler_of_a_signal_is_seen() -> None:
+    before = signal.signal(signal.SIGUSR2, signal.SIG_DFL)
+    try:
+        assert not local.catches(os.getpid(), signal.SIGUSR2)
+        signal.signal(signal.SIGUSR2, lambda *_: None)
+        assert local.catches(os.getpid(), signal.SIGUSR2)
+    finally:
+        signal.signal(signal.SIGUSR2, before)
+    assert not local.catches(2**22 + 1, signal.SIGUSR2)  # no such process
+
+
+def test_threads_are_found_by_where_they_sleep() -> None:
+    ours, theirs = socket.socketpair()
+    ours.settimeout(60.0)  # then Python waits in poll
+    waiting = threading.Thread(target=ours.recv, args=(1,))
+    waiting.start()
+    until = time.monotonic() + 30
+    while waiting.native_id not in local.threads_in(os.getpid(), "poll"):
+        assert time.monotonic() < until, "the thread does not wait in poll"
+    assert os.getpid() not in local.threads_in(os.getpid(), "poll")  # this thread runs
+    theirs.send(b".")
+    waiting.join()
+    assert waiting.native_id not in local.threads_in(os.getpid(), "poll")
+    for end in (ours, theirs):
+        end.close()

@@ -5,21 +5,26 @@ from __future__ import annotations
 import re
 import socket
 import threading
+import time
 from collections.abc import Iterator
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack, closing, suppress
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from tare.dbms.mariadb.session import MariaDBSession
 from tare.dbms.registry import find
-from tare.dbms.servers import RunningServer, start_mysql
+from tare.dbms.servers import RunningServer, daemon, start_mysql
+from tare.dbms.url import parse
 from tare.errors import StatementFailed, UsageError
 from tare.measure.rig import Rig
 
 pytestmark = pytest.mark.mariadb
 
 STACK_BYTES = 1 << 20  # more than a thread of the server has
+FORSAKEN_WITHIN_S = 60.0
+LATER_ENDS = 40  # by then a session has ended if it ever does
 
 
 @pytest.fixture(scope="module")
@@ -135,6 +140,62 @@ def test_a_thread_behind_a_proxy_is_refused_with_the_reason(mysql_url: str, tmp_
         with pytest.raises(UsageError, match=r"other end of the connection is .* no server of MySQL"):
             Rig(lambda: find(url).connect(url))
         listener.shutdown(socket.SHUT_RDWR)
+
+
+def end_sessions_until_one_is_forsaken(server: RunningServer) -> None:
+    """End sessions that run statements, while others begin, until the thread of one sleeps on."""
+    import mariadb
+
+    begun: set[int] = set()
+    done = threading.Event()
+
+    def work() -> None:
+        while not done.is_set():
+            with suppress(mariadb.Error), closing(connection(server)) as client, client.cursor() as cursor:
+                begun.add(client.connection_id)
+                while not done.is_set():
+                    cursor.execute("DO 1")
+
+    clients = [threading.Thread(target=work) for _ in range(4)]
+    ended: dict[int, int] = {}  # by session, in the order of their ends
+    forsaken: set[int] = set()
+    until = time.monotonic() + FORSAKEN_WITHIN_S
+    with ExitStack() as stack:
+        for client in clients:
+            client.start()
+            stack.callback(client.join)
+        stack.callback(done.set)
+        cursor = stack.enter_context(closing(connection(server))).cursor()
+        while not forsaken and time.monotonic() < until:
+            for session in list(begun):
+                begun.discard(session)
+                with suppress(mariadb.OperationalError):  # it has ended itself
+                    cursor.execute(f"KILL {session}")
+                    ended[session] = len(ended)
+            cursor.execute("SHOW PROCESSLIST")
+            killed = {row[0] for row in cursor if row[4] == "Killed"}
+            forsaken = {one for one in killed if len(ended) - ended.get(one, len(ended)) > LATER_ENDS}
+    assert forsaken, f"the threads of all {len(ended)} sessions ended"
+
+
+def connection(server: RunningServer) -> Any:
+    """One that does not learn of its end before it sends a statement."""
+    import mariadb
+
+    return mariadb.connect(user="root", unix_socket=parse(server.url).parameters["socket"])
+
+
+def test_a_stop_ends_the_threads_that_a_kill_left_asleep(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(daemon, "STOP_S", 30.0)
+    with start_mysql(tmp_path / "server") as server:
+        try:
+            end_sessions_until_one_is_forsaken(server)
+            server.stop()
+            assert "Shutdown complete" in server.record.log.read_text()
+        finally:
+            daemon.kill(server.record)
 
 
 def test_a_statement_of_a_later_version_is_refused_by_the_server(mysql_url: str) -> None:

@@ -190,6 +190,23 @@ def run_ns(pid: int) -> dict[int, int]:
     return found
 
 
+def catches(pid: int, number: int) -> bool:
+    """True if the process has a handler for this signal."""
+    masks = [line.split()[1] for line in _lines(f"/proc/{pid}/status") if line.startswith("SigCgt:")]
+    return any(int(mask, 16) >> (number - 1) & 1 for mask in masks)
+
+
+def threads_in(pid: int, call: str) -> list[int]:
+    """Threads of a process that sleep in a function of the kernel with `call` in its name."""
+    found = []
+    with suppress(OSError):
+        for name in os.listdir(f"/proc/{pid}/task"):  # noqa: PTH208
+            with suppress(OSError):
+                if call in Path(f"/proc/{pid}/task/{name}/wchan").read_text():
+                    found.append(int(name))
+    return found
+
+
 def _holders(inodes: set[str]) -> list[int]:
     """Processes that have one of these sockets open."""
     links = {f"socket:[{inode}]" for inode in inodes}

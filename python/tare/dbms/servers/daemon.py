@@ -7,7 +7,7 @@ import signal
 import socket
 import subprocess
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -23,6 +23,7 @@ CONTROLLER: str | None = None
 DATABASE = "tare"
 START_S = 60.0
 STOP_S = 120.0
+WAKE_S = 1.0
 _SETTINGS = "my.cnf"
 _OPTION = "--defaults-file="
 
@@ -73,8 +74,9 @@ def kill(server: ServerRecord) -> None:
         time.sleep(0.01)
 
 
-def stop(server: ServerRecord) -> None:
-    """End the server in good order. Raises ServerFailed.
+def stop(server: ServerRecord, wake: Callable[[int], object] | None = None) -> None:
+    """End the server in good order. `wake` receives its process id every WAKE_S until it has ended. Raises
+    ServerFailed.
 
     One that is just starting starts first: MariaDB 10.11 never ends when SIGTERM comes before the threads of its
     replicas run (init_slave waits for a thread that has gone)."""
@@ -84,10 +86,15 @@ def stop(server: ServerRecord) -> None:
     if not _await_answer(server):
         return
     os.kill(pid, signal.SIGTERM)
-    deadline = time.monotonic() + STOP_S
+    woken_at = time.monotonic()
+    deadline = woken_at + STOP_S
     while process(server) is not None:
-        if time.monotonic() > deadline:
+        now = time.monotonic()
+        if now > deadline:
             raise program.failed(f"{server.name} (pid {pid}) did not stop in {STOP_S:g} s", "", server.log)
+        if wake is not None and now > woken_at + WAKE_S:
+            wake(pid)
+            woken_at = now
         time.sleep(0.02)
 
 

@@ -6,16 +6,22 @@ with the system tables and `root` of this machine, without a password; the accou
 
 from __future__ import annotations
 
+import signal
 from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
 
+from tare.dbms import local
 from tare.dbms.servers import copies, daemon, download, owner, place, program
 from tare.dbms.servers.record import ServerRecord
 from tare.errors import ServerFailed
 
 KIND = "mysql"
 BOOTSTRAP_S = 120.0
+_WAKING = signal.SIGUSR1
+"""Signal whose handler in MySQL does nothing (`thr_client_alarm`)."""
+
+_TGKILL = 234  # number of the system call on x86_64
 _TABLES = ("mysql_system_tables.sql", "mysql_system_tables_data.sql")
 _ACCOUNTS = (
     "DELETE FROM user WHERE user <> 'root' OR host NOT IN ('localhost', '127.0.0.1');\n"
@@ -65,11 +71,15 @@ def start(server: ServerRecord, settings: Mapping[str, str]) -> ServerRecord:
 
 
 def restart(server: ServerRecord) -> ServerRecord:
-    daemon.stop(server)
+    stop(server)
     return start(server, {})
 
 
-stop = daemon.stop
+def stop(server: ServerRecord) -> None:
+    """Raises ServerFailed."""
+    daemon.stop(server, _wake_sessions)
+
+
 process = daemon.process
 directory = daemon.directory
 pid_file = daemon.pid_file
@@ -99,6 +109,19 @@ def _command(server: ServerRecord) -> list[str | Path]:
 def _libraries(server: ServerRecord) -> dict[str, str]:
     """Its libaio lies beside it."""
     return {"LD_LIBRARY_PATH": str(server.binaries)}
+
+
+def _wake_sessions(pid: int) -> None:
+    """Interrupt the threads that wait in poll, with the signal by which MySQL ends its own waits.
+
+    KILL closes the descriptor of a session whose thread may just enter or leave poll. The thread then waits with the
+    number -1, or with that of a newer connection, for `wait_timeout` (8 hours), and a shutdown waits for the thread.
+    After the signal the thread finds its connection closed. In a shutdown it takes nothing from any other session."""
+    import ctypes  # slow to load, and every command comes by this file
+
+    if local.catches(pid, _WAKING):  # any other process it would end
+        for tid in local.threads_in(pid, "poll"):
+            ctypes.CDLL(None).syscall(_TGKILL, pid, tid, int(_WAKING))
 
 
 def _bootstrap(server: ServerRecord, runs_as: owner.Owner) -> None:
