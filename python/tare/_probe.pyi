@@ -318,7 +318,7 @@ class OsThread:
 
 @final
 class OsCall:
-    """Calls of one kind by one thread that have returned since it was first seen."""
+    """Calls of one kind by one thread that have returned since it was first seen. Times: also of a call in progress."""
 
     tid: int
     name: str
@@ -344,6 +344,14 @@ class OsRequest:
     submitted_ns: int  # monotonic, as the two that follow
     issued_ns: int
     done_ns: int
+
+@final
+class OsOutstanding:
+    """A block request that was submitted and is not done."""
+
+    node: int | None  # None: submitted by a thread of the kernel
+    tid: int
+    submitted_ns: int  # monotonic
 
 @final
 class OsMessage:
@@ -377,7 +385,10 @@ class OsSnapshot:
     at_ns: int  # monotonic
     threads: list[OsThread]
     calls: list[OsCall]
-    requests: list[OsRequest]  # done since the snapshot before
+    requests: list[
+        OsRequest
+    ]  # done since the snapshot before; some were submitted before it, some after `at_ns`
+    outstanding: list[OsOutstanding]  # submitted until `at_ns`, and not done
     messages: list[OsMessage]  # since the snapshot before
     reads: list[OsRead]  # since the snapshot before, at level reads
     lost: dict[str, int]  # events that found no room since the start, by part: "threads", "calls", "disk", …
@@ -391,7 +402,8 @@ class OsTracer:
 
     absent: dict[str, str]  # why the kernel refuses a part: "cache", "disk", "sockets", "faults"
     def __init__(self, level: str, nodes: Sequence[Sequence[int]]) -> None: ...
-    def snapshot(self) -> OsSnapshot: ...
+    def snapshot(self, patience_s: float = 0.0) -> OsSnapshot:
+        """All counts now. Waits at most so long until the requests submitted since the snapshot before are done."""
     def stop(self) -> None: ...
 
 def read_process(pid: int, tid: int | None = None) -> Process:

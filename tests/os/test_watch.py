@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import os
 import subprocess
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from tare.dbms import local
+from tare.dbms.local import Life
 from tare.dbms.registry import find
 from tare.errors import UsageError
 from tare.os.events import Event, Passed
@@ -51,12 +52,15 @@ def test_a_server_is_watched_without_tares_own_session(dbms: str, request: pytes
     session = find(request.getfixturevalue(f"{dbms}_url")).connect(request.getfixturevalue(f"{dbms}_url"))
     leader = session.leader()
     assert leader is not None
+    own = Life.of(leader.pid)
     subject = of_server(session)
     (node,) = subject.nodes
     assert subject.leader is None
     assert node.name == "server"
     assert (leader.pid in node.processes) == (dbms == "mariadb")
-    assert dbms == "mariadb" or local.parent_of(leader.pid) is None
+    assert subject.own == (None if dbms == "mariadb" else own)
+    while subject.own is not None and subject.own.lasts():  # the session was closed: its process ends
+        time.sleep(0.001)
     observation = observe(subject, Level.PROC, 0.1)
     assert "query" not in {counts.role for counts in observation.windows[0].roles}
     assert observation.dbms == dbms

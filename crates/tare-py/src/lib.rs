@@ -49,7 +49,9 @@ mod _probe {
     #[pymodule_export]
     use super::oltp_kinds::oltp_kinds;
     #[pymodule_export]
-    use super::os_trace::{OsCall, OsMessage, OsRead, OsRequest, OsSnapshot, OsThread, OsTracer};
+    use super::os_trace::{
+        OsCall, OsMessage, OsOutstanding, OsRead, OsRequest, OsSnapshot, OsThread, OsTracer,
+    };
     #[pymodule_export]
     use super::page_cache::{Residency, evict, residency};
     #[pymodule_export]

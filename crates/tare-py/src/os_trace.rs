@@ -1,10 +1,11 @@
 //! Counts of what processes ask of the kernel.
 
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use tare_trace::os::{Calls, Level, Message, Read, Request, Snapshot, Thread};
+use tare_trace::os::{Calls, Level, Message, Outstanding, Read, Request, Snapshot, Thread};
 
 use crate::error::raise;
 use crate::held::Held;
@@ -27,9 +28,12 @@ impl OsTracer {
         Ok(Self { absent: tracer.absent(), inner: Held::new(tracer), level })
     }
 
-    fn snapshot(&self, py: Python<'_>) -> PyResult<OsSnapshot> {
+    #[pyo3(signature = (patience_s = 0.0))]
+    fn snapshot(&self, py: Python<'_>, patience_s: f64) -> PyResult<OsSnapshot> {
         let is_full = self.level >= Level::Full;
-        self.inner.with(py, "observation", |tracer| Ok(OsSnapshot::of(tracer.snapshot()?, is_full)))
+        let patience = Duration::try_from_secs_f64(patience_s)
+            .map_err(|_| PyValueError::new_err(format!("no duration {patience_s}")))?;
+        self.inner.with(py, "observation", |tracer| Ok(OsSnapshot::of(tracer.snapshot(patience)?, is_full)))
     }
 
     fn stop(&self, py: Python<'_>) {
@@ -44,6 +48,7 @@ pub(crate) struct OsSnapshot {
     threads: Vec<OsThread>,
     calls: Vec<OsCall>,
     requests: Vec<OsRequest>,
+    outstanding: Vec<OsOutstanding>,
     messages: Vec<OsMessage>,
     reads: Vec<OsRead>,
     lost: BTreeMap<&'static str, u64>,
@@ -56,6 +61,7 @@ impl OsSnapshot {
             threads: snapshot.threads.into_iter().map(|thread| OsThread::of(thread, is_full)).collect(),
             calls: snapshot.calls.iter().map(OsCall::from).collect(),
             requests: snapshot.requests.into_iter().map(OsRequest::from).collect(),
+            outstanding: snapshot.outstanding.into_iter().map(OsOutstanding::from).collect(),
             messages: snapshot.messages.into_iter().map(OsMessage::from).collect(),
             reads: snapshot.reads.into_iter().map(OsRead::from).collect(),
             lost: snapshot.lost,
@@ -158,7 +164,7 @@ impl OsThread {
     }
 }
 
-/// Calls of one kind by one thread that have returned.
+/// Calls of one kind by one thread.
 #[pyclass(module = "tare._probe", frozen, get_all)]
 #[derive(Clone)]
 pub(crate) struct OsCall {
@@ -211,6 +217,22 @@ impl From<Request> for OsRequest {
     fn from(request: Request) -> Self {
         let Request { node, tid, device, write, sector, bytes, submitted_ns, issued_ns, done_ns } = request;
         Self { node, tid, device, write, sector, bytes, submitted_ns, issued_ns, done_ns }
+    }
+}
+
+/// A block request that was submitted and is not done.
+#[pyclass(module = "tare._probe", frozen, get_all)]
+#[derive(Clone)]
+pub(crate) struct OsOutstanding {
+    node: Option<u32>,
+    tid: i32,
+    submitted_ns: u64,
+}
+
+impl From<Outstanding> for OsOutstanding {
+    fn from(request: Outstanding) -> Self {
+        let Outstanding { node, tid, submitted_ns } = request;
+        Self { node, tid, submitted_ns }
     }
 }
 

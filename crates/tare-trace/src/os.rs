@@ -1,6 +1,6 @@
 //! Counts of what processes ask of the kernel: time, system calls, page cache, block requests, messages.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
 
 /// How much is observed; each level has all of the one before.
@@ -145,9 +145,13 @@ pub struct Thread {
     pub local: Sockets,
     /// Growth of the kernel's own counters.
     pub kept: Kept,
+    /// Calls that have returned and found room in the table of calls.
+    pub returned: u64,
+    /// The call in progress, with its time so far. One that began before the thread was first seen is none.
+    pub open_call: Option<Calls>,
 }
 
-/// Calls of one kind by one thread that have returned.
+/// Calls of one kind by one thread. Times are also those of a call in progress; all else is of calls that returned.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Calls {
     /// The thread.
@@ -172,6 +176,34 @@ impl Calls {
     }
 }
 
+/// The calls that have returned, with the time of those in progress, so that its part in each window counts there.
+///
+/// The table of calls is read after the threads. A thread whose call has returned since is found by the number of its
+/// calls: the table has all of that call. A call that its thread did not survive never returns.
+pub fn with_open_calls(returned: Vec<Calls>, threads: &[Thread]) -> Vec<Calls> {
+    let mut table: HashMap<i32, u64> = HashMap::new();
+    for calls in &returned {
+        *table.entry(calls.tid).or_default() += calls.count;
+    }
+    let mut known: HashMap<i32, u64> = HashMap::new();
+    for thread in threads {
+        *known.entry(thread.tid).or_default() += thread.returned;
+    }
+    let mut all: BTreeMap<_, _> =
+        returned.into_iter().map(|calls| ((calls.tid, calls.number), calls)).collect();
+    for thread in threads {
+        let is_open = thread.ended || known.get(&thread.tid) == Some(table.get(&thread.tid).unwrap_or(&0));
+        if let Some(open) = thread.open_call.as_ref().filter(|_| is_open) {
+            let none = Calls { spent: [0; 5], ..open.clone() };
+            let calls = all.entry((open.tid, open.number)).or_insert(none);
+            for (sum, spent) in calls.spent.iter_mut().zip(open.spent) {
+                *sum += spent;
+            }
+        }
+    }
+    all.into_values().collect()
+}
+
 /// A block request that is done. Instants in CLOCK_MONOTONIC, ns.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Request {
@@ -193,6 +225,24 @@ pub struct Request {
     pub issued_ns: u64,
     /// When it was done.
     pub done_ns: u64,
+}
+
+/// A block request that was submitted and is not done.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Outstanding {
+    /// The submitter's node; `None`: a thread of the kernel.
+    pub node: Option<u32>,
+    /// The submitter.
+    pub tid: i32,
+    /// When it was submitted; CLOCK_MONOTONIC, ns. A thread submits one request at a time.
+    pub submitted_ns: u64,
+}
+
+impl Outstanding {
+    /// Whether it is this one that is done.
+    pub fn is(&self, request: &Request) -> bool {
+        (self.node, self.tid, self.submitted_ns) == (request.node, request.tid, request.submitted_ns)
+    }
 }
 
 /// A message that was sent by one system call.
@@ -258,8 +308,10 @@ pub struct Snapshot {
     pub threads: Vec<Thread>,
     /// Calls by thread and kind.
     pub calls: Vec<Calls>,
-    /// Requests done since the snapshot before.
+    /// Requests done since the snapshot before; some were submitted before it, some after `at_ns`.
     pub requests: Vec<Request>,
+    /// Requests that were submitted until `at_ns` and are not done.
+    pub outstanding: Vec<Outstanding>,
     /// Messages since the snapshot before.
     pub messages: Vec<Message>,
     /// Reads of files since the snapshot before.
@@ -282,9 +334,76 @@ mod tests {
         assert_eq!(address(Ipv6Addr::LOCALHOST.octets(), false, 1).to_string(), "[::1]:1");
     }
 
+    fn calls(tid: i32, count: u64, sleep: u64) -> Calls {
+        Calls { tid, number: 0, count, errors: 0, result: 0, spent: [0, 0, sleep, 0, 0] }
+    }
+
+    fn thread(tid: i32, ended: bool, returned: u64, open_call: Option<Calls>) -> Thread {
+        Thread {
+            node: 0,
+            tid,
+            tgid: tid,
+            comm: String::new(),
+            title: String::new(),
+            ended,
+            present_ns: 0,
+            spent: [0; 5],
+            system_ns: 0,
+            io_on_cpu_ns: 0,
+            cache: PageCache::default(),
+            network: Sockets::default(),
+            local: Sockets::default(),
+            kept: Kept::default(),
+            returned,
+            open_call,
+        }
+    }
+
+    #[test]
+    fn a_call_in_progress_has_its_time_so_far() {
+        let threads = [thread(1, false, 2, Some(calls(1, 0, 30))), thread(2, false, 0, Some(calls(2, 0, 5)))];
+        assert_eq!(with_open_calls(vec![calls(1, 2, 10)], &threads), [calls(1, 2, 40), calls(2, 0, 5)]);
+    }
+
+    #[test]
+    fn a_call_that_returned_since_its_thread_was_looked_at_counts_once() {
+        let threads = [thread(1, false, 2, Some(calls(1, 0, 30)))];
+        assert_eq!(with_open_calls(vec![calls(1, 3, 41)], &threads), [calls(1, 3, 41)]);
+    }
+
+    #[test]
+    fn a_call_that_its_thread_did_not_survive_keeps_its_time() {
+        let died = thread(1, true, 2, Some(calls(1, 0, 30)));
+        assert_eq!(with_open_calls(vec![calls(1, 2, 10)], std::slice::from_ref(&died)), [calls(1, 2, 40)]);
+        // Its id is another thread's now, in a call that returned since, or that did not.
+        let other = thread(1, false, 1, Some(calls(1, 0, 7)));
+        let both = [died, other];
+        assert_eq!(with_open_calls(vec![calls(1, 4, 20)], &both), [calls(1, 4, 50)]);
+        assert_eq!(with_open_calls(vec![calls(1, 3, 10)], &both), [calls(1, 3, 47)]);
+    }
+
+    #[test]
+    fn a_request_is_the_one_that_its_thread_submitted_then() {
+        let request = Request {
+            node: Some(0),
+            tid: 1,
+            device: 8,
+            write: false,
+            sector: 0,
+            bytes: 4096,
+            submitted_ns: 10,
+            issued_ns: 11,
+            done_ns: 20,
+        };
+        let outstanding = Outstanding { node: Some(0), tid: 1, submitted_ns: 10 };
+        assert!(outstanding.is(&request));
+        assert!(!outstanding.is(&Request { tid: 2, ..request.clone() }));
+        assert!(!outstanding.is(&Request { submitted_ns: 11, ..request }));
+    }
+
     #[test]
     fn calls_have_names() {
-        let calls = Calls { tid: 1, number: 0, count: 1, errors: 0, result: 0, spent: [0; 5] };
+        let calls = calls(1, 1, 0);
         if cfg!(target_arch = "x86_64") {
             assert_eq!(calls.name(), "read");
         }

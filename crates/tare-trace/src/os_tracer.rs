@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
+use std::time::Duration;
 
 use tare_probe::Result;
 
@@ -34,12 +35,15 @@ impl OsTracer {
         BTreeMap::new()
     }
 
-    /// All counts now.
-    pub fn snapshot(&mut self) -> Result<Snapshot> {
+    /// All counts now. Waits at most for `patience` until the requests submitted since the snapshot before are done.
+    pub fn snapshot(&mut self, patience: Duration) -> Result<Snapshot> {
         #[cfg(feature = "bpf")]
-        return self.inner.snapshot();
+        return self.inner.snapshot(patience);
         #[cfg(not(feature = "bpf"))]
-        Ok(Snapshot::default())
+        {
+            let _ = patience;
+            Ok(Snapshot::default())
+        }
     }
 }
 

@@ -8,13 +8,14 @@ import socket
 import struct
 import time
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 
 _LISTEN = "0A"  # state of a socket in /proc/net/tcp
 _ESTABLISHED = "01"
 _ACCEPTING = "00010000"  # flags of one in /proc/net/unix
 _CONNECTED = "03"  # state of one there
-_ENDED = ("Z", "X")  # states in /proc/PID/stat
+ENDED = ("Z", "X")  # states in /proc/PID/stat
 _TRIES = 100
 _PAUSE_S = 0.001
 
@@ -31,10 +32,25 @@ def born_at(pid: int) -> int | None:
     return None if stat is None else int(stat[19])
 
 
+@dataclass(frozen=True, slots=True)
+class Life:
+    """A process from its birth to the moment at which its parent has taken notice of its end: ids are used again."""
+
+    pid: int
+    born: int | None
+
+    @staticmethod
+    def of(pid: int) -> Life:
+        return Life(pid, born_at(pid))
+
+    def lasts(self) -> bool:
+        return self.born is not None and born_at(self.pid) == self.born
+
+
 def is_alive(pid: int, born: int | None) -> bool:
     """The very process that was born then: ids are used again. A zombie is not alive."""
     stat = _stat(pid)
-    return born is not None and stat is not None and int(stat[19]) == born and stat[0] not in _ENDED
+    return born is not None and stat is not None and int(stat[19]) == born and stat[0] not in ENDED
 
 
 def is_stopped(pid: int) -> bool:

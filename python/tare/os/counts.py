@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from tare.os.disk import busy_ns, disk_of
+from tare.os.disk import disk_of
 from tare.os.files import FileOf, unknown_file
 from tare.os.level import Level
 from tare.os.reads import file_reads
@@ -23,9 +23,10 @@ from tare.os.record import (
     Times,
     summed,
 )
+from tare.os.requests import Requests, outstanding_ns, submitted_between
 
 if TYPE_CHECKING:
-    from tare._probe import OsCall, OsRequest, OsSnapshot, OsThread
+    from tare._probe import OsCall, OsOutstanding, OsRequest, OsSnapshot, OsThread
 
 UNSEEN = "unseen thread"
 """Role of a thread that found no room among the counted ones."""
@@ -99,21 +100,21 @@ def count(
         own = calls.pop(after.tid, {}) if owners.is_last(after) else {}
         counts = _thread_counts(nodes[after.node], role, before, after, own, parts)
         members[after.node, role].append(counts)
-    requests = _by_role(second.requests, owners)
-    for key in requests if parts.disk else ():
-        members.setdefault(key, [])
-    observed = [request for request in second.requests if request.node is not None]
+    disks = _disks(submitted_between(first, second), owners) if parts.disk else {}
+    for key in disks:
+        if key is not None:
+            members.setdefault(key, [])
     return Counts(
         read_ns=second.at_ns - first.at_ns,
         roles=tuple(
-            _role_counts(nodes[node], role, members[node, role], requests.get((node, role), ()), parts)
+            _role_counts(nodes[node], role, members[node, role], disks.get((node, role), Disk()), parts)
             for node, role in sorted(members)
         ),
-        io_busy_ns=busy_ns(observed, first.at_ns, second.at_ns) if parts.disk else None,
+        io_busy_ns=outstanding_ns(first, second) if parts.disk else None,
         io_on_cpu_ns=sum(_difference(*pair, "io_on_cpu_ns") for pair in pairs) if parts.disk else None,
         messages=tuple(_messages(second, nodes, owners)),
         files=file_reads(second.reads, first.at_ns, nodes, owners.place, file_of) if parts.reads else (),
-        write_back=disk_of([one for one in second.requests if one.node is None]) if parts.disk else None,
+        write_back=disks.get(None, Disk()) if parts.disk else None,
         lost={
             name: more for name, lost in second.lost.items() if (more := lost - first.lost.get(name, 0)) > 0
         },
@@ -183,16 +184,14 @@ def _cache(before: OsThread | None, after: OsThread) -> PageCache:
     )
 
 
-def _role_counts(
-    node: str, role: str, members: Sequence[RoleCounts], requests: Sequence[OsRequest], parts: Parts
-) -> RoleCounts:
+def _role_counts(node: str, role: str, members: Sequence[RoleCounts], disk: Disk, parts: Parts) -> RoleCounts:
     counts = summed(members, node, role)
     lacking = {
         name: None
         for name, is_there in (("calls", parts.calls), ("cache", parts.cache), ("sockets", parts.sockets))
         if not is_there
     }
-    return counts.model_copy(update={**lacking, "disk": disk_of(requests) if parts.disk else None})
+    return counts.model_copy(update={**lacking, "disk": disk if parts.disk else None})
 
 
 def _difference(before: OsThread | None, after: OsThread, name: str) -> int:
@@ -207,13 +206,13 @@ def _optional(before: OsThread | None, after: OsThread, name: str) -> int | None
 
 
 def _calls(first: Iterable[OsCall], second: Iterable[OsCall]) -> dict[int, dict[str, Call]]:
-    """Calls that returned between two snapshots, by thread id and name."""
+    """Calls that returned or were in progress between two snapshots, by thread id and name."""
     before, after = _by_kind(first), _by_kind(second)
     found: dict[int, dict[str, Call]] = defaultdict(dict)
     for (tid, name), values in after.items():
         earlier = before.get((tid, name), [0] * len(values))
         counted, errors, result, *times = (now - then for now, then in zip(values, earlier, strict=True))
-        if counted:
+        if counted or any(times):
             found[tid][name] = Call(
                 count=counted,
                 errors=errors,
@@ -234,12 +233,17 @@ def _by_kind(calls: Iterable[OsCall]) -> dict[tuple[int, str], list[int]]:
     return found
 
 
-def _by_role(requests: Iterable[OsRequest], owners: Owners) -> dict[tuple[int, str], list[OsRequest]]:
-    found: dict[tuple[int, str], list[OsRequest]] = defaultdict(list)
-    for request in requests:
-        if request.node is not None:
-            found[owners.place(request.tid, request.node)].append(request)
-    return found
+def _disks(requests: Requests, owners: Owners) -> dict[tuple[int, str] | None, Disk]:
+    """Sums over requests by node and role. None: those of the kernel's threads."""
+
+    def submitter(request: OsRequest | OsOutstanding) -> tuple[int, str] | None:
+        return None if request.node is None else owners.place(request.tid, request.node)
+
+    done: dict[tuple[int, str] | None, list[OsRequest]] = defaultdict(list)
+    for request in requests.done:
+        done[submitter(request)].append(request)
+    outstanding = Counter(map(submitter, requests.outstanding))
+    return {key: disk_of(done[key], outstanding[key]) for key in {*done, *outstanding}}
 
 
 def _messages(snapshot: OsSnapshot, nodes: Sequence[str], owners: Owners) -> Iterable[Message]:

@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 _SECTOR_BYTES = 512
 
 
-def disk_of(requests: Sequence[OsRequest]) -> Disk:
-    """Return the sums over requests of one role, or of the kernel's threads."""
+def disk_of(requests: Sequence[OsRequest], outstanding: int = 0) -> Disk:
+    """Return the sums over requests of one role, or of the kernel's threads. `outstanding`: further ones, not done."""
     ordered = sorted(requests, key=lambda one: one.submitted_ns)
     reads = [request for request in ordered if not request.write]
     writes = [request for request in ordered if request.write]
@@ -32,6 +32,7 @@ def disk_of(requests: Sequence[OsRequest]) -> Disk:
         read_gaps=histogram(
             (later.submitted_ns - earlier.submitted_ns) // 1000 for earlier, later in pairwise(reads)
         ),
+        outstanding=outstanding,
     )
 
 

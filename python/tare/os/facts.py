@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Mapping, Sequence
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 from tare.measure.environment import machine_facts
 from tare.os.instrument import Instrument
@@ -14,7 +15,13 @@ from tare.os.subject import Subject
 
 def now() -> str:
     """This moment in UTC, as ISO 8601 spells it."""
-    return datetime.now(UTC).isoformat(timespec="milliseconds")
+    return at(time.monotonic_ns())
+
+
+def at(monotonic_ns: int) -> str:
+    """An instant of the monotonic clock in UTC, as ISO 8601 spells it."""
+    passed = timedelta(microseconds=(time.monotonic_ns() - monotonic_ns) / 1000)
+    return (datetime.now(UTC) - passed).isoformat(timespec="milliseconds")
 
 
 def observation(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 
@@ -14,7 +15,7 @@ from tare.os.files import Files, unknown_file
 from tare.os.level import Level
 from tare.os.nodes import Node
 from tare.os.proc import ProcReader, ProcReading
-from tare.os.record import Window
+from tare.os.record import PATIENCE_S, Window
 from tare.os.roles import Roles
 from tare.os.subject import Subject, living
 
@@ -34,9 +35,11 @@ class Instrument(ABC):
         self._processes = subject.processes
         self._roles = roles
         self._packets: tuple[int, int] | None = None
+        self.began_ns = 0  # start of the window, monotonic
 
     def begin(self) -> None:
         """Start a window."""
+        self.began_ns = time.monotonic_ns()
         self._packets = proc.packets(self._processes)
         self._begin()
 
@@ -45,9 +48,11 @@ class Instrument(ABC):
     ) -> tuple[Window, Counts]:
         """End the window and start the next one. `wall_ns`: of the query; None: all the window.
 
-        Returns the window and the counts in it, with notes that belong to no window."""
-        counted = self._end()
+        Both happen when this is called; it may return later, since it waits for block requests to be done. Returns the
+        window and the counts in it, with notes that belong to no window."""
+        self.began_ns = time.monotonic_ns()
         before, self._packets = self._packets, proc.packets(self._processes)
+        counted = self._end()
         window = Window(
             name=name,
             number=number,
@@ -95,7 +100,7 @@ class Traced(Instrument):
         self._first = self._tracer.snapshot()
 
     def _end(self) -> Counts:
-        second = self._tracer.snapshot()
+        second = self._tracer.snapshot(PATIENCE_S)
         file_of = unknown_file
         if self._files is not None:
             present = {thread.tgid for thread in second.threads if not thread.ended}
@@ -120,7 +125,7 @@ class FromProc(Instrument):
         self.absent = dict.fromkeys(
             ("calls", "cache", "disk", "sockets"), "/proc has no counts of these by thread"
         )
-        self._reader = ProcReader(subject.processes)
+        self._reader = ProcReader(subject.processes, subject.own)
         self._first: ProcReading | None = None
 
     def _begin(self) -> None:

@@ -11,6 +11,8 @@ from pathlib import Path
 from typing import TypeAlias
 
 from tare._probe import TICK_NS
+from tare.dbms import local
+from tare.dbms.local import Life
 from tare.os.counts import Counts
 from tare.os.nodes import PROC, parents_now, with_descendants
 from tare.os.record import Kept, RoleCounts, Times, summed
@@ -62,14 +64,19 @@ _Pair: TypeAlias = tuple[ProcThread | None, ProcThread]
 
 
 class ProcReader:
-    """Reads the threads of nodes, and of the processes that they have forked since."""
+    """Reads the threads of nodes, and of the processes that they have forked since. `left_out`: one that is none of
+    them, though a child."""
 
-    def __init__(self, nodes: Sequence[Sequence[int]]) -> None:
+    def __init__(self, nodes: Sequence[Sequence[int]], left_out: Life | None = None) -> None:
         self._nodes = [set(processes) for processes in nodes]
+        self._left_out = left_out
 
     def read(self) -> ProcReading:
-        """Return the counters of this moment. A thread that ends while it is read is left out."""
+        """Return the counters of this moment. A thread that has ended is left out, also where its parent has not yet
+        taken notice."""
         parents = parents_now()
+        if self._left_out is not None and self._left_out.lasts():
+            parents.pop(self._left_out.pid, None)
         at_ns = time.monotonic_ns()
         since_boot_ns = time.clock_gettime_ns(time.CLOCK_BOOTTIME) - at_ns
         threads: list[ProcThread] = []
@@ -135,14 +142,19 @@ def _threads(node: int, pid: int, since_boot_ns: int) -> Iterable[ProcThread]:
         return
     for name in sorted(names, key=int):
         try:
-            yield _thread(tasks / name, node, pid, since_boot_ns)
+            thread = _thread(tasks / name, node, pid, since_boot_ns)
         except OSError:
             continue
+        if thread is not None:
+            yield thread
 
 
-def _thread(task: Path, node: int, pid: int, since_boot_ns: int) -> ProcThread:
+def _thread(task: Path, node: int, pid: int, since_boot_ns: int) -> ProcThread | None:
+    """Counters of a thread; None where it has ended."""
     stat = (task / "stat").read_text(errors="replace")
     fields = stat.rpartition(")")[2].split()
+    if fields[0] in local.ENDED:
+        return None
     status = _numbers((task / "status").read_text(errors="replace"))
     run = _optional_text(task / "schedstat").split()
     io = _numbers(_optional_text(task / "io"))

@@ -11,6 +11,10 @@ from pydantic import BaseModel, ConfigDict
 
 from tare.os.level import Level
 
+PATIENCE_S = 1.0
+"""Time that block requests have to be done after the end of their window. The kernel's deadline scheduler lets no read
+wait for more than 0.5 s if it can."""
+
 
 class _Part(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -78,7 +82,8 @@ class Kept(_Sum):
 
 
 class Call(_Sum):
-    """System calls of one kind. Times in ns, from entry to return, of the calls that returned in the window."""
+    """System calls of one kind that returned in the window. Times: ns in the window, from entry to return, also of
+    calls that returned later. A long call has time in windows that do not count it."""
 
     count: int = 0
     errors: int = 0
@@ -120,7 +125,7 @@ class Histogram(_Sum):
 
 
 class Disk(_Sum):
-    """Block requests by their submitter."""
+    """Block requests by their submitter, in the window in which they were submitted."""
 
     reads: int = 0
     read_bytes: int = 0
@@ -131,6 +136,9 @@ class Disk(_Sum):
     device_ns: int = 0  # issued, not yet done; summed over requests
     read_sizes: Histogram = Histogram()  # bytes
     read_gaps: Histogram = Histogram()  # µs between submissions of successive reads of a role
+    outstanding: int = (
+        0  # not done when Tare stopped waiting for them; in no other count, and in no later window
+    )
 
 
 class Sockets(_Sum):

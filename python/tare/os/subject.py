@@ -11,6 +11,7 @@ from pathlib import Path
 
 from tare.dbms import local
 from tare.dbms.base import Leader, Server, Session
+from tare.dbms.local import Life
 from tare.errors import TareError, UsageError
 from tare.os.nodes import Node, NodeSpec, check_process, parents_now, resolve, with_descendants
 
@@ -37,6 +38,7 @@ class Subject:
     server: Server | None = None
     read_ahead_kb: int | None = None  # of the device that holds the data, where it was looked at
     file_names: Callable[[], Mapping[Path, str]] = dict  # tables and indexes by file; may ask the server
+    own: Life | None = None  # process of Tare's own session: none of the subject's, though the server's
 
     @property
     def processes(self) -> tuple[tuple[int, ...], ...]:
@@ -94,20 +96,19 @@ def of_server(session: Session, specs: Sequence[NodeSpec] = ()) -> Subject:
             read_ahead_kb=read_ahead_kb(session),
             file_names=lambda: names,
         )
-        is_own_process = leader is not None and bool(session.worker_parents(leader))
+        own = Life.of(leader.pid) if leader is not None and session.worker_parents(leader) else None
     finally:
         with suppress(Exception):
             session.close()
-    if leader is None or not is_own_process:
+    if own is None:
         return subject
-    born = local.born_at(leader.pid)
     until = time.monotonic() + _LEAVES_WITHIN_S
-    while local.is_alive(leader.pid, born) and time.monotonic() < until:
+    while own.lasts() and time.monotonic() < until:
         time.sleep(_PAUSE_S)
     nodes = tuple(
-        Node(node.name, tuple(pid for pid in node.processes if pid != leader.pid)) for node in subject.nodes
+        Node(node.name, tuple(pid for pid in node.processes if pid != own.pid)) for node in subject.nodes
     )
-    return replace(subject, nodes=nodes)
+    return replace(subject, nodes=nodes, own=own)
 
 
 def living(nodes: Sequence[Node]) -> tuple[Node, ...]:

@@ -7,7 +7,7 @@ import time
 from tare.dbms import local
 from tare.interruption import check, deferred
 from tare.os.events import Began, Hear, Passed, Stopped, WindowDone
-from tare.os.facts import now, observation
+from tare.os.facts import at, now, observation
 from tare.os.instrument import Instrument, open_instrument
 from tare.os.level import Level
 from tare.os.record import Observation, Window
@@ -74,8 +74,8 @@ class _Watch:
         began_s = time.monotonic()
         ends_s = None if duration_s is None else began_s + duration_s
         while not (self.is_stopped or self._is_over):
-            started_at, at_s = now(), time.monotonic()
-            window_ends_s = ends_s if interval_s is None else at_s + interval_s
+            started_at = at(instrument.began_ns)
+            window_ends_s = ends_s if interval_s is None else instrument.began_ns / 1e9 + interval_s
             if window_ends_s is not None and ends_s is not None:
                 window_ends_s = min(window_ends_s, ends_s)
             try:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, cast
 
@@ -29,7 +31,7 @@ class Tracer:
         self.nodes = nodes
         self.at_ms = 0
 
-    def snapshot(self) -> Snapshot:
+    def snapshot(self, patience_s: float = 0.0) -> Snapshot:
         self.at_ms += 1
         ns = self.at_ms * 1_000_000
         threads = [
@@ -40,6 +42,22 @@ class Tracer:
 
     def stop(self) -> None:
         Tracer.running -= 1
+
+
+@dataclass
+class PlannedClock:
+    """Time that passes only where it is spent. It stands for the module `time`."""
+
+    ns: int = 0
+
+    def monotonic_ns(self) -> int:
+        return self.ns
+
+    def monotonic(self) -> float:
+        return self.ns / 1e9
+
+    def sleep(self, seconds: float) -> None:
+        self.ns += math.ceil(seconds * 1e9)
 
 
 class Prepared:

@@ -91,6 +91,13 @@ class Request:
 
 
 @dataclass(frozen=True)
+class Outstanding:
+    tid: int
+    submitted_ns: int = 0
+    node: int | None = 0
+
+
+@dataclass(frozen=True)
 class Sent:
     at_ns: int
     tid: int
@@ -121,6 +128,7 @@ class Snapshot:
     threads: list[Thread] = field(default_factory=list)
     calls: list[Called] = field(default_factory=list)
     requests: list[Request] = field(default_factory=list)
+    outstanding: list[Outstanding] = field(default_factory=list)
     messages: list[Sent] = field(default_factory=list)
     reads: list[Read] = field(default_factory=list)
     lost: dict[str, int] = field(default_factory=dict)

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from tare.os.counts import UNSEEN, Counts, Parts, count
 from tare.os.level import Level
-from tare.os.record import Call, summed
-from tests.unit.os.planted import PARTS, Called, Request, Sent, Thread, snapshot
+from tare.os.record import Call, Disk, summed
+from tests.unit.os.planted import PARTS, Called, Outstanding, Request, Sent, Thread, snapshot
 
 if TYPE_CHECKING:
     from tare._probe import OsSnapshot
@@ -85,6 +85,15 @@ def test_calls_that_move_bytes_have_bytes() -> None:
     }
 
 
+def test_a_call_in_progress_has_its_time_before_its_count() -> None:
+    first = snapshot(0, Thread(5), calls=[Called(5, "epoll_wait", count=2, sleep_ns=10)])
+    waiting = snapshot(9, Thread(5), calls=[Called(5, "epoll_wait", count=2, sleep_ns=19)])
+    returned = snapshot(12, Thread(5), calls=[Called(5, "epoll_wait", count=3, sleep_ns=21)])
+    ((during,), (after,)) = (counted(first, waiting).roles, counted(waiting, returned).roles)
+    assert during.calls == {"epoll_wait": Call(count=0, sleep_ns=9)}
+    assert after.calls == {"epoll_wait": Call(count=1, sleep_ns=2)}
+
+
 def test_a_call_that_did_not_occur_again_is_left_out() -> None:
     calls = [Called(5, "read")]
     (role,) = counted(snapshot(0, Thread(5), calls=calls), snapshot(9, Thread(5), calls=calls)).roles
@@ -117,7 +126,7 @@ def test_requests_belong_to_the_role_of_their_thread() -> None:
         Request(5, submitted_ns=10, issued_ns=12, done_ns=20),
         Request(6, submitted_ns=15, issued_ns=15, done_ns=30, write=True),
         Request(99, node=1, submitted_ns=40, issued_ns=40, done_ns=41),
-        Request(2, node=None, write=True, bytes=512),
+        Request(2, node=None, write=True, bytes=512, submitted_ns=50),
     ]
     threads = [Thread(5, io_on_cpu_ns=3), Thread(6, comm="checkpointer", io_on_cpu_ns=4)]
     counts = counted(snapshot(0), snapshot(100, *threads, requests=requests))
@@ -132,6 +141,18 @@ def test_requests_belong_to_the_role_of_their_thread() -> None:
     assert counts.io_on_cpu_ns == 7
     assert counts.write_back is not None
     assert counts.write_back.write_bytes == 512
+
+
+def test_requests_that_are_not_done_are_counted_with_their_role() -> None:
+    outstanding = [Outstanding(5, 10), Outstanding(6, 20), Outstanding(6, 30), Outstanding(2, 40, node=None)]
+    threads = [Thread(5), Thread(6, comm="checkpointer")]
+    counts = counted(snapshot(0), snapshot(100, *threads, outstanding=outstanding))
+    assert {role.role: role.disk for role in counts.roles} == {
+        "postgres": Disk(outstanding=1),
+        "checkpointer": Disk(outstanding=2),
+    }
+    assert counts.write_back == Disk(outstanding=1)
+    assert counts.io_busy_ns == 90
 
 
 def test_messages_carry_their_role_in_the_order_of_time() -> None:

@@ -11,9 +11,10 @@ from tare.errors import BadStatement, ConnectionFailed, ServerLost, StatementFai
 from tare.measure.query import Query
 from tare.os.events import Event, Executing, Stopped
 from tare.os.level import Level
-from tare.os.record import Observation
+from tare.os.record import PATIENCE_S, Observation
 from tare.os.run import RunRequest, run
-from tests.unit.os.doubles import Tracer, session
+from tests.unit.os.doubles import PlannedClock, Tracer, session
+from tests.unit.os.planted import Snapshot
 
 Sleeper = subprocess.Popen[bytes]
 ONE, TWO = Query("one", "SELECT 1"), Query("two", "SELECT 2")
@@ -87,6 +88,23 @@ def test_a_long_query_is_not_executed_twice_as_often(
     monkeypatch.setattr("tare.os.run.LONG_NS", 0)
     run_of(sleeper, lambda: executed.append(1))
     assert len(executed) == 9
+
+
+def test_no_execution_has_the_wait_for_requests_in_its_time(
+    sleeper: Sleeper, tracer: type[Tracer], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clock = PlannedClock()
+    snapshot = tracer.snapshot
+
+    def slow(self: Tracer, patience_s: float = 0.0) -> Snapshot:
+        clock.sleep(patience_s)
+        return snapshot(self, patience_s)
+
+    monkeypatch.setattr(tracer, "snapshot", slow)
+    monkeypatch.setattr("tare.os.run.time", clock)
+    observation = observed(sleeper, RunRequest(runs=3), ONE, execute=lambda sql: clock.sleep(0.25))
+    assert [window.wall_ns for window in observation.windows] == [250_000_000] * 6
+    assert clock.monotonic() == 0.25 * 13 + 3 * PATIENCE_S
 
 
 def test_level_proc_has_no_pairs(sleeper: Sleeper, tracer: type[Tracer]) -> None:

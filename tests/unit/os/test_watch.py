@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import subprocess
+import time
 
 import pytest
 
@@ -11,7 +12,8 @@ from tare.os.events import Event, Passed, Stopped, WindowDone
 from tare.os.level import Level
 from tare.os.subject import Subject, of_processes
 from tare.os.watch import observe
-from tests.unit.os.doubles import Tracer, probe_error
+from tests.unit.os.doubles import PlannedClock, Tracer, probe_error
+from tests.unit.os.planted import Snapshot
 
 Sleeper = subprocess.Popen[bytes]
 
@@ -35,6 +37,41 @@ def test_intervals_follow_each_other(sleeper: Sleeper, tracer: type[Tracer]) -> 
     assert [window.number for window in observation.windows] == [0, 1, 2]
     assert [event.window for event in heard if isinstance(event, WindowDone)] == list(observation.windows)
     assert all(window.read_ns == 1_000_000 for window in observation.windows)
+
+
+def test_a_wait_for_requests_takes_nothing_from_the_next_window(
+    sleeper: Sleeper, tracer: type[Tracer], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clock = PlannedClock()
+    ends: list[float] = []
+    snapshot = tracer.snapshot
+
+    def slow(self: Tracer, patience_s: float = 0.0) -> Snapshot:
+        ends.append(round(clock.monotonic(), 6))
+        clock.sleep(0.06 if patience_s else 0.0)
+        return snapshot(self, patience_s)
+
+    monkeypatch.setattr(tracer, "snapshot", slow)
+    for module in ("watch", "instrument", "facts"):
+        monkeypatch.setattr(f"tare.os.{module}.time", clock)
+    observe(subject(sleeper), Level.FULL, 0.4, interval_s=0.1)
+    assert ends == [0.0, 0.1, 0.2, 0.3, 0.4]
+
+
+def test_a_window_starts_where_the_last_one_ended(
+    sleeper: Sleeper, tracer: type[Tracer], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    starts: list[int] = []
+    monkeypatch.setattr("tare.os.watch.at", lambda ns: starts.append(ns) or str(ns))
+    heard: list[int] = []
+
+    def hear(event: Event) -> None:
+        if isinstance(event, WindowDone):
+            heard.append(time.monotonic_ns())
+
+    windows = observe(subject(sleeper), Level.FULL, 0.2, interval_s=0.1, hear=hear).windows
+    assert [window.started_at for window in windows] == [str(ns) for ns in starts]
+    assert all(start < end for start, end in zip(starts[1:], heard, strict=False))
 
 
 def test_parts_that_the_kernel_refuses_are_named(

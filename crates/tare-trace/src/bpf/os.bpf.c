@@ -13,8 +13,14 @@ int BPF_PROG(on_switch, bool preempt, struct task_struct *prev, struct task_stru
 {
 	struct thread *t = thread_of(prev);
 
-	if (t && t->state != ENDED)
-		enter(t, after_leaving(prev, preempt, prev_state));
+	if (t && t->state != ENDED) {
+		__u32 state = after_leaving(prev, preempt, prev_state);
+
+		/* Reads and faults wait for a disk in another way; calls settle at their end. */
+		if (state == SLEEP && !t->entered)
+			settle(t);
+		enter(t, state);
+	}
 	t = thread_of(next);
 	if (t && t->state != ENDED)
 		enter(t, ON_CPU);
@@ -103,6 +109,7 @@ int BPF_PROG(on_exit, struct task_struct *task)
 		lose(LOST_THREADS);
 		return 0;
 	}
+	settle(t);
 	copy(r, task, t);
 	r->ended = 1;
 	mm = task->mm;
@@ -126,6 +133,7 @@ int BPF_PROG(on_call, struct pt_regs *regs, long id)
 
 	if (!t || !t->first)
 		return 0;
+	settle(t);
 	t->begun++;
 	barrier();
 	__builtin_memcpy(t->base, t->spent, sizeof(t->base));
@@ -149,6 +157,7 @@ int BPF_PROG(on_return, struct pt_regs *regs, long result)
 
 	if (!t || !t->entered)
 		return 0;
+	settle(t);
 	wall = bpf_ktime_get_ns() - t->entered;
 	key.tid = bpf_get_current_pid_tgid();
 	key.call = t->call;
@@ -179,19 +188,14 @@ int BPF_PROG(on_return, struct pt_regs *regs, long result)
 	barrier();
 	t->system += wall;
 	t->entered = 0;
+	if (c)
+		t->returned++;
 	barrier();
 	t->done++;
 	return 0;
 }
 
 /* Page cache -------------------------------------------------------------------------------------------------- */
-/* Pages that were brought in and that no read accounts for: a fault's. */
-static __always_inline void settle(struct thread *t)
-{
-	t->mapped += t->added + t->beyond;
-	t->added = t->beyond = 0;
-}
-
 /* Accounts for pages [first, last] of a file that the thread asked for. */
 static __always_inline void got_pages(struct address_space *mapping, __u64 first, __u64 last, bool is_recorded)
 {
@@ -261,6 +265,17 @@ SEC("tp_btf/mm_filemap_get_pages")
 int BPF_PROG(on_read_of_file, struct address_space *mapping, unsigned long first, unsigned long last)
 {
 	got_pages(mapping, first, last, 1);
+	return 0;
+}
+
+/* Pages from here on are this fault's, not an earlier one's, and no read is in progress. */
+SEC("tp_btf/mm_filemap_fault")
+int BPF_PROG(on_fault, struct address_space *mapping, unsigned long page)
+{
+	struct thread *t = this_thread();
+
+	if (t)
+		settle(t);
 	return 0;
 }
 
@@ -345,7 +360,7 @@ int BPF_PROG(on_submit, struct request *rq)
 		return 0;
 	request.submitted = bpf_ktime_get_ns();
 	request.write = rq->cmd_flags & 1;
-	request.tid = t ? task->pid : 0;
+	request.tid = task->pid;
 	request.node = t ? (__s32)t->node : -1;
 	if (rq->part)
 		request.device = rq->part->bd_dev;

@@ -48,9 +48,10 @@ struct thread {
 	__u64 entered;
 	__u64 base[STATES];
 	__u64 buffer, length;
+	__u64 returned; /* calls that `calls` has */
 	__u32 call;
 	__u32 padding;
-	/* The read in progress: its pages, and those that were brought in and not yet attributed. */
+	/* The read in progress: its pages, and those that were brought in and are in no count yet: see `settle`. */
 	__u64 read_call, mapping, first_page, last_page;
 	__u64 added_mapping, added_from, added_to, added;
 	__u64 beyond; /* of the same file, apart from these */
@@ -320,6 +321,16 @@ static __always_inline struct thread *see(struct task_struct *task, __u32 node, 
 	barrier();
 	t->first = t->since;
 	return t;
+}
+
+/*
+ * Accounts for pages that were brought in and that no read requested: a fault's. A read or a fault in progress has
+ * pages that are in no count yet, so that none is taken back later.
+ */
+static __always_inline void settle(struct thread *t)
+{
+	t->mapped += t->added + t->beyond;
+	t->added = t->beyond = 0;
 }
 
 static __always_inline void enter(struct thread *t, __u32 state)

@@ -237,6 +237,7 @@ class FindingKind(StrEnum):
     NOT_COLD = "not cold"
     MAPPED = "memory-mapped reads"
     LOST = "lost events"
+    OUTSTANDING = "outstanding requests"
 
 
 class Finding(_Part):

@@ -103,6 +103,10 @@ def findings(
     """Return the findings about a query. `roles` and `total`: sums over its executions, without lost parts."""
     for part, events in lost.items():
         yield Finding(kind=FindingKind.LOST, query=query, evidence={"events": events}, part=part)
+    if total.disk is not None and total.disk.outstanding:
+        yield Finding(
+            kind=FindingKind.OUTSTANDING, query=query, evidence={"requests": float(total.disk.outstanding)}
+        )
     if found is not None:
         yield from _by_share(query, found)
         yield from _alone(query, roles, online_cpus)

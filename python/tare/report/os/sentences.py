@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from tare.os.record import PATIENCE_S
 from tare.report.kit.figure import Figure
 from tare.report.numbers import bytes_text, fixed, ms_text, thousands
 from tare.report.os.document import (
@@ -49,8 +50,9 @@ CHECK_REASONS = {
     CheckKind.READ_BYTES: "rchar has reads by splice, io_uring or the kernel itself (exec), or calls in progress at an "
     "end of the window",
     CheckKind.WRITE_BYTES: "wchar has writes by splice or io_uring, or calls in progress at an end of the window",
-    CheckKind.DISK_READS: "requests in progress at an end of the window, or submitted by threads of the kernel",
-    CheckKind.PAGES: "direct I/O, pages made by writes, metadata of the file system, or read-ahead still in progress",
+    CheckKind.DISK_READS: "requests that threads of the kernel submitted, as they do under a limit on I/O, or that "
+    "were outstanding for too long after their window",
+    CheckKind.PAGES: "direct I/O, pages made by writes, metadata of the file system, or reads in progress",
 }
 """Likely reasons of a difference. They are not tested one by one."""
 
@@ -189,6 +191,12 @@ def finding_sentence(finding: Finding, has_nodes: bool) -> str:
             return (
                 f"{thousands(int(evidence['events']))} events of {finding.part} found no room; tables that rest on "
                 "them are left out"
+            )
+        case FindingKind.OUTSTANDING:
+            requests = counted(int(evidence["requests"]), "block request")
+            return (
+                f"no count of the disk includes {requests} still outstanding {PATIENCE_S:g} s after the window; see "
+                "what else uses the disk"
             )
 
 

@@ -227,7 +227,7 @@ def _disk(report: OsReport) -> list[Block]:
         _resting_on(report, ["threads", "disk"], "disk requests and Figure 2"),
         [table],
         [WRITE_BACK_READING] if has_write_back else [],
-        _if_observed(report, lambda role: role.disk, "No block was requested."),
+        _if_observed(report, lambda role: role.disk, "No block request was completed."),
     )
     return blocks if table is None else [*blocks, Charts(partial(_charts, "requests", report))]
 

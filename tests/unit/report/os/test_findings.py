@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tare.os.level import Level
-from tare.os.record import Call, Kept, Observation, PageCache, RoleCounts, Times
+from tare.os.record import Call, Disk, Kept, Observation, PageCache, RoleCounts, Times
 from tare.report.os.build import build_report
 from tare.report.os.document import Bottleneck, Finding, FindingKind, Resource
 from tests.unit.report.os.sample import MS, PAGES, back_end, observation, times, window, worker
@@ -150,6 +150,13 @@ def test_blocks_that_were_not_read_contradict_emptied_caches() -> None:
     assert found[FindingKind.NOT_COLD].evidence["read_bytes"] == 4096
     unknown = back_end(cache=None, disk=None, kept=kept.model_copy(update={"read_bytes": None}))
     assert FindingKind.NOT_COLD not in findings(observation(window(roles=(unknown,))))
+
+
+def test_requests_that_were_not_done_are_found() -> None:
+    role = back_end(disk=Disk(reads=200, read_bytes=PAGES * 4096, outstanding=2))
+    found = findings(observation(window(roles=(role, worker())), window(number=1, roles=(role,))))
+    assert found[FindingKind.OUTSTANDING].evidence == {"requests": 4}
+    assert FindingKind.OUTSTANDING not in findings(observation())
 
 
 def test_lost_events_are_found_by_part() -> None:

@@ -122,6 +122,15 @@ def test_only_the_query_that_lost_events_is_left_out() -> None:
     assert "q6 8.0%" not in text
 
 
+def test_requests_that_are_in_no_count_are_named() -> None:
+    disk = back_end().disk
+    assert disk is not None
+    role = back_end(disk=disk.model_copy(update={"outstanding": 3}))
+    assert "three block requests still outstanding 1 s after the window" in shown(
+        observation(window(roles=(role,)))
+    )
+
+
 def test_level_proc_shows_times_and_names_what_a_deeper_level_needs() -> None:
     given = observation(PROC, level=Level.PROC, lacks="CAP_BPF and CAP_PERFMON", absent={"calls": "no BPF"})
     text = shown(given)
@@ -135,7 +144,7 @@ def test_level_proc_shows_times_and_names_what_a_deeper_level_needs() -> None:
 def test_counts_that_are_all_0_are_named_as_such() -> None:
     text = shown(observation(window(roles=(worker(),), write_back=None), cold=False))
     assert "No page was read through the page cache." in text
-    assert "No block was requested." in text
+    assert "No block request was completed." in text
     assert "No socket was used." in text
 
 

@@ -4,6 +4,8 @@ mod raw;
 
 use std::collections::{BTreeMap, HashSet};
 use std::path::Path;
+use std::thread::sleep;
+use std::time::{Duration, Instant};
 
 use libbpf_rs::{Link, MapCore, MapFlags, MapHandle, Object};
 use tare_probe::bpf::load::{attach, from_bytes, iterate, load_some, map, object, refusal};
@@ -12,13 +14,15 @@ use tare_probe::clock::monotonic_ns;
 use tare_probe::{ProbeError, Result};
 
 use self::raw::{RawCall, RawMessage, RawRead, RawRecord, RawRequest};
-use crate::os::{Calls, Level, Snapshot, Thread};
+use crate::os::{Calls, Level, Outstanding, Request, Snapshot, Thread, with_open_calls};
 
 const LOOK: &str = "look";
 /// The scheduler's, without which there is nothing.
 const NEEDED: [&str; 5] = ["on_switch", "on_wakeup", "on_wakeup_new", "on_fork", "on_exit"];
 const CALLS: [&str; 2] = ["on_call", "on_return"];
-const LOST: [&str; 5] = ["threads", "calls", "disk", "messages", "reads"];
+const DISK: &str = "disk";
+const LOST: [&str; 5] = ["threads", "calls", DISK, "messages", "reads"];
+const PAUSE: Duration = Duration::from_millis(1);
 
 /// Programs that a kernel may not have, by the part that they are for.
 fn parts(level: Level) -> Vec<(&'static str, Vec<&'static str>)> {
@@ -26,8 +30,8 @@ fn parts(level: Level) -> Vec<(&'static str, Vec<&'static str>)> {
     let read = if level >= Level::Reads { "on_read_of_file" } else { "on_read" };
     vec![
         ("arrivals", vec!["on_arrival"]),
-        ("cache", vec![read, "on_added"]),
-        ("disk", vec!["on_submit", "on_issue", "on_done", "on_merge"]),
+        ("cache", vec![read, "on_added", "on_fault"]),
+        (DISK, vec!["on_submit", "on_issue", "on_done", "on_merge"]),
         ("sockets", vec![send, "on_receive"]),
     ]
 }
@@ -41,6 +45,7 @@ pub(crate) struct Os {
     messages: Ring<RawMessage>,
     reads: Ring<RawRead>,
     dead: Vec<Thread>,
+    before_ns: u64,
     look: Link,
     links: Vec<Link>,
     object: Object,
@@ -72,27 +77,84 @@ impl Os {
         let reads = Ring::open(&map(&object, "reads")?, "tare-os-reads")?;
         let look = attach(&mut object, LOOK)?;
         let links = programs.iter().map(|name| attach(&mut object, name)).collect::<Result<Vec<_>>>()?;
-        let mut os = Self { absent, ended, requests, messages, reads, dead: Vec::new(), look, links, object };
+        let mut os = Self {
+            absent,
+            ended,
+            requests,
+            messages,
+            reads,
+            dead: Vec::new(),
+            before_ns: 0,
+            look,
+            links,
+            object,
+        };
         os.living()?;
         Ok(os)
     }
 
-    pub(crate) fn snapshot(&mut self) -> Result<Snapshot> {
+    pub(crate) fn snapshot(&mut self, patience: Duration) -> Result<Snapshot> {
         let living = self.living()?;
         self.dead.extend(self.ended.take().iter().map(RawRecord::thread));
         let mut threads = self.dead.clone();
         // One that ended while we looked is among the dead, with more to say.
         let dead: HashSet<_> = self.dead.iter().map(|thread| (thread.tid, thread.tgid)).collect();
         threads.extend(living.into_iter().filter(|thread| !dead.contains(&(thread.tid, thread.tgid))));
-        Ok(Snapshot {
-            at_ns: monotonic_ns(),
+        let at_ns = monotonic_ns();
+        let calls = with_open_calls(self.calls()?, &threads);
+        let mut snapshot = Snapshot {
+            at_ns,
             threads,
-            calls: self.calls()?,
-            requests: self.requests.take().iter().map(RawRequest::request).collect(),
+            calls,
             messages: self.messages.take().iter().map(RawMessage::message).collect(),
             reads: self.reads.take().iter().map(RawRead::read).collect(),
             lost: self.lost()?,
-        })
+            ..Snapshot::default()
+        };
+        (snapshot.requests, snapshot.outstanding) = self.disk(at_ns, patience)?;
+        // A request that found no room while its end was waited for may be one of this snapshot.
+        if let Some(count) = self.lost()?.remove(DISK) {
+            snapshot.lost.insert(DISK, count);
+        }
+        self.before_ns = at_ns;
+        Ok(snapshot)
+    }
+
+    /// Requests that are done, and those submitted until `at_ns` that are not. A request is waited for once: one that
+    /// was outstanding at the snapshot before may never end.
+    fn disk(&self, at_ns: u64, patience: Duration) -> Result<(Vec<Request>, Vec<Outstanding>)> {
+        let until = Instant::now() + patience;
+        let table = map(&self.object, "requests")?;
+        let submitted = |key: &[u8]| -> Result<Option<RawRequest>> {
+            let value = table.lookup(key, MapFlags::ANY).map_err(|e| refusal(&e))?;
+            Ok(value.and_then(|bytes| from_bytes(&bytes)))
+        };
+        let mut pending = Vec::new();
+        for key in table.keys() {
+            if let Some(request) = submitted(&key)?.map(|raw| raw.outstanding())
+                && request.submitted_ns <= at_ns
+            {
+                pending.push((key, request));
+            }
+        }
+        while pending.iter().any(|(_, request)| request.submitted_ns > self.before_ns)
+            && Instant::now() < until
+        {
+            sleep(PAUSE);
+            let mut remaining = Vec::new();
+            for (key, request) in pending {
+                // The kernel uses the memory of a request again.
+                if submitted(&key)?.is_some_and(|raw| raw.outstanding() == request) {
+                    remaining.push((key, request));
+                }
+            }
+            pending = remaining;
+        }
+        // The table was read before the ring: what is in neither does not exist.
+        let done: Vec<_> = self.requests.take().iter().map(RawRequest::request).collect();
+        let outstanding = pending.into_iter().map(|(_, request)| request);
+        let outstanding = outstanding.filter(|one| !done.iter().any(|request| one.is(request))).collect();
+        Ok((done, outstanding))
     }
 
     fn living(&mut self) -> Result<Vec<Thread>> {
@@ -177,11 +239,11 @@ mod tests {
                     continue;
                 }
             };
-            let before = os.snapshot().unwrap();
+            let before = os.snapshot(Duration::ZERO).unwrap();
             for _ in 0..10 {
                 fs::read("/proc/self/stat").unwrap();
             }
-            let after = os.snapshot().unwrap();
+            let after = os.snapshot(Duration::ZERO).unwrap();
             assert!(after.lost.is_empty(), "{:?}", after.lost);
             assert!(!before.threads.is_empty());
             for thread in &after.threads {

@@ -2,7 +2,9 @@
 
 use tare_probe::bpf::load::Plain;
 
-use crate::os::{Calls, Kept, Message, PageCache, Read, Request, Sockets, Spent, Thread, address};
+use crate::os::{
+    Calls, Kept, Message, Outstanding, PageCache, Read, Request, Sockets, Spent, Thread, address,
+};
 
 /// Order of `tare_probe::timeline::State`.
 const ON_CPU: u32 = 0;
@@ -29,6 +31,7 @@ struct RawThread {
     base: Spent,
     buffer: u64,
     length: u64,
+    returned: u64,
     call: u32,
     padding: u32,
     reading: [u64; 4],
@@ -143,16 +146,18 @@ impl RawRecord {
             RUN_QUEUE => kept.run_delay += open,
             _ => {}
         }
-        let mut system_ns = raw.system;
-        if raw.entered != 0 {
-            let off: u64 = (1..spent.len()).map(|state| spent[state].saturating_sub(raw.base[state])).sum();
-            system_ns += now.saturating_sub(raw.entered).saturating_sub(off);
-        }
-        let in_progress =
+        let open_call = (raw.entered != 0).then(|| {
+            let mut within = [0; 5];
+            for state in 1..within.len() {
+                within[state] = spent[state].saturating_sub(raw.base[state]);
+            }
+            let off: u64 = within.iter().sum();
+            within[ON_CPU as usize] = now.saturating_sub(raw.entered).saturating_sub(off);
+            Calls { tid: self.tid, number: raw.call, count: 0, errors: 0, result: 0, spent: within }
+        });
+        let in_call_ns = open_call.as_ref().map_or(0, |call| call.spent[ON_CPU as usize]);
+        let io_in_progress =
             if self.state == ON_CPU { self.io_clock_now.saturating_sub(raw.io_clock) } else { 0 };
-        let mut cache = raw.cache;
-        let [.., added, beyond] = raw.added;
-        cache.mapped += added + beyond;
         Thread {
             node: self.node,
             tid: self.tid,
@@ -162,12 +167,14 @@ impl RawRecord {
             ended: self.ended != 0,
             present_ns: now - raw.first,
             spent,
-            system_ns,
-            io_on_cpu_ns: raw.io_on_cpu + in_progress,
-            cache,
+            system_ns: raw.system + in_call_ns,
+            io_on_cpu_ns: raw.io_on_cpu + io_in_progress,
+            cache: raw.cache,
             network: raw.network,
             local: raw.local,
             kept: kept.since(&raw.before),
+            returned: raw.returned,
+            open_call,
         }
     }
 }
@@ -205,6 +212,11 @@ impl RawRequest {
             issued_ns: self.issued.max(self.submitted),
             done_ns: self.done.max(self.issued),
         }
+    }
+
+    /// The request, as long as it is not done.
+    pub(super) fn outstanding(&self) -> Outstanding {
+        Outstanding { node: u32::try_from(self.node).ok(), tid: self.tid, submitted_ns: self.submitted }
     }
 }
 
@@ -271,8 +283,12 @@ mod tests {
         record.thread.base = [0, 20, 15, 0, 0];
         // 40 ns ago, of which 5 ns asleep before, and 30 ns on the CPU since.
         assert_eq!(record.thread().system_ns, 35);
+        assert_eq!(record.thread().open_call.unwrap().spent, [35, 0, 5, 0, 0]);
         record.state = 2;
         assert_eq!(record.thread().system_ns, 5);
+        assert_eq!(record.thread().open_call.unwrap().spent, [5, 0, 35, 0, 0]);
+        record.thread.entered = 0;
+        assert_eq!((record.thread().system_ns, record.thread().open_call), (0, None));
     }
 
     #[test]
