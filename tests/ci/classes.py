@@ -16,6 +16,7 @@ Two more markers narrow this down:
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cache
 from pathlib import PurePosixPath
 
 import pytest
@@ -118,10 +119,14 @@ def pytest_configure(config: pytest.Config) -> None:
 @pytest.hookimpl(tryfirst=True)  # before `-m` selects by them
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
-        path = path_of(item)
-        item.add_marker(class_of(path))
-        if lies_in(path, LOSS):
-            item.add_marker("loss")
-        reason = next((UNSTEADY[place] for place in UNSTEADY if lies_in(path, (place,))), None)
-        if reason is not None:
-            item.add_marker(pytest.mark.clock(reason))
+        for marker in _markers(path_of(item)):
+            item.add_marker(marker)
+
+
+@cache  # each worker collects thousands of tests, of some hundred files
+def _markers(path: PurePosixPath) -> tuple[pytest.MarkDecorator, ...]:
+    marks = [getattr(pytest.mark, class_of(path))]
+    if lies_in(path, LOSS):
+        marks.append(pytest.mark.loss)
+    marks += [pytest.mark.clock(reason) for place, reason in UNSTEADY.items() if lies_in(path, (place,))]
+    return tuple(marks)

@@ -82,7 +82,7 @@ def run(stage: Stage, limit_s: float, environment: Mapping[str, str] | None = No
         process = subprocess.Popen(
             stage.command,
             cwd=ROOT,
-            env={**os.environ, **(environment or {})},
+            env={**_inherited(), **(environment or {})},
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
@@ -97,6 +97,11 @@ def run(stage: Stage, limit_s: float, environment: Mapping[str, str] | None = No
     seconds = time.monotonic() - began
     error = "" if code == 0 else first_error((RESULTS / f"{stage.name}.log").read_text(errors="replace"))
     return Ending(stage.name, seconds, code, was_cut, error)
+
+
+def _inherited() -> dict[str, str]:
+    """Return this environment, in which Python keeps what it compiles: a stage has hundreds of processes."""
+    return {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
 
 
 def first_error(output: str) -> str:
