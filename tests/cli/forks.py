@@ -24,9 +24,13 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 LOADED = (
-    *("alembic.command", "duckdb", "ibis.backends.duckdb", "numpy", "psycopg", "pyarrow.parquet"),
-    *("scipy.special", "sqlalchemy.dialects.sqlite", "tare.protocol", "tare.lab"),
+    *("alembic.command", "duckdb", "encodings.ascii", "ibis.backends.duckdb", "numpy", "psycopg"),
+    *("pyarrow.parquet", "scipy.special", "sqlalchemy.dialects.postgresql.psycopg"),
+    "sqlalchemy.dialects.sqlite",
 )
+NO_MODULES = ("tare.__main__", "tare.lab.migrations.env", "tare.libtare_agent")
+"""Files of Tare that are run or used by others, not loaded."""
+
 # numpy's and pyarrow's libraries start threads when they are loaded, and forks would lack them.
 NO_THREADS = {"OPENBLAS_NUM_THREADS": "1", "JE_ARROW_MALLOC_CONF": "background_thread:false"}
 MESSAGE = 1 << 20  # bytes, at most
@@ -141,12 +145,13 @@ def main() -> None:
     import importlib
     import pkgutil
 
-    import tare.cli
+    import tare
 
     for name in LOADED:
         importlib.import_module(name)
-    for module in pkgutil.iter_modules(tare.cli.__path__):
-        importlib.import_module(f"tare.cli.{module.name}")
+    for module in pkgutil.walk_packages(tare.__path__, "tare."):
+        if module.name not in NO_MODULES:
+            importlib.import_module(module.name)
     if threading.active_count() > 1 or len(list(Path("/proc/self/task").iterdir())) > 1:
         raise SystemExit("tests.cli.forks: a module started a thread when it was loaded: forks would lack it")
     gc.freeze()
