@@ -108,6 +108,8 @@ def paired(made: Bed, size: Size, cases: Sequence[Case], rate: float | None) -> 
     lot = random.Random(SEED)
     seconds = size.seconds if rate is None else size.half_seconds
     rounds: dict[Case, list[list[Pair]]] = defaultdict(list)
+    if not cases:  # none can keep up
+        return rounds
     for number in range(size.rounds):
         made.exchange()
         for way in (BARE, "agent"):
