@@ -21,6 +21,7 @@ import sys
 import threading
 import traceback
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 LOADED = (
@@ -34,7 +35,10 @@ NO_MODULES = ("tare.__main__", "tare.lab.migrations.env", "tare.libtare_agent")
 # numpy's and pyarrow's libraries start threads when they are loaded, and forks would lack them.
 NO_THREADS = {"OPENBLAS_NUM_THREADS": "1", "JE_ARROW_MALLOC_CONF": "background_thread:false"}
 MESSAGE = 1 << 20  # bytes, at most
-READ_LATE = {"PYTEST_CURRENT_TEST": "", "PGSERVICEFILE": ""}
+READ_LATE = {
+    *("COLUMNS", "PGPASSWORD", "PGSERVICEFILE", "PYTEST_CURRENT_TEST"),
+    *("TARE_DB", "TARE_LAB", "TARE_PROFILES", "XDG_STATE_HOME"),
+}
 """Variables that no module reads when it is loaded: a fork may have others than the first ones."""
 
 
@@ -48,7 +52,7 @@ class Forks:
 
     def serves(self, environment: Mapping[str, str]) -> bool:
         """Modules read some variables when they are loaded: others than the first ones need a real start."""
-        return {**environment, **READ_LATE} == {**self._environment, **READ_LATE}
+        return _read_early(environment) == _read_early(self._environment)
 
     def run(
         self, words: Sequence[str], environment: Mapping[str, str], timeout: float
@@ -88,6 +92,10 @@ class Forks:
             return self._ours
 
 
+def _read_early(environment: Mapping[str, str]) -> dict[str, str]:
+    return {name: value for name, value in environment.items() if name not in READ_LATE}
+
+
 def _text(file: int) -> str:
     with open(file, closefd=False) as stream:
         stream.seek(0)
@@ -105,7 +113,8 @@ def _serve() -> None:
         for ended in (one for one in ready if one in running):
             pid, asker = running.pop(ended)
             _, status = os.waitpid(pid, 0)
-            asker.send(f"{os.waitstatus_to_exitcode(status)}\n".encode())
+            with suppress(BrokenPipeError):  # nobody waits for a command that took too long
+                asker.send(f"{os.waitstatus_to_exitcode(status)}\n".encode())
             asker.close()
             os.close(ended)
         if control in ready:
@@ -140,8 +149,8 @@ def _become(request: dict[str, object], descriptors: list[int]) -> None:
     sys.argv = ["tare", *words]
 
 
-def main() -> None:
-    import gc
+def load() -> None:
+    """Load what a command may need, and all of Tare."""
     import importlib
     import pkgutil
 
@@ -152,6 +161,12 @@ def main() -> None:
     for module in pkgutil.walk_packages(tare.__path__, "tare."):
         if module.name not in NO_MODULES:
             importlib.import_module(module.name)
+
+
+def main() -> None:
+    import gc
+
+    load()
     if threading.active_count() > 1 or len(list(Path("/proc/self/task").iterdir())) > 1:
         raise SystemExit("tests.cli.forks: a module started a thread when it was loaded: forks would lack it")
     gc.freeze()
