@@ -54,8 +54,7 @@ class Group:
         self._path.mkdir()
 
     def add(self, pid: int) -> None:
-        with suppress(ProcessLookupError):  # it has ended
-            (self._path / "cgroup.procs").write_text(str(pid))
+        _move(pid, self._path)
 
     def members(self) -> list[int]:
         return [int(pid) for pid in (self._path / "cgroup.procs").read_text().split()]
@@ -68,8 +67,14 @@ class Group:
 
     def close(self) -> None:
         for pid in self.members():
-            (self._mount / "cgroup.procs").write_text(str(pid))
+            _move(pid, self._mount)
         self._path.rmdir()
+
+
+def _move(pid: int, group: Path) -> None:
+    """Move a process that may have ended since its id was read."""
+    with suppress(ProcessLookupError):
+        (group / "cgroup.procs").write_text(str(pid))
 
 
 class Outside(Auditor):
