@@ -89,7 +89,7 @@ UNSTEADY = {
 MARKERS = (
     "exact: no server, no probe, no bound on time; a failure is a defect",
     "server: real servers and processes, beside other tests; a failure is tried again, alone",
-    "paired: leaves most of the machine idle; runs beside three others; a failure is a defect",
+    "paired: leaves most of the machine idle; runs beside two others; a failure is a defect",
     "alone: disturbs or is disturbed by other tests; runs by itself",
     "clock(reason): the outcome still depends on scheduling; a failure is tried again",
     "loss: data, harm, secrets, settings put back; a failure is never tried again",

@@ -54,7 +54,7 @@ EXACT = pytest_stage("exact", 600, "-n", "2", *POOL, "-m", "exact")
 SERVERS = pytest_stage("servers", 1500, "-n", "3", *POOL, "-m", "server")
 SMALL = Stage("small", (sys.executable, "-m", "tests.ci.small"), 900)
 # Whole files come first, then the tests of `workers.APART`: all workers end at about the same time.
-PAIRED = pytest_stage("paired", 900, "-n", "4", "--dist", "loadfile", "-m", "paired")
+PAIRED = pytest_stage("paired", 900, "-n", "3", "--dist", "loadfile", "-m", "paired")
 ALONE = pytest_stage("alone", 1200, "-m", "alone")
 
 
