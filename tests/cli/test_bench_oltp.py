@@ -193,6 +193,7 @@ def test_neighbours_that_keep_the_cpus_busy_are_in_the_first_line(place: Path) -
         for one in hogs:
             one.kill()
             one.wait()
+    assert done.out, done.err
     first = " ".join(done.out.split("\n\n")[0].split())
     assert first[0] in "!✗", first
     # Where even Tare is kept from the CPUs, it says so.
