@@ -49,6 +49,7 @@ PAIRED = (
 )
 
 ALONE = (
+    "tests/cli/test_bench_oltp_neighbours.py",
     "tests/crash/test_isolate.py",
     "tests/crash/test_machine_settings.py",
     "tests/profile/test_attach.py",

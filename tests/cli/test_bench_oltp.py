@@ -7,8 +7,6 @@ import os
 import re
 import signal
 import sqlite3
-import subprocess
-import sys
 import time
 from pathlib import Path
 
@@ -179,25 +177,6 @@ def test_a_rate_that_cannot_be_held_is_invalid_and_says_so_first(place: Path) ->
     assert done.code == 1
     assert done.out.startswith("✗ This run is not valid: ")
     assert "rate" in done.out.splitlines()[0]
-
-
-def test_neighbours_that_keep_the_cpus_busy_are_in_the_first_line(place: Path) -> None:
-    """Twice as many busy threads as CPUs."""
-    hog = [sys.executable, "-c", "while True: pass"]
-    hogs = [subprocess.Popen(hog, start_new_session=True) for _ in range(2 * (os.cpu_count() or 1))]
-    try:
-        done = oltp(
-            "run", "ycsb", *at(place), "--rate", "100", "--duration", "5s", "--warmup", "1s", "--no-check"
-        )
-    finally:
-        for one in hogs:
-            one.kill()
-            one.wait()
-    assert done.out, done.err
-    first = " ".join(done.out.split("\n\n")[0].split())
-    assert first[0] in "!✗", first
-    # Where even Tare is kept from the CPUs, it says so.
-    assert re.search(r"[Oo]thers used \d+% of the CPUs in \d of \d s|could read the machine in", first), first
 
 
 def test_samples_are_every_transaction_of_the_measured_part(place: Path) -> None:
