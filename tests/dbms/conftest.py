@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from functools import cache
 
 import pytest
 
 from tare.dbms.base import Session
 from tare.dbms.registry import find
+from tests.dbms.databases import Readers, fresh
 from tests.dbms.gaps import GAPS
 
 MYSQL = pytest.param("mysql", marks=pytest.mark.mariadb)
@@ -44,16 +47,41 @@ def url(dbms: str, request: pytest.FixtureRequest) -> str:
     return found
 
 
-@pytest.fixture
-def session(url: str) -> Iterator[Session]:
-    """Read-only, as `tare time` opens it."""
-    opened = find(url).connect(url)
+@pytest.fixture(scope="module")
+def readers() -> Iterator[Readers]:
+    opened = Readers()
     yield opened
-    opened.close()
+    opened.close_all()
 
 
 @pytest.fixture
-def writing(url: str) -> Iterator[Session]:
+def session(url: str, readers: Readers) -> Session:
+    """Read-only, as `tare time` opens it. The tests of a file share it: they leave it as it was."""
+    return readers.at(url)
+
+
+@pytest.fixture
+def writing(url: str, readers: Readers) -> Iterator[Session]:
+    if url.startswith("duckdb"):  # it lets nobody in beside a session that writes
+        readers.close(url)
     opened = find(url).connect(url, allow_writes=True)
     yield opened
     opened.close()
+
+
+@pytest.fixture(scope="module")
+def writer_of(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Callable[[str], Session]]:
+    """A session that writes in a database of its own, by the name of the DBMS. The tests of a file share it, with the
+    tables that are there: a new database costs more than most tests."""
+    with ExitStack() as stack:
+
+        @cache
+        def opened(name: str) -> Session:
+            url = stack.enter_context(fresh(name, request, tmp_path_factory.mktemp(name)))
+            session = find(url).connect(url, allow_writes=True)
+            stack.callback(session.close)
+            return session
+
+        yield opened

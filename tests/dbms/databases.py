@@ -1,4 +1,4 @@
-"""Empty databases: a new file, or a new database in the shared server, dropped at the end."""
+"""Empty databases: a new file, or a new database in the shared server, dropped at the end. Sessions to share."""
 
 from __future__ import annotations
 
@@ -11,9 +11,46 @@ from pathlib import Path
 import duckdb
 import pytest
 
+from tare.dbms.base import Session
 from tare.dbms.registry import find
+from tare.experiment.ledger import rows
+
+_TABLES = {
+    "postgresql": "SELECT tablename FROM pg_tables WHERE schemaname = 'public'",
+    "mariadb": "SELECT table_name FROM information_schema.tables WHERE table_schema = database()",
+    "sqlite": "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite%'",
+    "duckdb": "SELECT table_name FROM duckdb_tables()",
+}
 
 _numbers = itertools.count(1)
+
+
+class Readers:
+    """Read-only sessions, one for each URL."""
+
+    def __init__(self) -> None:
+        self._opened: dict[str, Session] = {}
+
+    def at(self, url: str) -> Session:
+        if url not in self._opened:
+            self._opened[url] = find(url).connect(url)
+        return self._opened[url]
+
+    def close(self, url: str) -> None:
+        """The next reader opens another."""
+        opened = self._opened.pop(url, None)
+        if opened is not None:
+            opened.close()
+
+    def close_all(self) -> None:
+        for url in [*self._opened]:
+            self.close(url)
+
+
+def drop_tables(session: Session) -> None:
+    """Drop every table of the session's database."""
+    for (name,) in rows(session, _TABLES[session.server.dbms]):
+        session.run(f"DROP TABLE {name}")
 
 
 def empty_sqlite(directory: Path) -> str:
