@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from tests.dbms.conftest import WITHOUT_MYSQL, dbms_named
+from tests.dbms.conftest import WITHOUT_MYSQL
 
 
-@pytest.fixture(params=[one for one in WITHOUT_MYSQL if one != "postgresql15"])
+@pytest.fixture(scope="module", params=[one for one in WITHOUT_MYSQL if one != "postgresql15"])
 def dbms(request: pytest.FixtureRequest) -> str:
-    return dbms_named(request)
+    """All tests of a file run on one DBMS, then on the next: relations that lie right are used again."""
+    name: str = request.param
+    return name

@@ -1,14 +1,15 @@
-"""What the benchmark's report reads out of real plans: each DBMS's own way to the tuples, to joins and to groups."""
+"""What the benchmark's report reads out of real plans: each DBMS's own way to the tuples, to joins and to groups.
+
+The queries of one setting stand together, since another one is loaded anew.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from pathlib import Path
+from collections.abc import Callable
 
 import pytest
 
 from tare.dbms.base import Session
-from tare.dbms.registry import find
 from tare.report.wisconsin.access import Found, Grouping, Join, Way, found_in
 from tare.report.wisconsin.access.base import END
 from tare.workload.wisconsin.catalogue import catalogue
@@ -18,7 +19,6 @@ from tare.workload.wisconsin.query import Class
 from tare.workload.wisconsin.specification import WisconsinSpec
 from tare.workload.wisconsin.tables import WisconsinTables
 from tare.workload.wisconsin.work import Wisconsin
-from tests.dbms.databases import fresh
 
 SPECS = {
     Generation.Y1983: WisconsinSpec(generation=Generation.Y1983),
@@ -28,23 +28,23 @@ SPECS = {
 Explained = Callable[[Generation, str], Found]
 
 
-@pytest.fixture
-def explained(dbms: str, request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Explained]:
-    """Lays the relations as the query wants them, and reads its plan. Queries of one setting at a time."""
-    with fresh(dbms, request, tmp_path) as url:
-        session = find(url).connect(url, allow_writes=True)
-        tables: dict[Generation, WisconsinTables] = {}
+@pytest.fixture(scope="module")
+def explained(dbms: str, writer_of: Callable[[str], Session]) -> Explained:
+    """Lays the relations as the query wants them, and reads its plan."""
+    session = writer_of(dbms)
+    lies: tuple[Generation, str] | None = None
 
-        def of(generation: Generation, name: str) -> Found:
-            work = Wisconsin(SPECS[generation])
-            if generation not in tables:
-                tables[generation] = WisconsinTables(session, SPECS[generation])
-                tables[generation].prepare()
-            tables[generation].settle(max(SPECS[generation].rows), work.setting(name))
-            return plan_of(session, work, generation, name)
+    def found(generation: Generation, name: str) -> Found:
+        nonlocal lies
+        work = Wisconsin(SPECS[generation])
+        if lies != (generation, work.setting(name)):
+            tables = WisconsinTables(session, SPECS[generation])
+            tables.prepare()
+            tables.settle(max(SPECS[generation].rows), work.setting(name))
+            lies = generation, work.setting(name)
+        return plan_of(session, work, generation, name)
 
-        yield of
-        session.close()
+    return found
 
 
 def plan_of(session: Session, work: Wisconsin, generation: Generation, name: str) -> Found:
@@ -52,6 +52,8 @@ def plan_of(session: Session, work: Wisconsin, generation: Generation, name: str
     for sql in trial.before:
         session.run(sql)
     root = session.explain(trial.sql).root
+    for sql in trial.after:
+        session.run(sql)
     found = found_in(session.server.dbms, root.as_json(), find_query(generation, name))
     assert found is not None
     return found
@@ -62,32 +64,6 @@ def test_on_a_heap_every_tuple_is_scanned(explained: Explained) -> None:
         if query.organisation is Organisation.HEAP and query.klass in (Class.SELECTION, Class.PROJECTION):
             found = explained(query.generation, query.name)
             assert [one.way for one in found.accesses] == [Way.SCAN], query.name
-
-
-def test_few_tuples_are_found_by_the_index_on_their_key(explained: Explained, dbms: str) -> None:
-    """DuckDB decides when the statement runs: its plan cannot tell."""
-    untold = dbms == "duckdb"
-    for name, way, attribute in (("q7", Way.CLUSTERED, "unique2"), ("q5", Way.NONCLUSTERED, "unique1")):
-        (access,) = explained(Generation.Y1993, name).accesses
-        assert (access.way, access.attribute) == (Way.UNTOLD if untold else way, attribute), name
-
-
-def test_a_hash_index_is_told_from_a_tree(explained: Explained, dbms: str) -> None:
-    if not dbms.startswith("postgresql"):
-        pytest.skip(f"{dbms} has no hash index")
-    found = explained(Generation.Y1983, "select_1tuple_screen_hash")
-    assert [one.way for one in found.accesses] == [Way.HASH]
-
-
-def test_the_minimum_of_a_key_comes_from_where_each_dbms_keeps_it(explained: Explained, dbms: str) -> None:
-    (access,) = explained(Generation.Y1993, "q23").accesses
-    assert (access.way, access.by) == {
-        "postgresql": (Way.INDEX_ONLY, ""),
-        "postgresql15": (Way.INDEX_ONLY, ""),
-        "mariadb": (Way.INDEX_ONLY, END),
-        "sqlite": (Way.CLUSTERED, END),
-        "duckdb": (Way.STATISTICS, ""),
-    }[dbms]
 
 
 def test_without_an_index_the_minimum_is_looked_for(explained: Explained, dbms: str) -> None:
@@ -129,3 +105,29 @@ def test_every_plan_but_an_appends_tells_something(explained: Explained) -> None
     for query in heaps_first:
         if query.operation != "append":
             assert explained(query.generation, query.name).text, query.name
+
+
+def test_few_tuples_are_found_by_the_index_on_their_key(explained: Explained, dbms: str) -> None:
+    """DuckDB decides when the statement runs: its plan cannot tell."""
+    untold = dbms == "duckdb"
+    for name, way, attribute in (("q7", Way.CLUSTERED, "unique2"), ("q5", Way.NONCLUSTERED, "unique1")):
+        (access,) = explained(Generation.Y1993, name).accesses
+        assert (access.way, access.attribute) == (Way.UNTOLD if untold else way, attribute), name
+
+
+def test_the_minimum_of_a_key_comes_from_where_each_dbms_keeps_it(explained: Explained, dbms: str) -> None:
+    (access,) = explained(Generation.Y1993, "q23").accesses
+    assert (access.way, access.by) == {
+        "postgresql": (Way.INDEX_ONLY, ""),
+        "postgresql15": (Way.INDEX_ONLY, ""),
+        "mariadb": (Way.INDEX_ONLY, END),
+        "sqlite": (Way.CLUSTERED, END),
+        "duckdb": (Way.STATISTICS, ""),
+    }[dbms]
+
+
+def test_a_hash_index_is_told_from_a_tree(explained: Explained, dbms: str) -> None:
+    if not dbms.startswith("postgresql"):
+        pytest.skip(f"{dbms} has no hash index")
+    found = explained(Generation.Y1983, "select_1tuple_screen_hash")
+    assert [one.way for one in found.accesses] == [Way.HASH]

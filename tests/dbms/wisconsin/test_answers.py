@@ -8,27 +8,28 @@ from __future__ import annotations
 
 import dataclasses
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import lru_cache
 from pathlib import Path
 
 import pytest
 
 from tare.dbms.base import Session
-from tare.dbms.registry import find
 from tare.experiment.ledger import rows
 from tare.experiment.trial import conducted
 from tare.measure.answer import answer_hash
 from tare.measure.records import QE, Outcome
+from tare.workload.wisconsin import laying
 from tare.workload.wisconsin.catalogue import catalogue
 from tare.workload.wisconsin.kinds import Generation, Organisation
 from tare.workload.wisconsin.layout import Setting, layout_of
 from tare.workload.wisconsin.naming import VARIANTS
+from tare.workload.wisconsin.relation import Relation
 from tare.workload.wisconsin.relations import relations
+from tare.workload.wisconsin.rows import write_csv
 from tare.workload.wisconsin.specification import WisconsinSpec
 from tare.workload.wisconsin.tables import WisconsinTables
 from tare.workload.wisconsin.work import Wisconsin
-from tests.dbms.databases import fresh
 from tests.unit.protocol.qe_records import qe
 from tests.wisconsin import plain_relations
 
@@ -63,6 +64,11 @@ def expected(generation: Generation, query: str, turn: int) -> str:
     return answer_hash(found)
 
 
+@lru_cache
+def expected_tuples(generation: Generation, relation: str) -> str:
+    return answer_hash(plain(generation).execute(f"SELECT * FROM {relation}"))
+
+
 def work(generation: Generation) -> Wisconsin:
     return Wisconsin(WisconsinSpec(generation=generation, rows=(ROWS[generation],)))
 
@@ -73,23 +79,34 @@ def organised(request: pytest.FixtureRequest) -> tuple[Generation, Setting]:
     return generation, setting
 
 
+@pytest.fixture(scope="module", autouse=True)
+def _generated_once(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Each relation is loaded into every DBMS and for every setting, and generated once."""
+    folder = tmp_path_factory.mktemp("relations")
+
+    def write(relation: Relation, large: int, to: Path) -> int:
+        file = folder / f"{relation.generation}-{relation.name}.csv"
+        if not file.exists():
+            write_csv(relation, large, file)
+        to.write_bytes(file.read_bytes())
+        return relation.tuples(large)
+
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(laying, "write_csv", write)
+        yield
+
+
 @pytest.fixture
-def filled(
-    dbms: str, organised: tuple[Generation, Setting], request: pytest.FixtureRequest, tmp_path: Path
-) -> Iterator[Session]:
+def filled(dbms: str, organised: tuple[Generation, Setting], writer_of: Callable[[str], Session]) -> Session:
     generation, setting = organised
-    with fresh(dbms, request, tmp_path) as url:
-        session = find(url).connect(url, allow_writes=True)
-        try:
-            lacking = layout_of(session.server.dbms).lacking(Organisation.HASH)
-            if setting is Setting.HASH and lacking:
-                pytest.skip(lacking)
-            tables = WisconsinTables(session, WisconsinSpec(generation=generation, rows=(ROWS[generation],)))
-            tables.prepare()
-            tables.settle(ROWS[generation], setting)
-            yield session
-        finally:
-            session.close()
+    session = writer_of(dbms)
+    lacking = layout_of(session.server.dbms).lacking(Organisation.HASH)
+    if setting is Setting.HASH and lacking:
+        pytest.skip(lacking)
+    tables = WisconsinTables(session, WisconsinSpec(generation=generation, rows=(ROWS[generation],)))
+    tables.prepare()
+    tables.settle(ROWS[generation], setting)
+    return session
 
 
 def weighed(session: Session, sql: str) -> QE:
@@ -120,5 +137,6 @@ def test_answers_are_those_of_the_definition_and_nothing_stays_changed(
                     f"{name}, turn {turn}: {trial.sql}"
                 )
     for relation in relations(generation):
-        everything = f"SELECT * FROM {relation.name}"
-        assert answer_hash(rows(filled, everything)) == answer_hash(plain(generation).execute(everything))
+        assert answer_hash(rows(filled, f"SELECT * FROM {relation.name}")) == expected_tuples(
+            generation, relation.name
+        )

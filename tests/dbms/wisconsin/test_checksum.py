@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable
+from functools import lru_cache
 from pathlib import Path
 
 import pytest
 
 from tare.dbms.base import Session
-from tare.dbms.registry import find
 from tare.experiment import ledger
 from tare.measure.answer import answer_hash
 from tare.workload.wisconsin.kinds import Generation
@@ -16,7 +16,6 @@ from tare.workload.wisconsin.layout import layout_of
 from tare.workload.wisconsin.relation import Relation
 from tare.workload.wisconsin.relations import relation, relations
 from tare.workload.wisconsin.rows import checksum, checksum_sql, write_csv
-from tests.dbms.databases import fresh
 
 ROWS = 10_000
 
@@ -37,38 +36,43 @@ FAULTS = {
 }
 
 
+@pytest.fixture(scope="module")
+def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The relations' files, each made when it is first loaded."""
+    return tmp_path_factory.mktemp("relations")
+
+
 @pytest.fixture
-def empty(dbms: str, request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Session]:
-    with fresh(dbms, request, tmp_path) as url:
-        session = find(url).connect(url, allow_writes=True)
-        try:
-            yield session
-        finally:
-            session.close()
+def session(dbms: str, writer_of: Callable[[str], Session]) -> Session:
+    return writer_of(dbms)
+
+
+@lru_cache
+def right(relation: Relation) -> str:
+    return answer_hash([checksum(relation, ROWS)])
 
 
 @pytest.mark.parametrize("generation", Generation)
 def test_every_dbms_answers_the_generators_checksum(
-    empty: Session, tmp_path: Path, generation: Generation
+    session: Session, files: Path, generation: Generation
 ) -> None:
     for one in relations(generation):
-        made(empty, one, tmp_path)
-        assert answered(empty, one) == answer_hash([checksum(one, ROWS)]), one.name
+        made(session, one, files)
+        assert answered(session, one) == right(one), one.name
 
 
 @pytest.mark.parametrize("name", ["onektup", "thoustup"])
-def test_no_fault_goes_unnoticed(empty: Session, tmp_path: Path, name: str) -> None:
+def test_no_fault_goes_unnoticed(session: Session, files: Path, name: str) -> None:
     one = relation(Generation.Y1993 if name == "onektup" else Generation.Y1983, name)
-    right = answer_hash([checksum(one, ROWS)])
     for fault, sql in FAULTS.items():
-        made(empty, one, tmp_path)
-        assert answered(empty, one) == right
-        empty.run(sql.format(t=one.name))
-        assert answered(empty, one) != right, fault
+        made(session, one, files)
+        assert answered(session, one) == right(one)
+        session.run(sql.format(t=one.name))
+        assert answered(session, one) != right(one), fault
 
 
-def made(session: Session, one: Relation, tmp_path: Path) -> None:
-    file = tmp_path / f"{one.name}.csv"
+def made(session: Session, one: Relation, files: Path) -> None:
+    file = files / f"{one.name}.csv"
     if not file.exists():
         write_csv(one, ROWS, file)
     session.run(f"DROP TABLE IF EXISTS {one.name}")

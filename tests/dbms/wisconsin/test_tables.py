@@ -1,14 +1,18 @@
-"""The benchmark's relations in each DBMS: every tuple at its place, in each setting, and never half a table."""
+"""The benchmark's relations in each DBMS: every tuple at its place, in each setting, and never half a table.
+
+The tests of a DBMS share a database. Those of one setting stand together, since another one is loaded anew.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable
+from functools import lru_cache
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from tare.dbms.base import Session
-from tare.dbms.registry import find
 from tare.errors import ExportFailed, ForeignTable, NotEnoughDisk, StatementFailed
 from tare.experiment.ledger import Ledger, exists, rows
 from tare.workload.wisconsin import laying, space
@@ -20,7 +24,7 @@ from tare.workload.wisconsin.results import results
 from tare.workload.wisconsin.rows import tuples, write_csv
 from tare.workload.wisconsin.specification import WisconsinSpec
 from tare.workload.wisconsin.tables import WisconsinTables, replace_foreign
-from tests.dbms.databases import fresh
+from tests.dbms.databases import drop_tables
 
 ROWS = 2_000
 SPEC = WisconsinSpec(generation=Generation.Y1993, rows=(ROWS, 1_000))
@@ -29,16 +33,8 @@ OF_1983 = WisconsinSpec(generation=Generation.Y1983)
 
 
 @pytest.fixture
-def empty(dbms: str, request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
-    with fresh(dbms, request, tmp_path) as url:
-        yield url
-
-
-@pytest.fixture
-def writer(empty: str) -> Iterator[Session]:
-    session = find(empty).connect(empty, allow_writes=True)
-    yield session
-    session.close()
+def writer(dbms: str, writer_of: Callable[[str], Session]) -> Session:
+    return writer_of(dbms)
 
 
 @pytest.fixture
@@ -53,33 +49,79 @@ def tables(writer: Session) -> WisconsinTables:
     return made
 
 
+@lru_cache
+def generated(relation: Relation, large: int) -> list[tuple[Any, ...]]:
+    return list(tuples(relation, large))
+
+
 def loaded_by(writer: Session, spec: WisconsinSpec, cardinality: int, setting: Setting) -> list[str]:
     """What another executor has to load."""
+    return settled_by(writer, spec, cardinality, setting)[0]
+
+
+def settled_by(
+    writer: Session, spec: WisconsinSpec, cardinality: int, setting: Setting
+) -> tuple[list[str], tuple[str, ...]]:
+    """What another executor has to load, and what it then tells a reader."""
     heard: list[str] = []
     again = WisconsinTables(writer, spec, lambda table, done, of: heard.append(table) if done == 0 else None)
     again.prepare()
     again.settle(cardinality, setting)
-    return heard
+    return heard, again.facts()
 
 
 def settings_of(layout: Layout) -> list[Setting]:
     return [*(Setting.HEAP, Setting.INDEXED), *([] if layout.lacking(Organisation.HASH) else [Setting.HASH])]
 
 
-def test_every_relation_holds_the_generators_tuples_in_every_setting(
+def test_each_setting_has_its_tuples_and_indexes_in_the_estimated_room(
     tables: WisconsinTables, writer: Session, layout: Layout
 ) -> None:
+    indexes = {
+        Setting.HEAP: 0,
+        Setting.INDEXED: 2 if layout.primary(Setting.INDEXED) else 3,
+        Setting.HASH: 1,
+    }
     for setting in settings_of(layout):
         tables.settle(ROWS, setting)
         for one in relations(Generation.Y1993):
-            assert rows(writer, f"SELECT * FROM {one.name} ORDER BY unique2") == list(tuples(one, ROWS))
+            found = rows(writer, f"SELECT * FROM {one.name} ORDER BY unique2")
+            assert found == generated(one, ROWS), (setting, one.name)
+        assert rows(writer, layout.index_count("tenktup1")) == [(indexes[setting],)], setting
+        load = tables.loads()["tenktup1"]
+        assert (load.occupied is None) == (writer.server.dbms == "duckdb")
+        if load.occupied is not None:
+            assert 0 < load.occupied <= space.occupied(layout, LARGE, ROWS), setting
+            assert load.occupied > ROWS * layout.tuple_bytes / 2, setting
+        facts = tables.facts()
+        if setting is Setting.INDEXED:
+            assert any("clustered" in sentence for sentence in facts)
+        assert f"{setting} at {ROWS:,} rows: {22 * ROWS // 10:,} tuples in 4 relations" in facts[-1]
+        assert settled_by(writer, SPEC, ROWS, setting) == ([], facts), "what is there is left alone"
+        if setting is Setting.HASH:
+            found = rows(writer, "SELECT indexdef FROM pg_indexes WHERE tablename = 'tenktup1'")
+            assert "USING hash (unique2)" in str(found)
+    tables.settle(ROWS, Setting.HEAP)
+    assert rows(writer, layout.index_count("tenktup1")) == [(0,)]
+
+
+def test_the_reason_for_a_lacking_organisation_is_given(writer: Session, layout: Layout) -> None:
+    lacking = layout.lacking(Organisation.HASH)
+    assert lacking is None if writer.server.dbms == "postgresql" else "no hash index" in str(lacking)
+    assert layout.lacking(Organisation.CLUSTERED) is None
 
 
 def test_a_heap_is_scanned_in_the_order_of_loading(tables: WisconsinTables, writer: Session) -> None:
     tables.settle(ROWS, Setting.HEAP)
-    assert rows(writer, "SELECT * FROM tenktup2") == list(
-        tuples(relation(Generation.Y1993, "tenktup2"), ROWS)
-    )
+    assert rows(writer, "SELECT * FROM tenktup2") == generated(relation(Generation.Y1993, "tenktup2"), ROWS)
+
+
+def test_both_generations_stand_in_one_database(tables: WisconsinTables, writer: Session) -> None:
+    tables.settle(ROWS, Setting.HEAP)
+    other = WisconsinTables(writer, OF_1983)
+    other.prepare()
+    other.settle(10_000, Setting.HEAP)
+    assert loaded_by(writer, SPEC, ROWS, Setting.HEAP) == []
 
 
 def test_the_relations_of_1983_have_their_tuples_and_bprime_the_first_of_the_second_large_one(
@@ -87,76 +129,14 @@ def test_the_relations_of_1983_have_their_tuples_and_bprime_the_first_of_the_sec
 ) -> None:
     made = WisconsinTables(writer, OF_1983)
     made.prepare()
-    made.settle(10_000, Setting.INDEXED)
+    made.settle(10_000, Setting.HEAP)
+    heard = loaded_by(writer, OF_1983, 10_000, Setting.INDEXED)
+    assert "tempbprime" not in heard, "it never has indexes"
+    assert "tenthoustup" in heard
     for one in relations(Generation.Y1983):
-        assert rows(writer, f"SELECT * FROM {one.name} ORDER BY unique2") == list(tuples(one, 10_000))
+        assert rows(writer, f"SELECT * FROM {one.name} ORDER BY unique2") == generated(one, 10_000)
     beginning = rows(writer, "SELECT * FROM tenthoustup2 WHERE unique2 < 1000 ORDER BY unique2")
     assert rows(writer, "SELECT * FROM tempbprime ORDER BY unique2") == beginning
-
-
-KEYS = ("unique2", "unique1")
-
-
-@pytest.mark.parametrize("key", KEYS)
-def test_a_heap_takes_a_key_twice_and_an_index_does_not(
-    key: str, tables: WisconsinTables, writer: Session
-) -> None:
-    names = [attribute.name for attribute in LARGE.attributes]
-    other = "unique1" if key == "unique2" else "unique2"
-    values = ", ".join(f"{other} + 100000" if name == other else name for name in names)
-    again = f"INSERT INTO tenktup1 SELECT {values} FROM tenktup2 WHERE unique2 = 7"
-    tables.settle(ROWS, Setting.HEAP)
-    writer.run(again)
-    assert rows(writer, "SELECT count(*) FROM tenktup1") == [(ROWS + 1,)]
-    tables.settle(ROWS, Setting.INDEXED)
-    with pytest.raises(StatementFailed):
-        writer.run(again)
-
-
-def test_each_setting_has_its_indexes_and_no_others(
-    tables: WisconsinTables, writer: Session, layout: Layout
-) -> None:
-    expected = {
-        Setting.HEAP: 0,
-        Setting.INDEXED: 2 if layout.primary(Setting.INDEXED) else 3,
-        Setting.HASH: 1,
-    }
-    for setting in (*settings_of(layout), Setting.HEAP):
-        tables.settle(ROWS, setting)
-        assert rows(writer, layout.index_count("tenktup1")) == [(expected[setting],)]
-
-
-def test_postgresql_has_a_hash_index_and_the_others_say_why_they_have_none(
-    tables: WisconsinTables, writer: Session, layout: Layout
-) -> None:
-    if writer.server.dbms == "postgresql":
-        tables.settle(ROWS, Setting.HASH)
-        found = rows(writer, "SELECT indexdef FROM pg_indexes WHERE tablename = 'tenktup1'")
-        assert "USING hash (unique2)" in str(found)
-    else:
-        assert "no hash index" in str(layout.lacking(Organisation.HASH))
-    assert layout.lacking(Organisation.CLUSTERED) is None
-
-
-def test_what_is_there_is_left_alone(tables: WisconsinTables, writer: Session) -> None:
-    tables.settle(ROWS, Setting.INDEXED)
-    assert loaded_by(writer, SPEC, ROWS, Setting.INDEXED) == []
-
-
-def test_another_size_and_another_setting_are_loaded_anew(tables: WisconsinTables, writer: Session) -> None:
-    every = [one.name for one in relations(Generation.Y1993)]
-    tables.settle(ROWS, Setting.INDEXED)
-    assert loaded_by(writer, SPEC, 1_000, Setting.INDEXED) == every
-    assert rows(writer, "SELECT count(*) FROM tenktup1") == [(1_000,)]
-    assert rows(writer, "SELECT count(*) FROM bprime") == [(100,)]
-    assert loaded_by(writer, SPEC, 1_000, Setting.HEAP) == every
-
-
-def test_a_relation_that_never_has_indexes_is_left_alone_in_every_setting(writer: Session) -> None:
-    made = WisconsinTables(writer, OF_1983)
-    made.prepare()
-    made.settle(10_000, Setting.HEAP)
-    assert "tempbprime" not in loaded_by(writer, OF_1983, 10_000, Setting.INDEXED)
 
 
 DAMAGE = {
@@ -164,32 +144,36 @@ DAMAGE = {
     "a value changed": "UPDATE tenktup1 SET ten = ten + 1 WHERE unique2 = 999",
     "a string changed": "UPDATE tenktup1 SET string4 = 'B' WHERE unique2 = 999",
     "a tuple twice": "INSERT INTO tenktup1 SELECT * FROM tenktup1 WHERE unique2 = 5",
+    "a tuple taken out and put back": "CREATE TABLE one AS SELECT * FROM tenktup1 WHERE unique2 = 400; "
+    "DELETE FROM tenktup1 WHERE unique2 = 400; INSERT INTO tenktup1 SELECT * FROM one; DROP TABLE one",
     "the table gone": "DROP TABLE tenktup1",
 }
 
 
-@pytest.mark.parametrize("damage", DAMAGE.values(), ids=DAMAGE.keys())
-def test_a_relation_that_somebody_changed_is_loaded_anew(
-    damage: str, tables: WisconsinTables, writer: Session
-) -> None:
+def test_a_relation_that_somebody_changed_is_loaded_anew(tables: WisconsinTables, writer: Session) -> None:
+    """Also where the tuples are the same, and one lies elsewhere."""
     tables.settle(ROWS, Setting.HEAP)
-    writer.run(damage)
-    assert loaded_by(writer, SPEC, ROWS, Setting.HEAP) == ["tenktup1"]
-    assert rows(writer, "SELECT * FROM tenktup1 ORDER BY unique2") == list(tuples(LARGE, ROWS))
-
-
-def test_a_heap_is_loaded_anew_once_a_tuple_was_taken_out_and_put_back(
-    tables: WisconsinTables, writer: Session
-) -> None:
-    """The tuples are the same, and one lies elsewhere."""
-    tables.settle(ROWS, Setting.HEAP)
-    for sql in (
-        "CREATE TABLE one AS SELECT * FROM tenktup1 WHERE unique2 = 400",
-        "DELETE FROM tenktup1 WHERE unique2 = 400",
-        "INSERT INTO tenktup1 SELECT * FROM one",
-    ):
+    for damage, sql in DAMAGE.items():
         writer.run(sql)
-    assert loaded_by(writer, SPEC, ROWS, Setting.HEAP) == ["tenktup1"]
+        assert loaded_by(writer, SPEC, ROWS, Setting.HEAP) == ["tenktup1"], damage
+        found = rows(writer, "SELECT * FROM tenktup1 ORDER BY unique2")
+        assert found == generated(LARGE, ROWS), damage
+
+
+def test_a_heap_takes_a_key_twice_and_an_index_does_not(tables: WisconsinTables, writer: Session) -> None:
+    names = [attribute.name for attribute in LARGE.attributes]
+    again = []
+    for other in ("unique1", "unique2"):
+        values = ", ".join(f"{other} + 100000" if name == other else name for name in names)
+        again.append(f"INSERT INTO tenktup1 SELECT {values} FROM tenktup2 WHERE unique2 = 7")
+    tables.settle(ROWS, Setting.HEAP)
+    for sql in again:
+        writer.run(sql)
+    assert rows(writer, "SELECT count(*) FROM tenktup1") == [(ROWS + 2,)]
+    tables.settle(ROWS, Setting.INDEXED)
+    for sql in again:
+        with pytest.raises(StatementFailed):
+            writer.run(sql)
 
 
 def test_a_relation_is_loaded_anew_once_an_index_is_gone(
@@ -213,6 +197,8 @@ def test_a_load_that_was_cut_short_is_never_used(
             pipe.writelines(lines[: large // 2])
         raise ExportFailed("the generator was stopped")
 
+    tables.settle(ROWS, Setting.INDEXED)
+    writer.run("DROP TABLE tenktup1")
     with monkeypatch.context() as patched:
         patched.setattr(laying, "write_csv", half)
         with pytest.raises(ExportFailed, match="was stopped"):
@@ -220,7 +206,7 @@ def test_a_load_that_was_cut_short_is_never_used(
     entry = Ledger(writer).entry("tenktup1")
     assert entry is not None
     assert not entry.whole
-    assert "tenktup1" in loaded_by(writer, SPEC, ROWS, Setting.INDEXED)
+    assert loaded_by(writer, SPEC, ROWS, Setting.INDEXED) == ["tenktup1"]
     assert rows(writer, "SELECT count(*) FROM tenktup1") == [(ROWS,)]
 
 
@@ -240,7 +226,25 @@ def test_result_relations_are_there_empty_and_take_the_same_tuple_twice(
         assert rows(writer, f"SELECT count(*) FROM {one}") == [(0,)]
 
 
-def test_a_table_that_tare_did_not_make_is_refused_before_anything_is_touched(writer: Session) -> None:
+def test_another_size_and_another_setting_are_loaded_anew(tables: WisconsinTables, writer: Session) -> None:
+    every = [one.name for one in relations(Generation.Y1993)]
+    tables.settle(ROWS, Setting.INDEXED)
+    assert loaded_by(writer, SPEC, 1_000, Setting.INDEXED) == every
+    assert rows(writer, "SELECT count(*) FROM tenktup1") == [(1_000,)]
+    assert rows(writer, "SELECT count(*) FROM bprime") == [(100,)]
+    assert loaded_by(writer, SPEC, 1_000, Setting.HEAP) == every
+
+
+def test_what_cannot_be_made_is_refused_before_anything_is_touched(
+    writer: Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A size that the disk cannot hold, and a table that Tare did not make."""
+    drop_tables(writer)
+    with monkeypatch.context() as patched:
+        patched.setattr(space, "SMALL_TABLE", 10**15)
+        with pytest.raises(NotEnoughDisk, match="GB are free"):
+            WisconsinTables(writer, SPEC).prepare()
+    assert not exists(writer, "tenktup1")
     writer.run("CREATE TABLE bprime (precious INTEGER); INSERT INTO bprime VALUES (42)")
     with pytest.raises(ForeignTable, match="bprime") as refused:
         WisconsinTables(writer, SPEC).prepare()
@@ -250,53 +254,12 @@ def test_a_table_that_tare_did_not_make_is_refused_before_anything_is_touched(wr
 
 
 def test_with_leave_the_foreign_table_goes_and_no_other(writer: Session) -> None:
+    drop_tables(writer)
     writer.run("CREATE TABLE bprime (precious INTEGER); CREATE TABLE thoustup (precious INTEGER)")
     assert replace_foreign(writer, SPEC) == ["bprime"]
     assert exists(writer, "thoustup")
     made = WisconsinTables(writer, SPEC)
     made.prepare()
-    made.settle(ROWS, Setting.HEAP)
+    made.settle(1_000, Setting.HEAP)
     assert replace_foreign(writer, SPEC) == []
-    assert rows(writer, "SELECT count(*) FROM bprime") == [(ROWS // 10,)]
-
-
-def test_both_generations_stand_in_one_database(tables: WisconsinTables, writer: Session) -> None:
-    tables.settle(ROWS, Setting.HEAP)
-    other = WisconsinTables(writer, OF_1983)
-    other.prepare()
-    other.settle(10_000, Setting.HEAP)
-    assert loaded_by(writer, SPEC, ROWS, Setting.HEAP) == []
-
-
-def test_a_size_that_the_disk_cannot_hold_is_refused_before_anything_is_touched(
-    writer: Session, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(space, "SMALL_TABLE", 10**15)
-    with pytest.raises(NotEnoughDisk, match="GB are free"):
-        WisconsinTables(writer, SPEC).prepare()
-    assert not exists(writer, "tenktup1")
-
-
-def test_a_relation_occupies_no_more_than_was_estimated(
-    tables: WisconsinTables, writer: Session, layout: Layout
-) -> None:
-    for setting in settings_of(layout):
-        tables.settle(ROWS, setting)
-        load = tables.loads()["tenktup1"]
-        assert (load.occupied is None) == (writer.server.dbms == "duckdb")
-        if load.occupied is not None:
-            assert 0 < load.occupied <= space.occupied(layout, LARGE, ROWS)
-            assert load.occupied > ROWS * layout.tuple_bytes / 2
-
-
-def test_a_reader_is_told_what_stands_in_and_how_long_loading_took(
-    tables: WisconsinTables, writer: Session
-) -> None:
-    tables.settle(ROWS, Setting.INDEXED)
-    first = tables.facts()
-    assert any("clustered" in sentence for sentence in first)
-    assert f"indexed at {ROWS:,} rows: {22 * ROWS // 10:,} tuples in 4 relations" in first[-1]
-    later = WisconsinTables(writer, SPEC)
-    later.prepare()
-    later.settle(ROWS, Setting.INDEXED)
-    assert later.facts() == first
+    assert rows(writer, "SELECT count(*) FROM bprime") == [(100,)]
