@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 
 from tare.dbms.registry import find
 from tare.errors import BadStatement, TareError
+from tare.experiment.ledger import rows
 from tare.measure.answer import answer_hash
 from tare.measure.arms import Arm
 from tare.measure.choices import CacheState
@@ -17,12 +19,31 @@ from tare.measure.records import QE
 from tare.measure.rig import Rig
 from tare.measure.weigh import Conditions, Weigher
 
-# Statement, query that shows its effect, what it shows then and in a session of the default.
-SETTINGS = {
-    "postgresql": ("SET work_mem = '77MB'", "SELECT current_setting('work_mem')", "77MB"),
-    "mariadb": ("SET SESSION sort_buffer_size = 1234944", "SELECT @@sort_buffer_size", 1234944),
-    "sqlite": ("PRAGMA cache_size = -777", "SELECT cache_size FROM pragma_cache_size", -777),
-    "duckdb": ("SET threads = 1", "SELECT current_setting('threads')", 1),
+
+
+class Setting(NamedTuple):
+    statement: str
+    shows: str  # expression
+    value: object  # that it then has
+
+
+SETTINGS = {  # one for set-up, another for `prepare`
+    "postgresql": (
+        Setting("SET work_mem = '77MB'", "current_setting('work_mem')", "77MB"),
+        Setting("SET maintenance_work_mem = '78MB'", "current_setting('maintenance_work_mem')", "78MB"),
+    ),
+    "mariadb": (
+        Setting("SET SESSION sort_buffer_size = 1234944", "@@sort_buffer_size", 1234944),
+        Setting("SET SESSION join_buffer_size = 1234944", "@@join_buffer_size", 1234944),
+    ),
+    "sqlite": (
+        Setting("PRAGMA cache_size = -777", "(SELECT cache_size FROM pragma_cache_size)", -777),
+        Setting("PRAGMA temp_store = 2", "(SELECT temp_store FROM pragma_temp_store)", 2),
+    ),
+    "duckdb": (
+        Setting("SET threads = 1", "current_setting('threads')", 1),
+        Setting("SET preserve_insertion_order = false", "current_setting('preserve_insertion_order')", False),
+    ),
 }
 TEMPORARY = {
     "postgresql": "CREATE TEMPORARY TABLE mine AS SELECT 3 AS a; INSERT INTO mine VALUES (4)",
@@ -38,8 +59,11 @@ class Silent:
     def done(self, query: Query, qe: QE) -> None: ...
 
 
-def weigh(url: str, sql: str, phases: Phases, cache: CacheState, *, writes: bool = False) -> list[QE]:
-    conditions = Conditions(runs=2, cache=cache, phases=phases, warmup=1)
+def weigh(
+    url: str, sql: str, phases: Phases, cache: CacheState, *, writes: bool = False, warmup: int = 1
+) -> list[QE]:
+    """Two runs: where their caches are emptied, each begins in a session of its own."""
+    conditions = Conditions(runs=2, cache=cache, phases=phases, warmup=warmup)
     with Rig(lambda: find(url).connect(url, allow_writes=writes, allow_restart=True)) as rig:
         weigher = Weigher([Arm("A", rig, phases)], [Query("q", sql)], conditions, lambda qes: False, Silent())
         weigher.check()
@@ -53,98 +77,92 @@ def url(request: pytest.FixtureRequest) -> str:
 
 
 @pytest.mark.parametrize("cache", list(CacheState))
-def test_a_setting_is_in_force_in_each_run(url: str, cache: CacheState) -> None:
-    statement, sql, value = SETTINGS[url.partition(":")[0]]
-    qes = weigh(url, sql, Phases(setup=(statement,)), cache)
+def test_settings_of_set_up_and_of_prepare_are_in_force_in_each_run(url: str, cache: CacheState) -> None:
+    of_setup, of_prepare = SETTINGS[url.partition(":")[0]]
+    phases = Phases(setup=(of_setup.statement,), prepare=(of_prepare.statement,))
+    qes = weigh(url, f"SELECT {of_setup.shows}, {of_prepare.shows}", phases, cache)
     assert len(qes) == 3
-    assert {qe.answer_hash for qe in qes} == {answer_hash([(value,)])}
+    assert {qe.answer_hash for qe in qes} == {answer_hash([(of_setup.value, of_prepare.value)])}
 
 
-@pytest.mark.parametrize("cache", [CacheState.WARM, CacheState.COLD])
-def test_a_setting_of_prepare_is_in_force_too(url: str, cache: CacheState) -> None:
-    statement, sql, value = SETTINGS[url.partition(":")[0]]
-    qes = weigh(url, sql, Phases(setup=("SELECT 1",), prepare=(statement,)), cache)
-    assert {qe.answer_hash for qe in qes} == {answer_hash([(value,)])}
-
-
-@pytest.mark.parametrize("cache", [CacheState.WARM, CacheState.COLD])
-def test_a_temporary_table_is_there_in_each_run(url: str, cache: CacheState) -> None:
+def test_a_temporary_table_is_there_in_each_run(url: str) -> None:
     setup = (TEMPORARY[url.partition(":")[0]],)
-    qes = weigh(url, "SELECT sum(a) FROM mine", Phases(setup=setup), cache, writes=True)
-    assert len({qe.answer_hash for qe in qes}) == 1
+    qes = weigh(url, "SELECT sum(a) FROM mine", Phases(setup=setup), CacheState.WARM, writes=True)
+    assert {qe.answer_hash for qe in qes} == {answer_hash([(7,)])}
     assert all(qe.row_count == 1 and qe.error is None for qe in qes)
 
 
 def test_a_file_attached_to_sqlite_is_there_in_each_run(sqlite_url: str, tmp_path: Path) -> None:
     other = sqlite_url.removeprefix("sqlite:///")
-    setup = (f"ATTACH '{other}' AS other",)
-    qes = weigh(sqlite_url, "SELECT count(*) FROM other.numbers", Phases(setup=setup), CacheState.COLD)
+    phases = Phases(setup=(f"ATTACH '{other}' AS other",))
+    qes = weigh(sqlite_url, "SELECT count(*) FROM other.numbers", phases, CacheState.COLD, warmup=0)
     assert {qe.answer_hash for qe in qes} == {answer_hash([(20_000,)])}
 
 
 @pytest.mark.parametrize(
-    ("name", "setup", "sql", "value"),
+    ("name", "setup", "sql", "values"),
     [
         (
             "postgresql15",
-            "DO $$ BEGIN EXECUTE $q$SET work_mem = '77MB'$q$; END $$; SELECT 1",
-            "SELECT current_setting('work_mem')",
-            "77MB",
-        ),
-        (
-            "postgresql15",
-            r"SET application_name = E'a\'; b'; SET work_mem = '77MB'",
-            "SELECT current_setting('work_mem')",
-            "77MB",
-        ),
-        ("postgresql15", "SET ROLE pg_monitor", "SELECT current_user::text", "pg_monitor"),
-        pytest.param("mariadb", "SELECT @x := 5", "SELECT @x", 5, marks=pytest.mark.mariadb),
-        pytest.param(
-            "mariadb",
-            "SET GLOBAL sort_buffer_size = 1234944",
-            "SELECT @@GLOBAL.sort_buffer_size",
-            1234944,
-            marks=pytest.mark.mariadb,
+            (
+                "DO $$ BEGIN EXECUTE $q$SET work_mem = '77MB'$q$; END $$; SELECT 1",
+                r"SET application_name = E'a\'; b'; SET maintenance_work_mem = '78MB'",
+                "SET ROLE pg_monitor",
+            ),
+            "SELECT current_setting('work_mem'), current_setting('maintenance_work_mem'), current_user::text",
+            ("77MB", "78MB", "pg_monitor"),
         ),
         pytest.param(
             "mariadb",
-            "BEGIN NOT ATOMIC SET @y = 1; SET @y = @y + 1; END",
-            "SELECT @y",
-            2,
+            (
+                "SELECT @x := 5",
+                "SET GLOBAL sort_buffer_size = 1234944",
+                "BEGIN NOT ATOMIC SET @y = 1; SET @y = @y + 1; END",
+            ),
+            "SELECT @x, @@GLOBAL.sort_buffer_size, @y",
+            (5, 1234944, 2),
             marks=pytest.mark.mariadb,
         ),
         (
             "sqlite",
-            "PRAGMA query_only = off; CREATE TEMP TABLE seen (a); CREATE TEMP TABLE made (a); "
-            "CREATE TEMP TRIGGER r AFTER INSERT ON made BEGIN INSERT INTO seen VALUES (1); "
-            "INSERT INTO seen VALUES (';'); END; INSERT INTO made VALUES (1)",
+            (
+                "PRAGMA query_only = off; CREATE TEMP TABLE seen (a); CREATE TEMP TABLE made (a); "
+                "CREATE TEMP TRIGGER r AFTER INSERT ON made BEGIN INSERT INTO seen VALUES (1); "
+                "INSERT INTO seen VALUES (';'); END; INSERT INTO made VALUES (1)",
+            ),
             "SELECT count(*) FROM seen",
-            2,
+            (2,),
         ),
-        ("duckdb", "SET VARIABLE mine = 5", "SELECT getvariable('mine')", 5),
+        ("duckdb", ("SET VARIABLE mine = 5",), "SELECT getvariable('mine')", (5,)),
     ],
+    ids=["postgresql15", "mariadb", "sqlite", "duckdb"],
 )
 @pytest.mark.parametrize("writes", [False, True], ids=["read-only", "writes allowed"])
 def test_all_of_set_up_is_in_force_in_each_session(
-    name: str, setup: str, sql: str, value: object, writes: bool, request: pytest.FixtureRequest
+    name: str,
+    setup: tuple[str, ...],
+    sql: str,
+    values: tuple[object, ...],
+    writes: bool,
+    request: pytest.FixtureRequest,
 ) -> None:
     url = request.getfixturevalue(f"{name}_url")
-    qes = weigh(url, sql, Phases(setup=(setup,)), CacheState.COLD, writes=writes)
-    assert {qe.answer_hash for qe in qes} == {answer_hash([(value,)])}
+    qes = weigh(url, sql, Phases(setup=setup), CacheState.COLD, writes=writes, warmup=0)
+    assert {qe.answer_hash for qe in qes} == {answer_hash([values])}
 
 
 def test_what_set_up_has_changed_for_good_is_not_changed_again(url: str) -> None:
     """The rows would be there twice."""
-    setting, _, _ = SETTINGS[url.partition(":")[0]]
+    setting = SETTINGS[url.partition(":")[0]][0]
     setup = (
-        f"CREATE TABLE lasting (a int); {setting}; INSERT INTO lasting VALUES (1)",
+        f"CREATE TABLE lasting (a int); {setting.statement}; INSERT INTO lasting VALUES (1)",
         f"{TEMPORARY[url.partition(':')[0]]}; INSERT INTO lasting SELECT 2",
     )
     phases = Phases(setup=setup, cleanup=("DROP TABLE lasting",))
-    sql = "SELECT (SELECT count(*) FROM lasting), (SELECT sum(a) FROM mine)"
-    qes = weigh(url, sql, phases, CacheState.COLD, writes=True)
-    assert len(qes) == 3
-    assert {qe.answer_hash for qe in qes} == {answer_hash([(2, 7)])}
+    sql = f"SELECT (SELECT count(*) FROM lasting), (SELECT sum(a) FROM mine), {setting.shows}"
+    qes = weigh(url, sql, phases, CacheState.COLD, writes=True, warmup=0)
+    assert len(qes) == 2
+    assert {qe.answer_hash for qe in qes} == {answer_hash([(2, 7, setting.value)])}
 
 
 @pytest.mark.parametrize("name", SERVERS[:-1])
@@ -154,10 +172,12 @@ def test_a_transaction_around_each_run_is_rolled_back(name: str, request: pytest
     url = request.getfixturevalue(f"{name}_url")
     sql = "UPDATE numbers SET grp = grp + 1 WHERE id <= 100"
     phases = Phases(prepare=("BEGIN",), conclude=("ROLLBACK",))
-    qes = weigh(url, sql, phases, CacheState.COLD, writes=True)
-    assert [qe.row_count for qe in qes] == [100, 100, 100]
-    (left,) = weigh(url, "SELECT sum(grp) FROM numbers", Phases(), CacheState.WARM)[:1]
-    assert left.answer_hash == answer_hash([(sum(i % 100 for i in range(1, 20_001)),)])
+    qes = weigh(url, sql, phases, CacheState.COLD, writes=True, warmup=0)
+    assert [qe.row_count for qe in qes] == [100, 100]
+    session = find(url).connect(url)
+    left = rows(session, "SELECT sum(grp) FROM numbers")
+    session.close()
+    assert answer_hash(left) == answer_hash([(sum(i % 100 for i in range(1, 20_001)),)])
 
 
 @pytest.mark.parametrize(
