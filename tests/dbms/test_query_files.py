@@ -6,7 +6,7 @@ import mmap
 import os
 import sqlite3
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -28,6 +28,7 @@ from tare.measure.records import QE
 from tare.measure.rig import Rig
 from tare.measure.weigh import Conditions, Weigher
 from tare.protocol.cache import prove
+from tests.servers import let_in
 
 ROWS = 300_000
 
@@ -99,31 +100,41 @@ WAYS = {
 }  # fmt: skip
 
 
-class Silent:
+class Observer:
+    """Calls a function after each QE."""
+
+    def __init__(self, done: Callable[[], None]) -> None:
+        self._done = done
+
     def phase(self, query: Query, what: str) -> None: ...
-    def done(self, query: Query, qe: QE) -> None: ...
+
+    def done(self, query: Query, qe: QE) -> None:
+        self._done()
 
 
-@pytest.fixture(params=WAYS)
+@pytest.fixture(scope="module", params=WAYS)
 def way(request: pytest.FixtureRequest) -> Way:
     return WAYS[request.param]
 
 
-@pytest.fixture
-def file(way: Way, tmp_path: Path) -> Path:
-    path = tmp_path / "outside.data"
+@pytest.fixture(scope="module")
+def file(way: Way, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("outside")
+    let_in(folder)
+    path = folder / "outside.data"
     way.make(path)
     path.chmod(0o644)
     return path
 
 
-def weigh(way: Way, url: str, file: Path) -> list[QE]:
+def weigh(way: Way, url: str, file: Path, done: Callable[[], None] = lambda: None) -> list[QE]:
+    """Two runs, `done` after each."""
     phases = Phases(setup=tuple(part for part in (way.setup.format(file=file),) if part))
     conditions = Conditions(runs=2, cache=CacheState.COLD, phases=phases)
     query = Query("q", way.sql.format(file=file))
     writes = "CREATE" in way.setup
     with Rig(lambda: find(url).connect(url, allow_writes=writes, allow_restart=True)) as rig:
-        weigher = Weigher([Arm("A", rig, phases)], [query], conditions, lambda qes: False, Silent())
+        weigher = Weigher([Arm("A", rig, phases)], [query], conditions, lambda qes: False, Observer(done))
         weigher.check()
         weigher.one_after_another()
         return weigher.qes
@@ -167,28 +178,23 @@ def _refused() -> None:
     raise PermissionError
 
 
-@pytest.mark.parametrize("kept", [False, True], ids=["evicted", "kept in memory"])
 def test_tares_word_is_mincores(
-    way: Way,
-    file: Path,
-    kept: bool,
-    sees_all: bool,
-    resident: list[float],
-    request: pytest.FixtureRequest,
+    way: Way, file: Path, sees_all: bool, resident: list[float], request: pytest.FixtureRequest
 ) -> None:
+    """Of a file that can be evicted before the first run, and is kept in memory from its end on."""
     url = request.getfixturevalue(f"{way.dbms}_url")
-    with in_memory(file) if kept else nullcontext():
-        qes = weigh(way, url, file)
-    assert len(resident) == len(qes) == 2
-    proof = prove(qes, CacheState.COLD)
-    if sees_all:
-        assert str(file) in proof.evidence
-        assert min(resident) == 1 if kept else max(resident) < 0.05
-        assert proof.reached is not kept, proof.evidence
-    elif max(resident) < 0.05:
-        assert proof.reached is not False, proof.evidence
-    else:  # kept in memory, or opened and closed too quickly to be found
-        assert proof.reached is not True, proof.evidence
+    with ExitStack() as stack:
+        qes = weigh(way, url, file, lambda: stack.enter_context(in_memory(file)))
+    for qe, share, is_kept in zip(qes, resident, (False, True), strict=True):
+        proof = prove([qe], CacheState.COLD)
+        if sees_all:
+            assert str(file) in proof.evidence
+            assert share == 1 if is_kept else share < 0.05
+            assert proof.reached is not is_kept, proof.evidence
+        elif share < 0.05:
+            assert proof.reached is not False, proof.evidence
+        else:  # kept in memory, or opened and closed too quickly to be found
+            assert proof.reached is not True, proof.evidence
 
 
 @pytest.mark.parametrize(
@@ -203,6 +209,7 @@ def test_tares_word_is_mincores(
 def test_files_are_sought_again_while_an_open_may_have_been_missed(
     found: list[tuple[str, str, bool]],
     executions: int,
+    sqlite_url: str,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -218,9 +225,7 @@ def test_files_are_sought_again_while_an_open_may_have_been_missed(
 
     monkeypatch.setattr(weigh_module, "find_files", search)
     way = Way("sqlite", _csv, "", "SELECT 1")
-    database = tmp_path / "own.db"
-    _sqlite(database)
-    qes = weigh(way, f"sqlite:///{database}", tmp_path / "a")
+    qes = weigh(way, sqlite_url, tmp_path / "a")
     assert len(searches) == executions
     assert qes[0].residence
     assert {Path(file.path) for file in qes[0].residence.query_files} == set(searches)
