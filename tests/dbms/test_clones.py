@@ -46,7 +46,9 @@ def value(url: str, sql: str) -> str:
         return str(session.rows(sql)[0][0])
 
 
-def test_a_clone_has_the_servers_data_and_its_own_settings(server: RunningServer) -> None:
+def test_a_clone_has_the_servers_data_and_its_own_settings_or_says_why_it_does_not_start(
+    server: RunningServer,
+) -> None:
     name, _, theirs, shows = SETTINGS[server.record.kind]
     before = value(server.url, shows)
     template = Template(server.record)
@@ -63,16 +65,6 @@ def test_a_clone_has_the_servers_data_and_its_own_settings(server: RunningServer
         assert not clone.directory.exists()
         with template.clone({}) as clone:
             assert value(url_at(clone, server.url), "SELECT count(*) FROM kept") == "2"  # fresh data
-    finally:
-        remove_clones(server.record.directory)
-    assert value(server.url, shows) == before
-    assert value(server.url, "SELECT count(*) FROM kept") == "2"
-    assert not (server.record.directory / "clones").exists()
-
-
-def test_a_clone_that_does_not_start_says_why_and_is_removed(server: RunningServer) -> None:
-    template = Template(server.record)
-    try:
         with (
             pytest.raises(ServerFailed, match=r"no.such.setting"),
             template.clone({"no_such_setting": "1"}),
@@ -81,6 +73,9 @@ def test_a_clone_that_does_not_start_says_why_and_is_removed(server: RunningServ
         assert not (server.record.directory / "clones" / "server").exists()
     finally:
         remove_clones(server.record.directory)
+    assert value(server.url, shows) == before
+    assert value(server.url, "SELECT count(*) FROM kept") == "2"
+    assert not (server.record.directory / "clones").exists()
 
 
 CLONER = """
@@ -124,29 +119,29 @@ restart(known(Path(sys.argv[1])))
 
 
 @pytest.mark.mariadb
-@pytest.mark.parametrize("dbms", ["mariadb", "mysql"])
-def test_a_server_that_is_just_starting_gets_no_sigterm_before_it_answers(dbms: str) -> None:
-    with own_server(dbms) as server:
-        record, kind = server.record, KINDS[dbms]
-        pid_file = kind.pid_file(record)
-        kind.stop(record)
-        assert not pid_file.exists()
-        restarter = subprocess.Popen([sys.executable, "-c", RESTARTER, str(record.directory)])
-        while not (pid_file.exists() and pid_file.read_text().strip()):
-            assert restarter.poll() in (None, 0)
-        pid = int(pid_file.read_text())
-        os.kill(pid, signal.SIGSTOP)
-        restarter.kill()
-        restarter.wait()
-        with ThreadPoolExecutor(1) as pool:
-            stopped = pool.submit(kind.stop, record)
-            time.sleep(0.5)
-            pending = re.search(r"^ShdPnd:\s*(\w+)$", Path(f"/proc/{pid}/status").read_text(), re.MULTILINE)
-            os.kill(pid, signal.SIGCONT)
-            stopped.result()
-        assert pending is not None
-        assert not int(pending[1], 16) & 1 << signal.SIGTERM - 1
-        assert kind.process(record) is None
+@pytest.mark.parametrize("server", ["mariadb", "mysql"], indirect=True)
+def test_a_server_that_is_just_starting_gets_no_sigterm_before_it_answers(server: RunningServer) -> None:
+    """The last test of this server."""
+    record, kind = server.record, KINDS[server.record.kind]
+    pid_file = kind.pid_file(record)
+    kind.stop(record)
+    assert not pid_file.exists()
+    restarter = subprocess.Popen([sys.executable, "-c", RESTARTER, str(record.directory)])
+    while not (pid_file.exists() and pid_file.read_text().strip()):
+        assert restarter.poll() in (None, 0)
+    pid = int(pid_file.read_text())
+    os.kill(pid, signal.SIGSTOP)
+    restarter.kill()
+    restarter.wait()
+    with ThreadPoolExecutor(1) as pool:
+        stopped = pool.submit(kind.stop, record)
+        time.sleep(0.5)
+        pending = re.search(r"^ShdPnd:\s*(\w+)$", Path(f"/proc/{pid}/status").read_text(), re.MULTILINE)
+        os.kill(pid, signal.SIGCONT)
+        stopped.result()
+    assert pending is not None
+    assert not int(pending[1], 16) & 1 << signal.SIGTERM - 1
+    assert kind.process(record) is None
 
 
 def _processes_in(directory: str) -> list[str]:

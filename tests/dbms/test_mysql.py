@@ -16,7 +16,6 @@ import pytest
 from tare.dbms.mariadb.session import MariaDBSession
 from tare.dbms.registry import find
 from tare.dbms.servers import RunningServer, daemon, start_mysql
-from tare.dbms.url import parse
 from tare.errors import StatementFailed, UsageError
 from tare.measure.rig import Rig
 
@@ -182,20 +181,7 @@ def connection(server: RunningServer) -> Any:
     """One that does not learn of its end before it sends a statement."""
     import mariadb
 
-    return mariadb.connect(user="root", unix_socket=parse(server.url).parameters["socket"])
-
-
-def test_a_stop_ends_the_threads_that_a_kill_left_asleep(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(daemon, "STOP_S", 30.0)
-    with start_mysql(tmp_path / "server") as server:
-        try:
-            end_sessions_until_one_is_forsaken(server)
-            server.stop()
-            assert "Shutdown complete" in server.record.log.read_text()
-        finally:
-            daemon.kill(server.record)
+    return mariadb.connect(user="root", unix_socket=str(daemon.socket_file(server.record)))
 
 
 def test_a_statement_of_a_later_version_is_refused_by_the_server(mysql_url: str) -> None:
@@ -206,3 +192,17 @@ def test_a_statement_of_a_later_version_is_refused_by_the_server(mysql_url: str)
         session.prepare("LOAD DATA INFILE '/nothing' INTO TABLE numbers")
     assert "--prepare" in refused.value.next_step
     session.close()
+
+
+def test_a_stop_ends_the_threads_that_a_kill_left_asleep(
+    server: RunningServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The last test of this server."""
+    monkeypatch.setattr(daemon, "STOP_S", 30.0)
+    stops = server.record.log.read_text().count("Shutdown complete\n")
+    try:
+        end_sessions_until_one_is_forsaken(server)
+        server.stop()
+        assert server.record.log.read_text().count("Shutdown complete\n") == stops + 1
+    finally:
+        daemon.kill(server.record)

@@ -23,33 +23,18 @@ from tests.dbms.test_statements import SLOW
 from tests.servers import fill_server, own_server, wait_until_it_is_back
 
 
-@pytest.fixture(params=["postgresql", pytest.param("mariadb", marks=pytest.mark.mariadb), "sqlite", "duckdb"])
+@pytest.fixture(
+    scope="module",
+    params=["postgresql", pytest.param("mariadb", marks=pytest.mark.mariadb), "sqlite", "duckdb"],
+)
 def own_url(request: pytest.FixtureRequest) -> Iterator[str]:
+    """A server that may be stopped for a moment, and killed: by the last test."""
     if request.param in ("sqlite", "duckdb"):
         yield request.getfixturevalue(f"{request.param}_url")
         return
     with own_server(request.param) as server:
         fill_server(server.url)
         yield server.url
-
-
-def test_a_process_killed_in_mid_run_is_a_lost_server(own_url: str) -> None:
-    session = find(own_url).connect(own_url)
-    leader = session.leader()
-    assert leader is not None
-    prepared = session.prepare(SLOW)
-    killer = threading.Timer(0.4, os.kill, (leader.pid, signal.SIGKILL))
-    killer.start()
-    began = time.monotonic()
-    with pytest.raises(ServerLost, match="next:"):
-        prepared.execute(60)
-    assert time.monotonic() - began < 10
-    killer.join()
-    with pytest.raises(ServerLost):
-        session.prepare("SELECT 1").execute(5)
-    session.close()
-    if own_url.startswith("postgresql"):
-        wait_until_it_is_back(own_url)
 
 
 def test_ctrl_c_stops_the_query_and_leaves_the_session_usable(own_url: str) -> None:
@@ -112,6 +97,25 @@ def test_a_server_that_stops_answering_between_queries_is_lost(
         with suppress(ProcessLookupError):
             os.kill(leader.pid, signal.SIGCONT)
         session.close()
+
+
+def test_a_process_killed_in_mid_run_is_a_lost_server(own_url: str) -> None:
+    session = find(own_url).connect(own_url)
+    leader = session.leader()
+    assert leader is not None
+    prepared = session.prepare(SLOW)
+    killer = threading.Timer(0.4, os.kill, (leader.pid, signal.SIGKILL))
+    killer.start()
+    began = time.monotonic()
+    with pytest.raises(ServerLost, match="next:"):
+        prepared.execute(60)
+    assert time.monotonic() - began < 10
+    killer.join()
+    with pytest.raises(ServerLost):
+        session.prepare("SELECT 1").execute(5)
+    session.close()
+    if own_url.startswith("postgresql"):
+        wait_until_it_is_back(own_url)
 
 
 def test_a_backend_ends_its_query_when_we_are_gone(

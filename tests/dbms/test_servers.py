@@ -44,22 +44,43 @@ def answer(url: str, sql: str) -> object:
         session.close()
 
 
-def test_a_server_without_a_directory_leaves_nothing(start: Start) -> None:
-    with start() as server:
+SETTINGS = {
+    start_postgresql: {"work_mem": "17MB", "io_method": "sync"},
+    start_mariadb: {"sort_buffer_size": "1234944"},
+}
+
+
+def test_a_server_without_a_directory_listens_on_loopback_only_and_leaves_nothing(start: Start) -> None:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    with start(port=port, settings=SETTINGS[start]) as server:
+        assert f"127.0.0.1:{port}" in server.url
         assert answer(server.url, "SELECT 42") == 42
+        for name, value in SETTINGS[start].items():
+            shows = f"SHOW {name}" if start is start_postgresql else f"SELECT @@{name}"
+            assert str(answer(server.url, shows)) == value
         directory, pid = server.directory, server.pid
         assert Path(f"/proc/{pid}").stat().st_uid != 0
         assert directory.stat().st_mode & 0o077 == 0
+        listening = Path("/proc/net/tcp").read_text() + Path("/proc/net/tcp6").read_text()
+        lines = [line.split() for line in listening.splitlines() if f":{port:04X} " in line]
+        addresses = {line[1] for line in lines if line[3] == "0A"}
+        assert addresses == {f"0100007F:{port:04X}"}
     assert not directory.exists()
     assert not local.command_line(pid)[:1] or local.command_line(pid) == [""]
 
 
 def test_a_server_with_a_directory_keeps_its_data_and_starts_again(start: Start, tmp_path: Path) -> None:
-    directory = tmp_path / "server"
+    """Its path is too long for a socket, which gets a short one elsewhere."""
+    directory = tmp_path / ("d" * 60) / ("e" * 60)
     with start(directory) as server:
+        sockets = server.record.socket_directory
+        assert sockets != directory
         session = find(server.url).connect(server.url, allow_writes=True)
         session.run("CREATE TABLE kept (id integer); INSERT INTO kept VALUES (7)")
         session.close()
+    assert not sockets.exists()
     assert (directory / "tare-server.json").exists()
     with start(directory) as again:
         assert answer(again.url, "SELECT id FROM kept") == 7
@@ -68,28 +89,22 @@ def test_a_server_with_a_directory_keeps_its_data_and_starts_again(start: Start,
 
 def test_a_server_of_its_own_programs_shares_no_file_with_others(start: Start, tmp_path: Path) -> None:
     """A probe acts on a file: on all that run from it."""
-    directory = tmp_path / "server"
+    directory, shared = tmp_path / "server", tmp_path / "shared"
 
     def program(server: RunningServer) -> tuple[int, int]:
         stat = Path(f"/proc/{server.pid}/exe").stat()
         return stat.st_dev, stat.st_ino
 
-    with start() as other, start(directory, own_programs=True) as server:
+    with start(shared) as other, start(directory, own_programs=True) as server:
         assert program(server) != program(other)
         assert Path(f"/proc/{server.pid}/exe").readlink().is_relative_to(directory)
         assert answer(server.url, "SELECT 42") == 42
         first = program(server)
     with start(directory) as again:
         assert program(again) == first
-        with pytest.raises(ServerFailed, match="installed programs") as refused:
-            start(shared(start, tmp_path), own_programs=True)
-        assert "--own-programs" in refused.value.next_step
-
-
-def shared(start: Start, tmp_path: Path) -> Path:
-    """A directory whose server was made of the installed programs."""
-    with start(tmp_path / "shared") as server:
-        return server.directory
+    with pytest.raises(ServerFailed, match="installed programs") as refused:
+        start(shared, own_programs=True)
+    assert "--own-programs" in refused.value.next_step
 
 
 def test_a_directory_with_other_things_in_it_is_left_alone(start: Start, tmp_path: Path) -> None:
@@ -107,47 +122,16 @@ def test_a_failed_start_shows_the_log_and_leaves_nothing(start: Start, tmp_path:
     assert not (tmp_path / "server").exists()
 
 
-def test_a_path_too_long_for_a_socket_gets_a_short_one_elsewhere(start: Start, tmp_path: Path) -> None:
-    directory = tmp_path / ("d" * 60) / ("e" * 60)
-    with start(directory) as server:
-        sockets = server.record.socket_directory
-        assert sockets != directory
-        assert answer(server.url, "SELECT 1") == 1
-    assert not sockets.exists()
-    with start(directory) as again:
-        assert answer(again.url, "SELECT 1") == 1
-
-
-def test_a_port_is_on_loopback_only(start: Start) -> None:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
-    with start(port=port) as server:
-        assert f"127.0.0.1:{port}" in server.url
-        assert answer(server.url, "SELECT 1") == 1
-        listening = Path("/proc/net/tcp").read_text() + Path("/proc/net/tcp6").read_text()
-        lines = [line.split() for line in listening.splitlines() if f":{port:04X} " in line]
-        addresses = {line[1] for line in lines if line[3] == "0A"}
-        assert addresses == {f"0100007F:{port:04X}"}
-
-
 @pytest.mark.mariadb
-def test_a_start_leaves_the_temporary_tables_of_another_server() -> None:
-    with start_mariadb() as server:
-        session = find(server.url).connect(server.url, allow_writes=True)
-        try:
-            session.prepare("CREATE TEMPORARY TABLE mine (a INT) ENGINE=Aria").execute(10)
-            with start_mariadb():
-                session.prepare("TRUNCATE mine").execute(10)
-                session.prepare("DROP TABLE mine").execute(10)
-        finally:
-            session.close()
-
-
-def test_settings_reach_the_server() -> None:
-    with start_postgresql(settings={"work_mem": "17MB", "io_method": "sync"}) as server:
-        assert answer(server.url, "SHOW work_mem") == "17MB"
-        assert answer(server.url, "SHOW io_method") == "sync"
+def test_a_start_leaves_the_temporary_tables_of_another_server(mariadb_url: str) -> None:
+    session = find(mariadb_url).connect(mariadb_url, allow_writes=True)
+    try:
+        session.prepare("CREATE TEMPORARY TABLE mine (a INT) ENGINE=Aria").execute(10)
+        with start_mariadb():
+            session.prepare("TRUNCATE mine").execute(10)
+            session.prepare("DROP TABLE mine").execute(10)
+    finally:
+        session.close()
 
 
 def test_a_version_that_is_not_there_lists_those_that_are() -> None:
