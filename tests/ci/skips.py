@@ -15,7 +15,6 @@ EXPECTED = {
     "tests/cli/test_interrupts.py": "a signal may come before Python has begun",
     "tests/crash/test_isolate.py": "not every machine has a CPU that its devices spare",
     "tests/crash/test_oltp_full_disk.py": "full disks are tried with PostgreSQL",
-    "tests/dbms/test_caches.py": "not every DBMS reports what it caches",
     "tests/dbms/wisconsin/test_access.py": "not every DBMS has hash indexes",
     "tests/dbms/wisconsin/test_answers.py": "not every DBMS has hash indexes",
     "tests/unit/lab/test_frames.py": "root may write everywhere",
