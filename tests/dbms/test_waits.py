@@ -15,6 +15,7 @@ import pytest
 
 from tare.dbms import patience
 from tare.dbms.base import Session
+from tare.dbms.embedded import client
 from tare.dbms.postgresql import wire as postgresql_wire
 from tare.dbms.registry import find
 from tare.errors import ConnectionFailed, StatementFailed, StillWaiting
@@ -192,8 +193,9 @@ def test_preparing_that_takes_long_is_no_lost_engine(tmp_path: Path, monkeypatch
 
 @pytest.mark.parametrize("is_set_up", [False, True], ids=["planning", "set-up"])
 def test_a_wait_for_sqlites_lock_ends_with_the_time_out_and_names_the_holder(
-    tmp_path: Path, is_set_up: bool
+    tmp_path: Path, is_set_up: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(client, "CANCEL_S", 0.5)  # SQLite heeds no interrupt while it waits
     url = make_sqlite(tmp_path / "held.db")
     session = find(url).connect(url, timeout_s=60)
     holder = sqlite3.connect(tmp_path / "held.db", isolation_level=None)
