@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-import os
-import shutil
 import signal
-import socket
-import subprocess
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -17,8 +13,7 @@ from tare.dbms.base import Fetched, Prepared, Session
 from tare.dbms.planned import cpu_time_ns
 from tare.dbms.postgresql.session import PostgreSQLSession
 from tare.dbms.registry import find
-from tare.dbms.servers import start_postgresql
-from tare.errors import QueryTimeout, ServerFailed, StatementFailed
+from tare.errors import QueryTimeout, StatementFailed
 from tare.measure.choices import CacheState, Clocked
 from tare.measure.qe import time_single_qe
 from tare.measure.query import Query
@@ -176,44 +171,6 @@ def test_what_is_copied_out_leaves_a_session_that_works(postgresql_url: str) -> 
     assert copied.row_count == ROWS
     assert values(session.prepare("SELECT 1").plan_and_execute(60)) == [("1",)]
     session.close()
-
-
-def test_planning_is_inside_execution_over_an_encrypted_connection(tmp_path: Path) -> None:
-    openssl = shutil.which("openssl")
-    if openssl is None:
-        pytest.skip("no openssl here to make a certificate with")
-    key, certificate = tmp_path / "server.key", tmp_path / "server.crt"
-    request = [openssl, "req", "-new", "-x509", "-nodes", "-days", "1", "-subj", "/CN=localhost"]
-    subprocess.run(
-        [*request, "-keyout", key, "-out", certificate],
-        check=True,
-        capture_output=True,
-    )
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
-    try:
-        server = start_postgresql(version="15", port=port)
-    except ServerFailed as error:
-        pytest.skip(f"no PostgreSQL with TLS here: {error.what}")
-    with server:
-        for file in (key, certificate):
-            installed = Path(shutil.copy(file, server.directory))
-            owner = server.directory.stat()
-            os.chown(installed, owner.st_uid, owner.st_gid)
-            installed.chmod(0o600)
-        session = find(server.url).connect(server.url, allow_writes=True)
-        for name, file in (("ssl_key_file", key), ("ssl_cert_file", certificate)):
-            session.run(f"ALTER SYSTEM SET {name} = '{server.directory / file.name}'")
-        session.run("ALTER SYSTEM SET ssl = on")
-        session.run("SELECT pg_reload_conf()")
-        session.close()
-        encrypted = find(server.url).connect(f"{server.url}?sslmode=require")
-        prepared = encrypted.prepare("SELECT count(*) FROM pg_class")
-        fetched = prepared.plan_and_execute(60)
-        encrypted.close()
-    assert fetched.planned is None
-    assert "encrypted" in prepared.planning_inside
 
 
 @pytest.mark.parametrize("run", ["execute", "plan_and_execute"])

@@ -149,6 +149,17 @@ def test_a_server_that_admits_over_tls_only_names_the_parameter(tls_only: str) -
     assert is_weighed(f"postgresql://known:right@{tls_only}?sslmode=require")
 
 
+def test_planning_is_inside_execution_over_an_encrypted_connection(tls_only: str) -> None:
+    url = f"postgresql://postgres@{tls_only}?sslmode=require"
+    session = find(url).connect(url)
+    try:
+        prepared = session.prepare("SELECT count(*) FROM pg_class")
+        assert prepared.plan_and_execute(60).planned is None
+        assert "encrypted" in prepared.planning_inside
+    finally:
+        session.close()
+
+
 def test_a_server_without_tls_is_told_from_one_that_is_not_there(postgresql_tcp_url: str) -> None:
     url = postgresql_tcp_url.replace("://", "://postgres@", 1)
     assert "sslmode" in refusal(f"{url}?sslmode=require").next_step
