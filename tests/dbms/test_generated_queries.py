@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cache
 
 import pytest
@@ -52,14 +53,9 @@ def sqlite_answers(tmp_path_factory: pytest.TempPathFactory):  # type: ignore[no
 @pytest.mark.parametrize("cardinality", [CARDINALITY, CARDINALITY // 5])
 @pytest.mark.parametrize("name", [n for n in WITHOUT_MYSQL if n != "sqlite"])
 def test_every_dbms_gives_the_answers_that_sqlite_gives(  # type: ignore[no-untyped-def]
-    name: str, cardinality: int, sqlite_answers, request: pytest.FixtureRequest, tmp_path
+    name: str, cardinality: int, sqlite_answers, writer_of: Callable[[str], Session]
 ) -> None:
-    with fresh(name, request, tmp_path) as url:
-        session = find(url).connect(url, allow_writes=True)
-        try:
-            found = answers(session, cardinality, QUERIES[name])
-        finally:
-            session.close()
+    found = answers(writer_of(name), cardinality, QUERIES[name])
     expected = sqlite_answers(cardinality)[: QUERIES[name]]
     queries = generate(ASKED, SPECIFICATION.tables)
     differing = [query.sql for query, a, b in zip(queries, found, expected, strict=False) if a != b]
