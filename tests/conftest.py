@@ -5,6 +5,7 @@ A test that kills, restarts or changes a server starts one of its own.
 
 from __future__ import annotations
 
+import shutil
 import signal
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,9 +13,10 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
-from tare.dbms.servers import start_mariadb, start_mysql, start_postgresql
+from tare.dbms.servers import program, start_mariadb, start_mysql, start_postgresql
 from tare.errors import ServerFailed
 from tests import servers
+from tests.first_data import FirstData
 from tests.servers import fill_server, make_duckdb, make_sqlite
 
 pytest_plugins = ("tests.ci.classes", "tests.ci.journal", "tests.ci.skips", "tests.ci.workers")
@@ -36,6 +38,15 @@ def tmp_path(tmp_path: Path) -> Path:
     """pytest's, but one that a server can enter."""
     servers.let_in(tmp_path)
     return tmp_path
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _first_data(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    folder = tmp_path_factory.mktemp("first-data")
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(program, "run", FirstData(folder, program.run).run)
+        yield
+    shutil.rmtree(folder)
 
 
 @pytest.fixture(scope="session")
