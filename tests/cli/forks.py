@@ -23,6 +23,9 @@ import traceback
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
+from typing import TextIO
+
+from tests.cli.started import PART, Started
 
 LOADED = (
     *("alembic.command", "duckdb", "encodings.ascii", "ibis.backends.duckdb", "numpy", "psycopg"),
@@ -37,13 +40,13 @@ NO_THREADS = {"OPENBLAS_NUM_THREADS": "1", "JE_ARROW_MALLOC_CONF": "background_t
 MESSAGE = 1 << 20  # bytes, at most
 READ_LATE = {
     *("COLUMNS", "PGPASSWORD", "PGSERVICEFILE", "PYTEST_CURRENT_TEST"),
-    *("TARE_DB", "TARE_LAB", "TARE_PROFILES", "XDG_STATE_HOME"),
+    *("TARE_DB", "TARE_LAB", "TARE_PROFILES", "TARE_TUNINGS", "XDG_STATE_HOME"),
 }
 """Variables that no module reads when it is loaded: a fork may have others than the first ones."""
 
 
 class Forks:
-    """A process that serves, started at the first request. It ends with this one."""
+    """A process that serves, started at the first request. It ends with this one, and so do commands under way."""
 
     def __init__(self, environment: Mapping[str, str]) -> None:
         self._environment = dict(environment)
@@ -58,23 +61,61 @@ class Forks:
         self, words: Sequence[str], environment: Mapping[str, str], timeout: float
     ) -> tuple[int, str, str]:
         """Exit code, standard output and error. Raises subprocess.TimeoutExpired, the command killed."""
-        request = {"words": list(words), "environment": dict(environment), "folder": str(Path.cwd())}
-        mine, reply = socket.socketpair(socket.AF_UNIX, socket.SOCK_STREAM)
         out, err = (os.memfd_create(name) for name in ("out", "err"))
         try:
-            socket.send_fds(self._served(), [json.dumps(request).encode()], [0, out, err, reply.fileno()])
-            reply.close()
-            answers = mine.makefile()
-            pid = int(answers.readline() or 0)
-            assert pid, "tests.cli.forks has ended: it said why on standard error"
-            if not select.select([mine], [], [], timeout)[0]:
-                os.kill(pid, signal.SIGKILL)
-                raise subprocess.TimeoutExpired(list(words), timeout, _text(out), _text(err))
-            return int(answers.readline()), _text(out), _text(err)
+            command = Started(words, *self._begin("tare", words, environment, out, err))
+            try:
+                code = command.wait(timeout)
+            except subprocess.TimeoutExpired:
+                command.kill()
+                raise subprocess.TimeoutExpired(list(words), timeout, _text(out), _text(err)) from None
+            return code, _text(out), _text(err)
         finally:
             for one in (out, err):
                 os.close(one)
-            mine.close()
+
+    def start(
+        self,
+        words: Sequence[str],
+        environment: Mapping[str, str],
+        program: str = "tare",
+        stderr: TextIO | None = None,
+    ) -> Started:
+        """Begin a command that is looked at, signalled or killed while it runs. `program` is a module. Standard
+        output is a pipe, and so is standard error unless a file is given."""
+        from_out, out = os.pipe()
+        from_err, err = os.pipe() if stderr is None else (None, os.dup(stderr.fileno()))
+        try:
+            begun = self._begin(program, words, environment, out, err)
+        finally:
+            for one in (out, err):
+                os.close(one)
+        return Started(words, *begun, open(from_out), None if from_err is None else open(from_err))
+
+    def _begin(
+        self, program: str, words: Sequence[str], environment: Mapping[str, str], out: int, err: int
+    ) -> tuple[int, int, socket.socket]:
+        """Return the process id, a descriptor of the process, and a socket that receives its exit code."""
+        request = {
+            "program": program,
+            "words": list(words),
+            "environment": dict(environment),
+            "folder": str(Path.cwd()),
+        }
+        mine, reply = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        with reply:
+            socket.send_fds(self._served(), [json.dumps(request).encode()], [0, out, err, reply.fileno()])
+        pid, descriptors, _, _ = socket.recv_fds(mine, PART, 1)
+        assert pid, "tests.cli.forks has ended: it said why on standard error"
+        os.set_inheritable(descriptors[0], False)
+        return int(pid), descriptors[0], mine
+
+    def close(self) -> None:
+        """End the process that serves, and with it all commands under way."""
+        with self._starting:
+            if self._ours is not None:
+                self._ours.close()
+                self._ours = None
 
     def _served(self) -> socket.socket:
         with self._starting:
@@ -102,39 +143,42 @@ def _text(file: int) -> str:
         return stream.read()
 
 
-def _serve() -> None:
-    """Returns in a fork that is to be the command, and never in the process that serves."""
+def _serve() -> str:
+    """Returns a program's name in a fork that is to be the program, and never in the process that serves."""
     control = socket.socket(fileno=os.dup(0))
-    running: dict[
-        int, tuple[int, socket.socket]
-    ] = {}  # by the descriptor that tells of the end: process, its asker
+    running: dict[int, tuple[int, socket.socket]] = {}  # by its descriptor: a process, and who receives its end
     while True:
         ready, _, _ = select.select([control, *running], [], [])
         for ended in (one for one in ready if one in running):
             pid, asker = running.pop(ended)
             _, status = os.waitpid(pid, 0)
             with suppress(BrokenPipeError):  # nobody waits for a command that took too long
-                asker.send(f"{os.waitstatus_to_exitcode(status)}\n".encode())
+                asker.send(str(os.waitstatus_to_exitcode(status)).encode())
             asker.close()
             os.close(ended)
         if control in ready:
             message, descriptors, _, _ = socket.recv_fds(control, MESSAGE, 4)
-            if not message:
+            if not message:  # who asked has ended
+                for pid, _ in running.values():
+                    os.kill(pid, signal.SIGKILL)
                 os._exit(0)
             pid = os.fork()
             if pid == 0:
-                _become(json.loads(message), descriptors)
-                for other in (control.detach(), *running):
-                    os.close(other)
-                return
+                for descriptor, (_, asker) in running.items():
+                    os.close(descriptor)
+                    asker.close()
+                control.close()
+                return _become(json.loads(message), descriptors)
             asker = socket.socket(fileno=descriptors.pop())
-            asker.send(f"{pid}\n".encode())
-            running[os.pidfd_open(pid)] = pid, asker
+            process = os.pidfd_open(pid)
+            running[process] = pid, asker
+            with suppress(BrokenPipeError):
+                socket.send_fds(asker, [str(pid).encode()], [process])
             for descriptor in descriptors:
                 os.close(descriptor)
 
 
-def _become(request: dict[str, object], descriptors: list[int]) -> None:
+def _become(request: dict[str, object], descriptors: list[int]) -> str:
     for number, descriptor in enumerate(descriptors[:3]):
         os.dup2(descriptor, number)
     for descriptor in descriptors:
@@ -144,9 +188,11 @@ def _become(request: dict[str, object], descriptors: list[int]) -> None:
     assert isinstance(environment, dict)
     os.environ.clear()
     os.environ.update(environment)
-    words = request["words"]
+    program, words = request["program"], request["words"]
+    assert isinstance(program, str)
     assert isinstance(words, list)
-    sys.argv = ["tare", *words]
+    sys.argv = [program, *words]
+    return program
 
 
 def load() -> None:
@@ -170,10 +216,10 @@ def main() -> None:
     if threading.active_count() > 1 or len(list(Path("/proc/self/task").iterdir())) > 1:
         raise SystemExit("tests.cli.forks: a module started a thread when it was loaded: forks would lack it")
     gc.freeze()
-    _serve()
+    program = _serve()
     code: object = 1
     try:
-        runpy.run_module("tare", run_name="__main__", alter_sys=True)
+        runpy.run_module(program, run_name="__main__", alter_sys=True)
         code = 0
     except SystemExit as done:
         code = done.code

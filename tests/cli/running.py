@@ -8,11 +8,14 @@ import subprocess
 import sys
 import time
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TextIO
 
 import psycopg
 
 from tests.cli.forks import Forks
+from tests.cli.started import Started
+
+Running = Started | subprocess.Popen[str]
 
 
 @dataclass(frozen=True)
@@ -48,11 +51,21 @@ def tare(*words: str, timeout: float = 120, **more: str) -> Said:
     return Said(done.returncode, done.stdout, done.stderr)
 
 
-def start(*words: str, **more: str) -> subprocess.Popen[str]:
+def start(*words: str, program: str = "tare", stderr: TextIO | None = None, **more: str) -> Running:
+    """Begin a command that is looked at, signalled or killed while it runs, in a fork where that shows the same."""
+    if _FORKS.serves(environment(**more)):
+        return _FORKS.start(words, environment(**more), program, stderr)
+    return start_python(*words, program=program, stderr=stderr, **more)
+
+
+def start_python(
+    *words: str, program: str = "tare", stderr: TextIO | None = None, **more: str
+) -> subprocess.Popen[str]:
+    """As a user's shell starts it: Python, then the modules."""
     return subprocess.Popen(
-        [sys.executable, "-m", "tare", *words],
+        [sys.executable, "-m", program, *words],
         stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
+        stderr=stderr or subprocess.PIPE,
         text=True,
         env=environment(**more),
     )

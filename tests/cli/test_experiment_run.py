@@ -6,7 +6,6 @@ import json
 import os
 import signal
 import sqlite3
-import subprocess
 import threading
 import time
 from collections.abc import Iterator
@@ -17,7 +16,7 @@ from typing import Any
 import psycopg
 import pytest
 
-from tests.cli.running import Said, start, tare
+from tests.cli.running import Running, Said, start, tare
 
 TABLES = """
 [[tables]]
@@ -215,7 +214,7 @@ def test_a_query_that_never_ends_in_time_fails_its_qatc_and_the_run_goes_on(tmp_
 
 
 # Paused and resumed ----------------------------------------------------------------------
-def begun(tmp_path: Path, lab: str, qes: int = 2000, more: str = "") -> subprocess.Popen[str]:
+def begun(tmp_path: Path, lab: str, qes: int = 2000, more: str = "") -> Running:
     """A run that has five QEs, and far to go."""
     file = toml(tmp_path, {"lite": 'start = "sqlite"'}, {"join": JOIN, "scan": SCAN}, qes=qes, more=more)
     running = start("experiment", "run", file, "--lab", lab)

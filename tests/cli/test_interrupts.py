@@ -9,7 +9,7 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from tests.cli.running import start
+from tests.cli.running import start, start_python
 
 CHILDREN = "/proc/{0}/task/{0}/children"
 
@@ -48,7 +48,7 @@ def test_a_signal_in_the_first_query_is_told_and_cancels_it(
 
 @pytest.mark.parametrize("after_s", [0.05, 0.15, 0.25, 0.4])
 def test_ctrl_c_while_it_starts_is_told_without_a_traceback(sqlite_url: str, after_s: float) -> None:
-    run = start("time", "SELECT count(*) FROM numbers a, numbers b, numbers c", "--db", sqlite_url)
+    run = start_python("time", "SELECT count(*) FROM numbers a, numbers b, numbers c", "--db", sqlite_url)
     while run.poll() is None and "tare" not in Path(f"/proc/{run.pid}/cmdline").read_text():
         time.sleep(0.005)
     time.sleep(after_s)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import signal
-import subprocess
 import time
 from collections.abc import Iterator
 from contextlib import closing
@@ -15,7 +14,7 @@ import pytest
 from tare.dbms.servers import RunningServer
 from tare.report.tune.document import TuningReport
 from tare.tune.settings.connecting import connect
-from tests.cli.running import Said, start, tare
+from tests.cli.running import Running, Said, start, tare
 from tests.servers import own_server
 
 SHORT = ("--rate", "80", "--window", "1s", "--settle", "0.2s", "--warmup", "0s", "--connections", "4")
@@ -44,7 +43,7 @@ def run(server: RunningServer, place: dict[str, str], *words: str) -> Said:
     return tare("tune", "run", "ycsb", "--db", server.url, *SET, *SHORT, *words, **place)
 
 
-def started(server: RunningServer, place: dict[str, str]) -> subprocess.Popen[str]:
+def started(server: RunningServer, place: dict[str, str]) -> Running:
     """A run that has changed a setting."""
     before = values(server)
     words = ("--db", server.url, *SET[:2], *SHORT, "--allow-clients")  # the test looks on

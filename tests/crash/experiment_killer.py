@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 import time
 from collections import Counter
 from collections.abc import Iterator
@@ -17,7 +15,7 @@ from sqlalchemy import func, select, text
 from tare.lab.schema import process, qatc, qe, query, reading, run
 from tare.lab.states import QatCState, RunState
 from tare.lab.store import Lab, open_lab
-from tests.cli.running import environment
+from tests.cli.running import Running, start
 
 QES = 3
 CARDINALITIES = (4000, 3000, 2000, 1000)
@@ -59,7 +57,7 @@ seed = 2
 class Life:
     """One executor process, and the events that it wrote: those of QEs once they were durable."""
 
-    process: subprocess.Popen[str]
+    process: Running
     events_file: Path
 
     def events(self) -> list[dict[str, Any]]:
@@ -82,7 +80,7 @@ class Life:
     def ended(self) -> int:
         """The exit code."""
         self.process.communicate(timeout=_DEADLINE_S)
-        return self.process.returncode
+        return self.process.wait()
 
     def kill(self) -> bool:
         """False if it had ended already."""
@@ -190,16 +188,12 @@ class Crashes:
 
     def _start(self, *words: str) -> Life:
         events = self.folder / f"events-{len(self.lives)}.jsonl"
-        started = subprocess.Popen(
-            [
-                *(sys.executable, "-m", "tare", "experiment", *words),
-                *("--lab", self.lab, "--dir", str(self.folder / "dbms"), "--progress-json", str(events)),
-            ],
-            stdout=subprocess.DEVNULL,
-            stderr=(self.folder / f"said-{len(self.lives)}.txt").open("w"),
-            text=True,
-            env=environment(),
-        )
+        with (self.folder / f"said-{len(self.lives)}.txt").open("w") as said:
+            started = start(
+                *("experiment", *words, "--lab", self.lab, "--dir", str(self.folder / "dbms")),
+                *("--progress-json", str(events)),
+                stderr=said,
+            )
         self.lives.append(Life(started, events))
         return self.lives[-1]
 

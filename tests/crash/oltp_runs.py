@@ -6,7 +6,6 @@ import itertools
 import os
 import re
 import signal
-import subprocess
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -22,7 +21,7 @@ from tare.dbms.url import parse
 from tare.lab import oltp as runs
 from tare.lab.store import open_lab
 from tare.workload.oltp.run import OltpRun
-from tests.cli.running import Said, start, tare
+from tests.cli.running import Running, Said, start, tare
 
 CONNECTIONS = 4
 SMALL = ("--scale", "0.01")
@@ -121,7 +120,7 @@ def words_of(
 class Watched:
     """A run under way."""
 
-    def __init__(self, process: subprocess.Popen[str]) -> None:
+    def __init__(self, process: Running) -> None:
         self.process = process
         self._lines: list[str] = []
         self._reader = threading.Thread(target=self._read, daemon=True)

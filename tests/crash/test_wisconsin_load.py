@@ -5,8 +5,6 @@ from __future__ import annotations
 import os
 import random
 import signal
-import subprocess
-import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
@@ -28,7 +26,7 @@ from tare.workload.wisconsin.relations import relations
 from tare.workload.wisconsin.rows import checksum, checksum_sql, write_csv
 from tare.workload.wisconsin.specification import WisconsinSpec
 from tare.workload.wisconsin.tables import WisconsinTables
-from tests.cli.running import environment
+from tests.cli.running import start
 from tests.dbms.databases import empty_duckdb, empty_sqlite
 from tests.servers import own_server
 
@@ -79,13 +77,7 @@ def test_an_executor_killed_in_mid_load_leaves_no_half_table_in_use(place: Place
     unfinished = 0
     for kill in range(KILLS):
         setting = (Setting.HEAP, Setting.INDEXED)[kill % 2]
-        loader = subprocess.Popen(
-            [sys.executable, "-m", "tests.crash.wisconsin_loader", place.url, str(ROWS), setting],
-            stdout=subprocess.PIPE,
-            text=True,
-            env=environment(),
-            cwd=Path(__file__).parents[2],
-        )
+        loader = start(place.url, str(ROWS), setting, program="tests.crash.wisconsin_loader")
         assert loader.stdout is not None
         begun = draw.choice([f"{one.name} 0" for one in relations(Generation.Y1993)])
         for line in loader.stdout:

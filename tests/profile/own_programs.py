@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from tests.cli.running import Said, start, tare
+from tests.cli.running import Running, Said, start, tare
 
 SOURCES = Path(__file__).parent / "programs"
 COMPILERS = {".c": "gcc", ".cpp": "g++"}
@@ -51,7 +51,7 @@ def attach(pid: int, out: Path, *more: str, root: str = "txn", duration: str = "
     return tare(*words(pid, out, *more, "--duration", duration, root=root))
 
 
-def attaching(pid: int, out: Path, *more: str, root: str = "txn") -> subprocess.Popen[str]:
+def attaching(pid: int, out: Path, *more: str, root: str = "txn") -> Running:
     return start(*words(pid, out, *more, root=root))
 
 

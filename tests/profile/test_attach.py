@@ -6,7 +6,6 @@ import json
 import os
 import re
 import signal
-import subprocess
 import time
 from pathlib import Path
 from typing import Any
@@ -17,7 +16,7 @@ from tare.cli.profile_call import SERVER_ENDED
 from tare.dbms.servers import RunningServer
 from tare.profile.backends import tried
 from tare.profile.other_tracers import breakpoints
-from tests.cli.running import Said, start, tare
+from tests.cli.running import Running, Said, start, tare
 from tests.profile.own_programs import attaching, built, running
 from tests.profile.servers import after_a_round, connect, fill, load, same_row, without_autocommit
 from tests.servers import own_server
@@ -32,7 +31,7 @@ def attach(url: str, out: Path, *more: str, timeout: float = 120) -> Said:
     return tare("profile", "attach", "--db", url, "--out", str(out), *more, timeout=timeout)
 
 
-def started(url: str, out: Path, *more: str) -> subprocess.Popen[str]:
+def started(url: str, out: Path, *more: str) -> Running:
     """A run that soon has a first round, and others to come."""
     words = ("profile", "attach", "--db", url, "--out", str(out), "--duration", "24s")
     return start(*words, *more)

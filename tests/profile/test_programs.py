@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import signal
-import subprocess
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -14,6 +13,7 @@ import pytest
 from tare._probe import Image, ProfileRecorder
 from tare.cli.profile_call import SERVER_ENDED
 from tare.profile.other_tracers import breakpoints
+from tests.cli.running import Running
 from tests.profile.own_programs import attach, attaching, built, path_to, running
 
 pytestmark = pytest.mark.usefixtures("attach_works")
@@ -62,7 +62,7 @@ def test_workers_that_were_forked_are_watched_unless_they_are_not_wanted(tmp_pat
     assert "--children" in alone.err
 
 
-def await_watched_windows(run: subprocess.Popen[str], pid: int, number: int) -> None:
+def await_watched_windows(run: Running, pid: int, number: int) -> None:
     """Wait until so many windows with a watched function have begun. Its probes come and go with each."""
 
     def wait_while(condition: Callable[[], bool]) -> None:
