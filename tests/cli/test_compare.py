@@ -8,34 +8,54 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from tests.cli.running import tare
+from tests.cli.running import Said, tare
 
 # Small enough to stay in work_mem: spilling costs more than rows.
 FAST = "SELECT sum(i::bigint * i) FROM generate_series(1, 30000) AS i"
 SLOW = "SELECT sum(i::bigint * i) FROM generate_series(1, 60000) AS i"
 FOUR_TIMES = "SELECT sum(i::bigint * i) FROM generate_series(1, 120000) AS i"
 
+WARM = ("--warmup", "1")
+"""Most of a comparison's time is warm-up by default: up to ten runs of each query in each session."""
 
-def test_twice_the_work_is_called_different(postgresql_url: str) -> None:
+
+@pytest.fixture(scope="module")
+def twice(postgresql_url: str) -> tuple[Said, int]:
+    """Ten runs of a query and of one with twice the work, and in how many sessions."""
+    before = sessions(postgresql_url)
     said = tare("compare", FAST, SLOW, "--db", postgresql_url, "--runs", "10", "--json", "-")
     assert said.code == 0, said.err
-    comparison = said.result["comparison"]
+    return said, sessions(postgresql_url) - before - 1
+
+
+@pytest.fixture(scope="module")
+def same(postgresql_url: str) -> Said:
+    """Ten runs of a query and of its equal."""
+    words = ("--db", postgresql_url, "--runs", "10", "--margin", "50%", "--json", "-")
+    said = tare("compare", FAST, FAST + " ", *words, *WARM)
+    assert said.code == 0, said.err
+    return said
+
+
+def test_twice_the_work_is_called_different(twice: tuple[Said, int]) -> None:
+    comparison = twice[0].result["comparison"]
     assert (comparison["verdict"], comparison["greater"]) == ("different", "B")
     low, high = comparison["measures"]["cpu_ms"]["ratio"]["ci95"]
     assert low < 2.0 < high or 1.6 < low < high < 2.4
 
 
-def test_equal_work_is_equivalent_within_a_wide_margin_and_more_work_is_not(postgresql_url: str) -> None:
+def test_equal_work_is_equivalent_within_a_wide_margin_and_more_work_is_not(
+    same: Said, postgresql_url: str
+) -> None:
+    equal = same.result["comparison"]
+    assert (equal["verdict"], equal["margin"], equal["blocks_needed"]) == ("equivalent", 0.5, None)
     words = ("--db", postgresql_url, "--runs", "10", "--margin", "50%", "--json", "-")
-    same = tare("compare", FAST, FAST + " ", *words).result["comparison"]
-    assert (same["verdict"], same["margin"], same["blocks_needed"]) == ("equivalent", 0.5, None)
-    more = tare("compare", FAST, FOUR_TIMES, *words).result["comparison"]
+    more = tare("compare", FAST, FOUR_TIMES, *words, *WARM).result["comparison"]
     assert (more["verdict"], more["greater"]) == ("different", "B")
 
 
-def test_runs_are_interleaved_in_an_order_drawn_anew(postgresql_url: str) -> None:
-    result = tare("compare", FAST, FAST + " ", "--db", postgresql_url, "--runs", "10", "--json", "-").result
-    a, b = ([qe["index"] for qe in query["qes"] if not qe["warmup"]] for query in result["results"])
+def test_runs_are_interleaved_in_an_order_drawn_anew(same: Said) -> None:
+    a, b = ([qe["index"] for qe in query["qes"] if not qe["warmup"]] for query in same.result["results"])
     assert all(abs(one - two) == 1 for one, two in zip(a, b, strict=True))
     assert len({one < two for one, two in zip(a, b, strict=True)}) == 2
 
@@ -55,6 +75,7 @@ def test_until_stops_on_the_width_of_the_interval(postgresql_url: str) -> None:
         "60",
         "--json",
         "-",
+        *WARM,
     )
     stop = said.result["comparison"]["stop"]
     assert stop["rule"] == "ci=20%"
@@ -71,7 +92,8 @@ def test_the_query_given_first_is_a(
     file.write_text("SELECT 1")
     words = [f"{option[0]}{file}"] if option[1:] else [*option, str(file)]
     order = [*words, "SELECT 2"] if is_file_first else ["SELECT 2", *words]
-    said = tare("compare", *order, "--setup", "SELECT 2", "--db", sqlite_url, "--runs", "5", "--json", "-")
+    once = ("--runs", "2", "--warmup", "0", "--blocks", "run")
+    said = tare("compare", *order, "--setup", "SELECT 2", "--db", sqlite_url, *once, "--json", "-")
     assert said.code == 0, said.err
     names = [query["name"] for query in said.result["results"]]
     assert names == (["of_file", "SELECT 2"] if is_file_first else ["SELECT 2", "of_file"])
@@ -146,11 +168,15 @@ def sessions(url: str) -> int:
     return int(found[0])
 
 
-@pytest.mark.parametrize(("blocks", "fewest", "most"), [((), 8, 24), (("--blocks", "run"), 1, 4)])
-def test_each_pair_of_runs_has_a_fresh_session_unless_one_is_requested_for_all(
-    blocks: tuple[str, ...], fewest: int, most: int, postgresql_url: str
-) -> None:
+def test_each_pair_of_runs_has_a_fresh_session(twice: tuple[Said, int]) -> None:
+    said, opened = twice
+    assert said.result["comparison"]["blocks"] == "session"
+    assert 10 <= opened <= 30
+
+
+def test_all_pairs_of_runs_have_one_session_if_that_is_requested(postgresql_url: str) -> None:
     before = sessions(postgresql_url)
-    said = tare("compare", FAST, SLOW, "--db", postgresql_url, "--runs", "8", "--json", "-", *blocks)
-    assert said.result["comparison"]["blocks"] == (blocks[-1] if blocks else "session")
-    assert fewest <= sessions(postgresql_url) - before - 1 <= most
+    words = ("--db", postgresql_url, "--runs", "8", "--blocks", "run", "--json", "-")
+    said = tare("compare", FAST, SLOW, *words, *WARM)
+    assert said.result["comparison"]["blocks"] == "run"
+    assert 1 <= sessions(postgresql_url) - before - 1 <= 4

@@ -11,6 +11,7 @@ import pytest
 
 from tare.dbms.servers import start_postgresql
 from tests.cli.running import tare
+from tests.cli.test_compare import WARM
 from tests.cli.test_time import SCHEMA
 
 SORT = "SELECT s FROM words ORDER BY s OFFSET 29999"
@@ -34,7 +35,7 @@ def two_servers() -> Iterator[tuple[str, str]]:
 
 def test_a_query_is_compared_on_two_servers(two_servers: tuple[str, str]) -> None:
     a, b = two_servers
-    said = tare("compare", SORT, "--a-db", a, "--b-db", b, "--runs", "6", "--json", "-")
+    said = tare("compare", SORT, "--a-db", a, "--b-db", b, "--runs", "6", "--json", "-", *WARM)
     assert said.code == 0, said.err
     jsonschema.validate(said.result, SCHEMA)
     versions = [arm["server"]["version"] for arm in said.result["arms"]]
@@ -50,7 +51,7 @@ def test_settings_of_sessions_are_compared_on_one_server_and_read_back(two_serve
     url, _ = two_servers
     said = tare(
         "compare", SORT, "--db", url, "--a-set", "work_mem=32768kB", "--b-set", "work_mem=64kB", "--runs", "10",
-        "--json", "-",
+        "--json", "-", *WARM,
     )  # fmt: skip
     assert said.code == 0, said.err
     assert [arm["settings"] for arm in said.result["arms"]] == [{"work_mem": "32MB"}, {"work_mem": "64kB"}]
@@ -75,6 +76,7 @@ def test_a_folder_of_queries_has_a_line_each_and_verdicts_that_hold_together(
         "work_mem=32MB",
         "--b-set",
         "work_mem=64kB",
+        *WARM,
     )
     said = tare(*words, "--runs", "8", "--json", "-")
     assert said.code == 0, said.err

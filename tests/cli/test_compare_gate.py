@@ -8,17 +8,25 @@ from pathlib import Path
 import jsonschema
 import pytest
 
-from tests.cli.running import tare
-from tests.cli.test_compare import FAST, SLOW, sessions
+from tests.cli.running import Said, tare
+from tests.cli.test_compare import FAST, SLOW, WARM, sessions
 from tests.cli.test_time import SCHEMA
 
 
-def gate(url: str, a: str, b: str, *more: str):  # type: ignore[no-untyped-def]
+def gate(url: str, a: str, b: str, *more: str) -> Said:
     return tare("compare", a, b, "--db", url, "--json", "-", *more, timeout=240)
 
 
-def test_a_query_with_twice_the_work_fails_the_gate(postgresql_url: str) -> None:
+@pytest.fixture(scope="module")
+def slower(postgresql_url: str) -> tuple[Said, int]:
+    """A gate that a query with twice the work does not pass, and how many sessions it had."""
+    before = sessions(postgresql_url)
     said = gate(postgresql_url, FAST, SLOW, "--fail-if", "slower=20%")
+    return said, sessions(postgresql_url) - before
+
+
+def test_a_query_with_twice_the_work_fails_the_gate(slower: tuple[Said, int]) -> None:
+    said, _ = slower
     assert said.code == 3, said.err
     jsonschema.validate(said.result, SCHEMA)
     found = said.result["comparison"]["gate"]
@@ -29,10 +37,9 @@ def test_a_query_with_twice_the_work_fails_the_gate(postgresql_url: str) -> None
     assert [len(query["qes"]) > 0 for query in said.result["results"]] == [True] * 3
 
 
-def test_each_block_is_a_session_of_its_own(postgresql_url: str) -> None:
-    before = sessions(postgresql_url)
-    said = gate(postgresql_url, FAST, SLOW, "--fail-if", "slower=20%")
-    assert sessions(postgresql_url) - before >= said.result["comparison"]["gate"]["blocks"] >= 6
+def test_each_block_is_a_session_of_its_own(slower: tuple[Said, int]) -> None:
+    said, opened = slower
+    assert opened >= said.result["comparison"]["gate"]["blocks"] >= 6
 
 
 def test_a_gate_has_blocks(postgresql_url: str) -> None:
@@ -42,7 +49,7 @@ def test_a_gate_has_blocks(postgresql_url: str) -> None:
 
 
 def test_a_faster_query_passes_the_gate(postgresql_url: str) -> None:
-    said = gate(postgresql_url, SLOW, FAST, "--fail-if", "slower=20%", "--max", "2m")
+    said = gate(postgresql_url, SLOW, FAST, "--fail-if", "slower=20%", "--max", "2m", *WARM)
     assert said.code == 0, said.err
     assert said.result["comparison"]["gate"]["verdict"] == "not slower"
 
@@ -53,7 +60,7 @@ def test_a_margin_below_the_noise_floor_stays_undecided_and_says_what_would_deci
     file = tmp_path / "result.json"
     said = tare(
         *("compare", FAST, FAST + " ", "--db", postgresql_url, "--fail-if", "slower=0.001%", "--max", "3s"),
-        *("--json", str(file)),
+        *("--json", str(file), *WARM),
     )
     assert said.code == 4, said.err
     found = json.loads(file.read_text())["comparison"]["gate"]
@@ -64,7 +71,7 @@ def test_a_margin_below_the_noise_floor_stays_undecided_and_says_what_would_deci
 
 
 def test_git_bisect_gets_codes_that_it_understands(postgresql_url: str) -> None:
-    assert gate(postgresql_url, FAST, SLOW, "--fail-if", "slower=20%", "--bisect").code == 1
+    assert gate(postgresql_url, FAST, SLOW, "--fail-if", "slower=20%", "--bisect", *WARM).code == 1
     refused = gate(postgresql_url, FAST, "SELECT nothing FROM nowhere", "--fail-if", "slower=20%", "--bisect")
     assert refused.code == 128
     assert "nowhere" in refused.err
@@ -94,7 +101,7 @@ JOINS = ("--a-set", "enable_mergejoin=off", "--b-set", "enable_hashjoin=off")
 
 
 def test_another_plan_fails_the_gate_if_that_is_requested(postgresql_url: str, tmp_path: Path) -> None:
-    words = ("compare", JOIN, "--db", postgresql_url, *JOINS, "--fail-if", "slower=1000%", "--max", "1m")
+    words = ("compare", JOIN, "--db", postgresql_url, *JOINS, "--fail-if", "slower=1000%", "--max", "1m", *WARM)
     kept = tare(*words, "--json", "-")
     assert kept.code == 0, kept.err
     file = tmp_path / "result.json"
@@ -115,7 +122,7 @@ def test_another_plan_fails_the_gate_if_that_is_requested(postgresql_url: str, t
 
 def test_another_answer_fails_the_gate_if_that_is_requested(postgresql_url: str) -> None:
     words = ("compare", FAST, FAST.replace("30000", "30001"), "--db", postgresql_url, "--max", "20s")
-    said = tare(*words, "--fail-if", "slower=500%", "--fail-if", "answer")
+    said = tare(*words, *WARM, "--fail-if", "slower=500%", "--fail-if", "answer")
     assert said.code == 3, said.err
     assert "B fails the gate: it gives another answer" in " ".join(said.out.split())
 

@@ -8,7 +8,7 @@ import pytest
 
 from tare.dbms.servers import RunningServer, start_postgresql
 from tests.cli.running import tare
-from tests.cli.test_compare import FAST, SLOW
+from tests.cli.test_compare import FAST, SLOW, WARM
 
 
 @pytest.fixture(scope="module")
@@ -31,7 +31,7 @@ def test_each_block_has_a_server_that_was_restarted_once(
     arms: tuple[str, ...], server: RunningServer
 ) -> None:
     before = starts(server)
-    words = ("--db", server.url, "--blocks", "restart", "--runs", "3", "--json", "-")
+    words = ("--db", server.url, "--blocks", "restart", "--runs", "3", "--json", "-", *WARM)
     said = tare("compare", *arms, *words, timeout=240)
     assert said.code == 0, said.err
     assert said.result["comparison"]["blocks"] == "restart"
@@ -42,7 +42,7 @@ def test_a_server_that_is_not_tares_is_restarted_only_if_that_is_allowed(server:
     """The same server without its marker is a stranger's."""
     marker = server.directory / "tare-server.json"
     hidden = marker.with_suffix(".hidden")
-    words = ("compare", FAST, SLOW, "--db", server.url, "--blocks", "restart", "--runs", "2")
+    words = ("compare", FAST, SLOW, "--db", server.url, "--blocks", "restart", "--runs", "2", *WARM)
     before = starts(server)
     marker.rename(hidden)
     try:

@@ -10,14 +10,13 @@ import jsonschema
 import pytest
 
 from tests.cli.running import start, tare, wait_until_it_ran
-from tests.cli.test_compare import FAST, SLOW
+from tests.cli.test_compare import FAST, SLOW, WARM
 from tests.cli.test_time import SCHEMA
 
 
 def test_until_decided_ends_with_a_verdict_and_its_interval(postgresql_url: str) -> None:
-    said = tare(
-        "compare", FAST, SLOW, "--db", postgresql_url, "--until", "decided", "--json", "-", timeout=240
-    )
+    words = ("--db", postgresql_url, "--until", "decided", "--json", "-", *WARM)
+    said = tare("compare", FAST, SLOW, *words, timeout=240)
     assert said.code == 0, said.err
     jsonschema.validate(said.result, SCHEMA)
     found = said.result["comparison"]
@@ -27,7 +26,7 @@ def test_until_decided_ends_with_a_verdict_and_its_interval(postgresql_url: str)
 
 
 def test_until_decided_finds_equal_work_equivalent_within_a_margin(postgresql_url: str) -> None:
-    words = ("--db", postgresql_url, "--until", "decided", "--margin", "50%", "--max", "2m")
+    words = ("--db", postgresql_url, "--until", "decided", "--margin", "50%", "--max", "2m", *WARM)
     said = tare("compare", FAST, FAST + " ", *words, timeout=240)
     assert said.code == 0, said.err
     assert "A and B are equivalent in CPU time of all processes within 50%" in " ".join(said.out.split())
@@ -36,7 +35,7 @@ def test_until_decided_finds_equal_work_equivalent_within_a_margin(postgresql_ur
 
 def test_until_decided_is_undecided_when_its_time_is_over(postgresql_url: str) -> None:
     words = ("--db", postgresql_url, "--until", "decided", "--margin", "0.001%", "--max", "3s", "--json", "-")
-    said = tare("compare", FAST, FAST + " ", *words, timeout=240)
+    said = tare("compare", FAST, FAST + " ", *words, *WARM, timeout=240)
     assert said.code == 4, said.err
     assert said.result["comparison"]["verdict"] == "undecided"
 
@@ -44,8 +43,8 @@ def test_until_decided_is_undecided_when_its_time_is_over(postgresql_url: str) -
 def test_an_interrupt_keeps_what_was_compared_until_then(postgresql_url: str, tmp_path: Path) -> None:
     file = tmp_path / "result.json"
     words = ("--db", postgresql_url, "--until", "decided", "--margin", "0.001%", "--json", str(file))
-    run = start("compare", FAST, FAST + " ", *words)
-    wait_until_it_ran(postgresql_url, FAST, 60)
+    run = start("compare", FAST, FAST + " ", *words, *WARM)
+    wait_until_it_ran(postgresql_url, FAST, 30)  # more than twice a block's ten
     run.send_signal(signal.SIGINT)
     _, err = run.communicate(timeout=60)
     assert run.returncode == 130, err
