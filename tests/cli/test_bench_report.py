@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
@@ -32,11 +33,26 @@ def report(lab: Path, *words: str) -> Said:
     return tare("bench", "report", "1", "2", "--lab", str(lab), *words, timeout=300)
 
 
+@dataclass(frozen=True)
+class Written:
+    said: Said
+    html: Path
+    markdown: Path
+    report: WisconsinReport
+
+
 @pytest.fixture(scope="module")
-def found(lab: Path) -> WisconsinReport:
-    said = report(lab, "--json", "-", *OTHERS)
+def written(lab: Path) -> Written:
+    html, markdown, as_json = (lab.parent / name for name in ("w.html", "w.md", "w.json"))
+    files = ("--html", str(html), "--markdown", str(markdown), "--json", str(as_json))
+    said = report(lab, *files, "--title", "T", *OTHERS)
     assert said.code == 0, said.err
-    return WisconsinReport.model_validate_json(said.out)
+    return Written(said, html, markdown, WisconsinReport.model_validate_json(as_json.read_text()))
+
+
+@pytest.fixture(scope="module")
+def found(written: Written) -> WisconsinReport:
+    return written.report
 
 
 def test_real_runs_have_a_time_and_a_path_for_every_query_on_both(found: WisconsinReport) -> None:
@@ -71,16 +87,12 @@ def test_how_the_tables_were_laid_stands_in_the_conditions(found: WisconsinRepor
     assert all(run.deviations for run in found.runs)
 
 
-def test_one_call_writes_html_markdown_and_json(lab: Path, tmp_path: Path) -> None:
-    html, markdown, as_json = (tmp_path / name for name in ("w.html", "w.md", "w.json"))
-    said = report(
-        lab, "--html", str(html), "--markdown", str(markdown), "--json", str(as_json), "--title", "T", *OTHERS
-    )
-    assert (said.code, said.out, said.err) == (0, "", "")
-    assert html.stat().st_size < 1_500_000
-    assert "<h1>T</h1>" in html.read_text()
-    assert markdown.read_text().startswith("# T\n")
-    assert WisconsinReport.model_validate_json(as_json.read_text()).title == "T"
+def test_one_call_writes_html_markdown_and_json(written: Written) -> None:
+    assert (written.said.code, written.said.out, written.said.err) == (0, "", "")
+    assert written.html.stat().st_size < 1_500_000
+    assert "<h1>T</h1>" in written.html.read_text()
+    assert written.markdown.read_text().startswith("# T\n")
+    assert written.report.title == "T"
 
 
 def test_without_a_file_the_findings_are_printed(lab: Path) -> None:

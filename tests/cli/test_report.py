@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
@@ -23,14 +24,26 @@ def report(lab: Path, *words: str) -> Said:
     return tare("report", "1", "2", "--lab", str(lab), *words, timeout=300)
 
 
-def test_one_call_writes_html_markdown_and_json_that_agree(lab: Path, tmp_path: Path) -> None:
-    html, markdown, as_json = (tmp_path / name for name in ("r.html", "r.md", "r.json"))
-    said = report(
-        lab, "--html", str(html), "--markdown", str(markdown), "--json", str(as_json), "--title", "T", *ACCEPT
-    )
+@dataclass(frozen=True)
+class Written:
+    said: Said
+    html: Path
+    markdown: Path
+    json: str
+
+
+@pytest.fixture(scope="module")
+def written(lab: Path) -> Written:
+    html, markdown, as_json = (lab.parent / name for name in ("r.html", "r.md", "r.json"))
+    files = ("--html", str(html), "--markdown", str(markdown), "--json", str(as_json))
+    said = report(lab, *files, "--title", "T", *ACCEPT)
     assert said.code == 0, said.err
-    assert (said.out, said.err) == ("", "")
-    found = Report.model_validate_json(as_json.read_text())
+    return Written(said, html, markdown, as_json.read_text())
+
+
+def test_one_call_writes_html_markdown_and_json_that_agree(written: Written) -> None:
+    assert (written.said.out, written.said.err) == ("", "")
+    found = Report.model_validate_json(written.json)
     assert found.title == "T"
     assert found.primary == "ttp2"
     assert {one.protocol: one.stopped for one in found.protocols} == {
@@ -44,9 +57,9 @@ def test_one_call_writes_html_markdown_and_json_that_agree(lab: Path, tmp_path: 
     assert ttp2 is not None
     assert "violations of the check “missing queries” were accepted" in ttp2.statement.paragraphs[0]
     assert "44 Q@Cs were dropped" in ttp2.statement.paragraphs[1]
-    assert html.stat().st_size < 1_500_000
-    assert "<h1>T</h1>" in html.read_text()
-    assert markdown.read_text().startswith("# T\n")
+    assert written.html.stat().st_size < 1_500_000
+    assert "<h1>T</h1>" in written.html.read_text()
+    assert written.markdown.read_text().startswith("# T\n")
 
 
 def test_a_violated_experiment_wide_check_is_told_with_what_to_do_and_reported_all_the_same(
@@ -63,11 +76,10 @@ def test_a_violated_experiment_wide_check_is_told_with_what_to_do_and_reported_a
     assert all(one["stopped"] and not one["remaining"] for one in json.loads(said.out)["protocols"])
 
 
-def test_all_checks_are_accepted_at_once(lab: Path) -> None:
+def test_all_checks_are_accepted_at_once(lab: Path, written: Written) -> None:
     said = report(lab, "--json", "-", "--accept", "all")
     assert (said.code, said.err) == (0, "")
-    named = report(lab, "--json", "-", *ACCEPT)
-    assert json.loads(said.out)["times"] == json.loads(named.out)["times"]
+    assert json.loads(said.out)["times"] == json.loads(written.json)["times"]
     assert json.loads(said.out)["times"]
 
 

@@ -7,12 +7,15 @@ import json
 import statistics
 import subprocess
 import sys
+from collections.abc import Callable
+from functools import cache
 from pathlib import Path
+from typing import Any
 
 import jsonschema
 import pytest
 
-from tests.cli.running import tare
+from tests.cli.running import Said, tare
 
 SCHEMA = json.loads((Path(__file__).parents[2] / "schemas/result-v1.json").read_text())
 NAMES = [
@@ -22,17 +25,29 @@ NAMES = [
 QUERY = "SELECT grp, count(*), sum(id) FROM numbers GROUP BY grp"
 
 
-@pytest.fixture(params=["postgresql_url", "mariadb_url", "sqlite_url", "duckdb_url"])
-def any_url(request: pytest.FixtureRequest) -> str:
-    url: str = request.getfixturevalue(request.param)
-    return url
+DBMSES = ("postgresql", "mariadb", "sqlite", "duckdb")
+
+Weighed = Callable[[str], tuple[Said, Any]]
 
 
-def test_every_dbms_is_weighed_and_the_result_keeps_to_its_schema(any_url: str) -> None:
-    said = tare("time", QUERY, "--db", any_url, "--runs", "7", "--json", "-")
-    assert said.code == 0, said.err
-    assert said.err == ""
-    result = said.result
+@pytest.fixture(scope="module")
+def weighed(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Weighed:
+    """Seven runs of the query on a DBMS: what was printed, and the result as JSON."""
+    folder = tmp_path_factory.mktemp("weighed")
+
+    @cache
+    def on(dbms: str) -> tuple[Said, Any]:
+        url, file = request.getfixturevalue(f"{dbms}_url"), folder / f"{dbms}.json"
+        said = tare("time", QUERY, "--db", url, "--runs", "7", "--json", str(file), COLUMNS="80")
+        assert (said.code, said.err) == (0, "")
+        return said, json.loads(file.read_text())
+
+    return on
+
+
+@pytest.mark.parametrize("dbms", DBMSES)
+def test_every_dbms_is_weighed_and_the_result_keeps_to_its_schema(dbms: str, weighed: Weighed) -> None:
+    _, result = weighed(dbms)
     jsonschema.validate(result, SCHEMA)
     (query,) = result["results"]
     assert set(NAMES) <= set(query["measures"])
@@ -45,14 +60,15 @@ def test_every_dbms_is_weighed_and_the_result_keeps_to_its_schema(any_url: str) 
     assert query["plan"]["fingerprint"]
 
 
-def test_a_measure_is_null_only_with_a_reason(any_url: str) -> None:
-    (query,) = tare("time", QUERY, "--db", any_url, "--runs", "6", "--json", "-").result["results"]
+@pytest.mark.parametrize("dbms", DBMSES)
+def test_a_measure_is_null_only_with_a_reason(dbms: str, weighed: Weighed) -> None:
+    (query,) = weighed(dbms)[1]["results"]
     for name, measure in query["measures"].items():
         assert measure["median"] is not None or measure["reason"], name
 
 
-def test_the_parts_of_each_run_add_up_to_its_wall_time(postgresql_url: str) -> None:
-    (query,) = tare("time", QUERY, "--db", postgresql_url, "--runs", "6", "--json", "-").result["results"]
+def test_the_parts_of_each_run_add_up_to_its_wall_time(weighed: Weighed) -> None:
+    (query,) = weighed("postgresql")[1]["results"]
     measures = query["measures"]
     parts = ("cpu_ms", "block_io_ms", "run_queue_ms", "sleep_ms", "steal_ms", "residue_ms")
     for i, wall in enumerate(measures["wall_ms"]["samples"]):
@@ -66,16 +82,10 @@ def test_the_parts_of_each_run_add_up_to_its_wall_time(postgresql_url: str) -> N
         assert sum(known) == pytest.approx(wall, abs=1e-3)
 
 
-def test_answers_agree_across_all_dbms(
-    postgresql_url: str, mariadb_url: str, sqlite_url: str, duckdb_url: str
-) -> None:
-    hashes = {
-        tare("time", QUERY, "--db", url, "--runs", "1", "--warmup", "0", "--json", "-").result["results"][0][
-            "answer"
-        ]["hash"]
-        for url in (postgresql_url, mariadb_url, sqlite_url, duckdb_url)
-    }
+def test_answers_agree_across_all_dbms(weighed: Weighed) -> None:
+    hashes = {weighed(dbms)[1]["results"][0]["answer"]["hash"] for dbms in DBMSES}
     assert len(hashes) == 1
+    assert None not in hashes
 
 
 def test_the_text_names_both_views_and_every_part(postgresql_url: str) -> None:
@@ -85,9 +95,9 @@ def test_the_text_names_both_views_and_every_part(postgresql_url: str) -> None:
         assert word in said.out, word
 
 
-def test_the_short_form_is_the_default(any_url: str) -> None:
-    said = tare("time", QUERY, "--db", any_url, "--runs", "6", COLUMNS="80")
-    assert (said.code, said.err) == (0, "")
+@pytest.mark.parametrize("dbms", DBMSES)
+def test_the_short_form_is_the_default(dbms: str, weighed: Weighed) -> None:
+    said, _ = weighed(dbms)
     lines = said.out.splitlines()
     assert len(lines) <= 12, said.out
     assert lines[0][0] in "✓!"
@@ -173,8 +183,8 @@ def test_phases_run_around_each_query_and_each_run_in_order(sqlite_url: str, tmp
     assert log.read_text().split() == ["setup", "prepare", "conclude", "prepare", "conclude", "cleanup"]
 
 
-def test_samples_stay_in_run_order(sqlite_url: str) -> None:
-    (query,) = tare("time", QUERY, "--db", sqlite_url, "--runs", "6", "--json", "-").result["results"]
+def test_samples_stay_in_run_order(weighed: Weighed) -> None:
+    (query,) = weighed("sqlite")[1]["results"]
     timed = [qe for qe in query["qes"] if not qe["warmup"]]
     assert [qe["wall_ms"] for qe in timed] == query["measures"]["wall_ms"]["samples"]
     assert [qe["index"] for qe in timed] == sorted(qe["index"] for qe in timed)
