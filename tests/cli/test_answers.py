@@ -20,10 +20,10 @@ TIMES = 200
 
 _FILL = {
     "postgresql": "CREATE TABLE parallel_sums AS SELECT i % 100 AS g, ((i * 7919) % 1000003) / 7.0::float8 AS v "
-    "FROM generate_series(1, 400000::bigint) AS s(i); "
+    "FROM generate_series(1, 100000::bigint) AS s(i); "
     "ALTER TABLE parallel_sums SET (parallel_workers = 2); ANALYZE parallel_sums",
     "duckdb": "CREATE TABLE parallel_sums AS SELECT i % 100 AS g, ((i * 7919) % 1000003) / 7.0::DOUBLE AS v "
-    "FROM range(1, 1000001) AS s(i)",
+    "FROM range(1, 500001) AS s(i)",
 }
 _PARALLEL = {
     "postgresql": "SET parallel_setup_cost = 0; SET parallel_tuple_cost = 0; SET debug_parallel_query = off",
@@ -64,7 +64,7 @@ def test_a_parallel_average_never_changes_its_answer_and_a_wrong_digit_does(
             assert all(agree for agree, _ in found)
             assert max(difference for _, difference in found) < 1e-12
 
-            rows = 4000 if dbms == "postgresql" else 10000  # of each group
+            rows = 1000 if dbms == "postgresql" else 5000  # of each group
             changed = f"SELECT g, avg(v + CASE WHEN v = (SELECT max(v) FROM parallel_sums) THEN {rows} * 0.6e-8 * v "
             planted = _answer(session, f"{changed}ELSE 0 END) FROM parallel_sums GROUP BY g")
             assert planted.rows == first.rows
@@ -197,7 +197,7 @@ def test_another_value_of_another_dbms_is_another_answer(
 def assert_differ(url: str, one: str, other: str) -> None:
     said = tare(
         "compare", f"SELECT {one}, 1", f"SELECT {other}, 1", "--db", url, "--runs", "2", "--warmup", "0",
-        "--measure", "wall_ms", "--json", "-",
+        "--blocks", "run", "--measure", "wall_ms", "--json", "-",
     )  # fmt: skip
     assert said.code == 0, said.err
     assert said.result["comparison"]["answers_agree"] is False
