@@ -22,7 +22,7 @@ needs_rows = pytest.mark.usefixtures("generates")
 SCHEMA = json.loads((Path(__file__).parents[2] / "schemas/result-v1.json").read_text())
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def generates() -> None:
     """Skips the test where no program makes the rows."""
     try:
@@ -31,11 +31,20 @@ def generates() -> None:
         pytest.skip(str(error))
 
 
-@pytest.fixture
-def loaded(generates: None, request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
-    """A new database of PostgreSQL that has TPC-H's tables."""
-    with fresh("postgresql", request, tmp_path) as url:
+@pytest.fixture(scope="module")
+def template(
+    generates: None, request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[str]:
+    """A database of PostgreSQL that has TPC-H's tables."""
+    with fresh("postgresql", request, tmp_path_factory.getbasetemp()) as url:
         assert bench(url, "--queries", "6").code == 0
+        yield url
+
+
+@pytest.fixture
+def loaded(template: str, request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
+    """A copy of it."""
+    with fresh("postgresql", request, tmp_path, template) as url:
         yield url
 
 
@@ -86,7 +95,7 @@ def test_queries_that_fail_are_named_and_the_others_are_measured_and_confirmed(
 @needs_rows
 def test_an_answer_that_differs_from_duckdbs_is_named(tmp_path: Path) -> None:
     url = f"sqlite:///{tmp_path / 't.sqlite'}"
-    assert bench(url, "--queries", "6").code == 0
+    prepare(url, 0.01, 10.0, None)
     run(url, "UPDATE lineitem SET l_discount = 0.06")
     said = bench(url, "--queries", "6,4")
     assert said.code == 1
@@ -113,11 +122,11 @@ def test_a_query_whose_plan_takes_longer_than_the_timeout_is_named_and_the_other
         "ALTER TABLE part RENAME TO stored_part",
         "CREATE VIEW part AS SELECT *, slow() || kind AS p_type FROM stored_part",
     )
-    said = bench(loaded, "--queries", "14,6", "--timeout", "5", "--json", "-")
+    said = bench(loaded, "--queries", "14,6", "--timeout", "3", "--json", "-")
     assert said.code == 1
     queries = by_name(said)
     assert queries["Q14"]["error"].startswith(
-        "Q14: a statement was given up after the time-out of 5 s, before any clock"
+        "Q14: a statement was given up after the time-out of 3 s, before any clock"
     )
     assert [query["outcome"] for query in queries.values()] == ["failed", "ok"]
 

@@ -68,8 +68,10 @@ def empty_duckdb(directory: Path) -> str:
 
 
 @contextmanager
-def fresh(name: str, request: pytest.FixtureRequest, directory: Path) -> Iterator[str]:
-    """`name` as in DBMSES."""
+def fresh(
+    name: str, request: pytest.FixtureRequest, directory: Path, template: str | None = None
+) -> Iterator[str]:
+    """`name` as in DBMSES; `template`: URL of a database of PostgreSQL that is copied."""
     if name == "sqlite":
         yield empty_sqlite(directory)
         return
@@ -78,7 +80,8 @@ def fresh(name: str, request: pytest.FixtureRequest, directory: Path) -> Iterato
         return
     server: str = request.getfixturevalue(f"{name}_url")
     database = f"experiment_{next(_numbers)}"
-    _run(server, f"CREATE DATABASE {database}")
+    copied = "" if template is None else f" TEMPLATE {template.partition('?')[0].rpartition('/')[2]}"
+    _run(server, f"CREATE DATABASE {database}{copied}")
     try:
         yield _within(server, database)
     finally:
