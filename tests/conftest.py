@@ -17,7 +17,7 @@ from tare.dbms.servers import program, start_mariadb, start_mysql, start_postgre
 from tare.errors import ServerFailed
 from tests import servers
 from tests.first_data import FirstData
-from tests.servers import fill_server, make_duckdb, make_sqlite
+from tests.servers import fill_server, let_servers_in, make_duckdb, make_sqlite
 
 pytest_plugins = ("tests.ci.classes", "tests.ci.journal", "tests.ci.skips", "tests.ci.workers")
 
@@ -36,8 +36,7 @@ def pytest_configure() -> None:
 @pytest.fixture
 def tmp_path(tmp_path: Path) -> Path:
     """pytest's, but one that a server can enter."""
-    servers.let_in(tmp_path)
-    return tmp_path
+    return let_servers_in(tmp_path)
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -91,6 +91,15 @@ def own_server(dbms: str) -> Iterator[RunningServer]:
         yield server
 
 
+def let_servers_in(folder: Path) -> Path:
+    """The temporary folder, which an ordinary user may enter now: as one root's servers run."""
+    if os.geteuid() == 0:
+        shared = Path(tempfile.gettempdir()).resolve()
+        for path in (folder, *(one for one in folder.parents if shared in one.parents)):
+            path.chmod(path.stat().st_mode | 0o011)
+    return folder
+
+
 def certificate(folder: Path) -> tuple[Path, Path]:
     """A certificate for 127.0.0.1 that signs itself, and its key, which every user of the machine may read."""
     paths = (folder / "server.crt", folder / "server.key")
@@ -140,14 +149,6 @@ def pgbouncer(folder: Path, server_port: int, pool_mode: str) -> Iterator[str]:
     finally:
         running.terminate()
         running.wait(10)
-
-
-def let_in(folder: Path) -> None:
-    """Let servers enter a temporary folder: root's run as an ordinary user."""
-    if os.geteuid() == 0:
-        shared = Path(tempfile.gettempdir()).resolve()
-        for path in (folder, *(one for one in folder.parents if shared in one.parents)):
-            path.chmod(path.stat().st_mode | 0o011)
 
 
 def free_port() -> int:

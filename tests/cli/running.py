@@ -61,7 +61,7 @@ def start(*words: str, program: str = "tare", stderr: TextIO | None = None, **mo
 def start_python(
     *words: str, program: str = "tare", stderr: TextIO | None = None, **more: str
 ) -> subprocess.Popen[str]:
-    """As a user's shell starts it: Python, then the modules."""
+    """Begin it with a Python of its own, as a shell does."""
     return subprocess.Popen(
         [sys.executable, "-m", program, *words],
         stdout=subprocess.PIPE,

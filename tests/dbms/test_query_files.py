@@ -28,7 +28,7 @@ from tare.measure.records import QE
 from tare.measure.rig import Rig
 from tare.measure.weigh import Conditions, Weigher
 from tare.protocol.cache import prove
-from tests.servers import let_in
+from tests.servers import let_servers_in
 
 ROWS = 300_000
 
@@ -119,8 +119,7 @@ def way(request: pytest.FixtureRequest) -> Way:
 
 @pytest.fixture(scope="module")
 def file(way: Way, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("outside")
-    let_in(folder)
+    folder = let_servers_in(tmp_path_factory.mktemp("outside"))
     path = folder / "outside.data"
     way.make(path)
     path.chmod(0o644)
