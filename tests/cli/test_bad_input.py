@@ -174,7 +174,7 @@ def test_a_folder_that_is_not_there_is_said_before_weighing(sqlite_url: str, tmp
 
 def test_ctrl_c_prints_what_was_weighed(postgresql_url: str) -> None:
     run = start("time", "SELECT pg_sleep(0.2)", "--db", postgresql_url, "--runs", "1000", "--warmup", "0")
-    wait_until_it_ran(postgresql_url, "SELECT pg_sleep(0.2)", times=15)
+    wait_until_it_ran(postgresql_url, "SELECT pg_sleep(0.2)", times=8)
     run.send_signal(signal.SIGINT)
     out, err = run.communicate(timeout=30)
     assert run.returncode == CTRL_C, err
