@@ -59,13 +59,18 @@ class Life:
 
     process: Running
     events_file: Path
+    _events: list[dict[str, Any]] = field(default_factory=list)
+    _read_to: int = 0  # bytes
 
     def events(self) -> list[dict[str, Any]]:
         """Whole lines: the last one may have been cut off by the kill."""
-        if not self.events_file.exists():
-            return []
-        whole, _, _torn = self.events_file.read_text().rpartition("\n")
-        return [json.loads(line) for line in whole.splitlines()]
+        if self.events_file.exists():
+            with self.events_file.open("rb") as file:
+                file.seek(self._read_to)
+                whole, end, _torn = file.read().rpartition(b"\n")
+            self._read_to += len(whole + end)
+            self._events += map(json.loads, whole.splitlines())
+        return self._events
 
     def acknowledged(self) -> list[dict[str, Any]]:
         return [event for event in self.events() if event["event"] == "qe"]

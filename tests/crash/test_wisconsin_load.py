@@ -31,7 +31,7 @@ from tests.dbms.databases import empty_duckdb, empty_sqlite
 from tests.servers import own_server
 
 SEED = int(os.environ.get("TARE_CRASH_SEED", "19830401"))
-ROWS = 60_000
+ROWS = 40_000
 KILLS = 6
 SPEC = WisconsinSpec(generation=Generation.Y1993, rows=(ROWS,))
 
@@ -83,7 +83,7 @@ def test_an_executor_killed_in_mid_load_leaves_no_half_table_in_use(place: Place
         for line in loader.stdout:
             if line.strip() == begun:
                 break
-        time.sleep(draw.uniform(0.0, 0.3))
+        time.sleep(draw.uniform(0.0, 0.2))
         loader.kill()
         loader.communicate(timeout=60)
         session = opened(place.url)
