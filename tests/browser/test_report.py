@@ -154,16 +154,17 @@ def test_tables_have_captions_and_headings(seen: Seen) -> None:
 
 def test_text_follows_light_and_dark(browser: Browser, file: Path) -> None:
     colours: dict[str, Any] = {}
+    context = browser.new_context(offline=True)
+    page = context.new_page()
+    page.goto(file.as_uri())
+    page.wait_for_selector("html[data-drawn]", state="attached", timeout=120_000)
     for scheme in ("light", "dark"):
-        context = browser.new_context(color_scheme=scheme, offline=True)
-        page = context.new_page()
-        page.goto(file.as_uri())
-        page.wait_for_selector("html[data-drawn]", state="attached", timeout=120_000)
+        page.emulate_media(color_scheme=scheme)
         colours[scheme] = page.evaluate(
             """() => [getComputedStyle(document.documentElement).backgroundColor,
             getComputedStyle(document.querySelector("#chart-run-order svg g[class*='axis-title'] text")).fill]"""
         )
-        context.close()
+    context.close()
     assert colours["light"][0] == "rgb(255, 255, 255)"
     for page_colour, text in colours.values():
         assert abs(_lightness(page_colour) - _lightness(text)) > 150
