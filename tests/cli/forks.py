@@ -10,6 +10,7 @@ Run as a program it serves the socket that is its standard input, until that is 
 from __future__ import annotations
 
 import atexit
+import io
 import json
 import os
 import runpy
@@ -51,6 +52,7 @@ class Forks:
     def __init__(self, environment: Mapping[str, str]) -> None:
         self._environment = dict(environment)
         self._ours: socket.socket | None = None
+        self._server: subprocess.Popen[bytes] | None = None
         self._starting = threading.Lock()
 
     def serves(self, environment: Mapping[str, str]) -> bool:
@@ -90,7 +92,7 @@ class Forks:
         finally:
             for one in (out, err):
                 os.close(one)
-        return Started(words, *begun, open(from_out), None if from_err is None else open(from_err))
+        return Started(words, *begun, os.fdopen(from_out), None if from_err is None else os.fdopen(from_err))
 
     def _begin(
         self, program: str, words: Sequence[str], environment: Mapping[str, str], out: int, err: int
@@ -106,23 +108,24 @@ class Forks:
         with reply:
             socket.send_fds(self._served(), [json.dumps(request).encode()], [0, out, err, reply.fileno()])
         pid, descriptors, _, _ = socket.recv_fds(mine, PART, 1)
-        assert pid, "tests.cli.forks has ended: it said why on standard error"
+        assert pid, f"tests.cli.forks has ended with {self._server and self._server.wait(10)}"
         os.set_inheritable(descriptors[0], False)
         return int(pid), descriptors[0], mine
 
     def close(self) -> None:
         """End the process that serves, and with it all commands under way."""
         with self._starting:
-            if self._ours is not None:
+            if self._ours is not None and self._server is not None:
                 self._ours.close()
                 self._ours = None
+                self._server.wait(60)
 
     def _served(self) -> socket.socket:
         with self._starting:
             if self._ours is None:
                 self._ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
                 self._ours.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, MESSAGE)
-                subprocess.Popen(
+                self._server = subprocess.Popen(
                     [sys.executable, "-m", "tests.cli.forks"],
                     stdin=theirs,
                     stdout=subprocess.DEVNULL,
@@ -146,7 +149,7 @@ def _text(file: int) -> str:
 def _serve() -> str:
     """Returns a program's name in a fork that is to be the program, and never in the process that serves."""
     control = socket.socket(fileno=os.dup(0))
-    running: dict[int, tuple[int, socket.socket]] = {}  # by its descriptor: a process, and who receives its end
+    running: dict[int, tuple[int, socket.socket]] = {}  # by descriptor: a process, who receives its end
     while True:
         ready, _, _ = select.select([control, *running], [], [])
         for ended in (one for one in ready if one in running):
@@ -183,6 +186,7 @@ def _become(request: dict[str, object], descriptors: list[int]) -> str:
         os.dup2(descriptor, number)
     for descriptor in descriptors:
         os.close(descriptor)
+    _reopen_streams()
     os.chdir(str(request["folder"]))
     environment = request["environment"]
     assert isinstance(environment, dict)
@@ -193,6 +197,16 @@ def _become(request: dict[str, object], descriptors: list[int]) -> str:
     assert isinstance(words, list)
     sys.argv = [program, *words]
     return program
+
+
+def _reopen_streams() -> None:
+    """Give the standard streams new objects: the old ones remember whether other files could seek."""
+    for number, name in enumerate(("stdin", "stdout", "stderr")):
+        old = getattr(sys, name)
+        file = os.fdopen(number, "wb" if number else "rb", closefd=False)
+        new = io.TextIOWrapper(file, old.encoding, old.errors, line_buffering=old.line_buffering)
+        setattr(sys, name, new)
+        setattr(sys, f"__{name}__", new)
 
 
 def load() -> None:
