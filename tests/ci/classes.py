@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cache
-from pathlib import PurePosixPath
+from pathlib import Path, PurePosixPath
 
 import pytest
 
@@ -97,10 +97,13 @@ MARKERS = (
 )
 
 
+LISTED = {"exact": EXACT, "paired": PAIRED, "alone": ALONE}
+CLASSES = (*LISTED, "server")
+
+
 def class_of(path: PurePosixPath) -> str:
     """Return the class of the tests in a file, given its path from the project's root."""
-    classes = {"exact": EXACT, "paired": PAIRED, "alone": ALONE}
-    return next((name for name, places in classes.items() if lies_in(path, places)), "server")
+    return next((name for name, places in LISTED.items() if lies_in(path, places)), "server")
 
 
 def path_of(item: pytest.Item) -> PurePosixPath:
@@ -115,6 +118,15 @@ def lies_in(path: PurePosixPath, places: Sequence[str]) -> bool:
 def pytest_configure(config: pytest.Config) -> None:
     for marker in MARKERS:
         config.addinivalue_line("markers", marker)
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Load no file of another class where `-m` names one: each worker of a stage would load hundreds of them."""
+    selected = config.option.markexpr
+    if selected not in CLASSES or not collection_path.match("test_*.py"):
+        return None
+    path = PurePosixPath(collection_path.relative_to(config.rootpath).as_posix())
+    return True if class_of(path) != selected else None
 
 
 @pytest.hookimpl(tryfirst=True)  # before `-m` selects by them

@@ -17,10 +17,10 @@ from typing import Any
 
 import pytest
 
+from tests.ci.classes import CLASSES
 from tests.ci.machine import Reading
 
 VARIABLE = "TARE_TEST_JOURNAL"
-CLASSES = ("exact", "server", "paired", "alone")
 
 _DEFECT = re.compile(
     r"Traceback \(most recent call last\)|\bProbeError\b|panicked at|Fatal Python error|Segmentation fault"

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from pathlib import PurePosixPath
+from pathlib import Path, PurePosixPath
 
 import pytest
 
-from tests.ci.classes import ALONE, EXACT, LOSS, PAIRED, UNSTEADY, class_of
+from tests.ci.classes import ALONE, EXACT, LOSS, PAIRED, UNSTEADY, class_of, pytest_ignore_collect
 from tests.ci.skips import EXPECTED
 from tests.ci.stages import ROOT
 
@@ -34,3 +34,15 @@ def test_a_file_has_the_class_of_its_nearest_place() -> None:
 def test_a_test_belongs_to_one_class() -> None:
     places = [*EXACT, *PAIRED, *ALONE]
     assert len(places) == len(set(places))
+
+
+@pytest.mark.parametrize(
+    ("selected", "is_ignored"), [("exact", None), ("server", True), ("", None), ("exact or server", None)]
+)
+def test_a_stage_loads_no_file_of_another_class(
+    selected: str, is_ignored: bool | None, pytestconfig: pytest.Config, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(pytestconfig.option, "markexpr", selected)
+    assert pytest_ignore_collect(Path(__file__), pytestconfig) is is_ignored
+    assert pytest_ignore_collect(Path(__file__).with_name("conftest.py"), pytestconfig) is None
+    assert pytest_ignore_collect(Path(__file__).parent, pytestconfig) is None
