@@ -47,10 +47,11 @@ def rust_stage(*crates: str) -> Stage:
     return Stage("rust", ("bash", "-c", script), 900)
 
 
-POOL = ("--dist", "loadfile", "--no-loadscope-reorder")
 LINT = Stage("lint", ("make", "--no-print-directory", "lint"), 900)
 RUST = rust_stage()
-EXACT = pytest_stage("exact", 600, "-n", "2", *POOL, "-m", "exact")
+# Files of many tests come first: the last ones, of which one worker may have none, are short.
+EXACT = pytest_stage("exact", 600, "-n", "2", "--dist", "loadfile", "-m", "exact")
+POOL = ("--dist", "loadfile", "--no-loadscope-reorder")
 SERVERS = pytest_stage("servers", 1500, "-n", "3", *POOL, "-m", "server")
 SMALL = Stage("small", (sys.executable, "-m", "tests.ci.small"), 900)
 # Whole files come first, then the tests of `workers.APART`: all workers end at about the same time.
