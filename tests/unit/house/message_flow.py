@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import ast
 import re
-from collections import Counter, defaultdict, deque
-from collections.abc import Iterable, Iterator, Mapping
+from collections import defaultdict, deque
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
 from pathlib import Path
-from typing import TypeVar
+from typing import TypeAlias, TypeVar
 
 _WORD = re.compile(r"[A-Za-z]{2,}|\ba\b")
 _SQL = re.compile(
@@ -57,6 +57,36 @@ class Place:
         return f"{self.file}:{self.line}: {self.source}"
 
 
+@dataclass(frozen=True)
+class _Own:
+    """A field of the class that the code is in."""
+
+    owner: str
+    name: str
+
+
+@dataclass(frozen=True)
+class _Source:
+    """A name that a value comes from. It is a message if the name holds one."""
+
+    kind: str  # "field", "function", "parameter"
+    name: str | tuple[str, str]
+
+
+@dataclass(frozen=True)
+class _Each:
+    """A dictionary: a collection of messages if each of its values is one."""
+
+    values: tuple[_Sources, ...]
+
+
+_Sources: TypeAlias = "frozenset[_Source | _Own | _Each | None]"
+"""Where a value comes from: it is a message if any of these is. None: from a sentence, so it is one in any case."""
+
+_NEVER: _Sources = frozenset()
+_ALWAYS: _Sources = frozenset([None])
+
+
 @dataclass
 class _Facts:
     """Names that hold messages, package-wide."""
@@ -66,6 +96,26 @@ class _Facts:
     functions: set[str] = field(default_factory=set)
     parameters: set[tuple[str, str]] = field(default_factory=set)  # of a function
     errors: set[str] = field(default_factory=lambda: {"TareError"})
+
+    @property
+    def size(self) -> int:
+        return len(self.fields) + len(self.functions) + len(self.parameters)
+
+    def holds_message(self, sources: _Sources) -> bool:
+        """Whether what comes from these is a message, as far as is known."""
+        return any(map(self._is_message, sources))
+
+    def _is_message(self, source: _Source | _Own | _Each | None) -> bool:
+        if source is None:
+            return True
+        if isinstance(source, _Each):
+            return all(map(self.holds_message, source.values))
+        if isinstance(source, _Own):
+            own = f"{source.owner}.{source.name}"
+            return own in self.fields if own in self.written else self.holds_message(_field(source.name))
+        if source.kind == "field":
+            return source.name in self.fields
+        return source.name in (self.functions if source.kind == "function" else self.parameters)
 
 
 @dataclass
@@ -88,13 +138,14 @@ def places(package: Path) -> list[Place]:
     every = list(chain.from_iterable(scopes.values()))
     facts = _Facts()
     _errors(every, facts)
-    orders = _orders(every)
-    while _grew(every, orders, facts):
+    values, uses = _Values(), _Uses(_orders(every))
+    _Collect(values, uses).run(every)
+    while _grew(uses, facts):
         pass
     found = set()
     for file, of_file in scopes.items():
         source = file.read_text().splitlines()
-        for node in _Search(facts).run(of_file):
+        for node in _Search(values, facts).run(of_file):
             line = node.lineno
             found.add(Place(str(file.relative_to(package)), line, source[line - 1].strip()))
     return sorted(found)
@@ -110,16 +161,19 @@ def _errors(scopes: Iterable[_Scope], facts: _Facts) -> None:
     facts.fields.add("what")
 
 
-def _grew(scopes: Iterable[_Scope], orders: Mapping[str, list[str]], facts: _Facts) -> bool:
+def _grew(uses: _Uses, facts: _Facts) -> bool:
     """One more step along the way of messages; false once nothing new holds one."""
-    before = len(facts.fields) + len(facts.functions) + len(facts.parameters)
-    uses = _Uses(orders)
-    _Collect(facts, uses).run(scopes)
-    facts.fields |= uses.mostly(uses.fields)
+    before = facts.size
+    fields, functions, parameters = (
+        uses.mostly(uses.fields, facts),
+        uses.mostly(uses.functions, facts),
+        uses.mostly(uses.parameters, facts),
+    )
+    facts.fields |= fields
     facts.written |= {name for name in uses.fields if "." in name}
-    facts.functions |= uses.mostly(uses.functions)
-    facts.parameters |= uses.mostly(uses.parameters)
-    return len(facts.fields) + len(facts.functions) + len(facts.parameters) > before
+    facts.functions |= functions
+    facts.parameters |= parameters
+    return facts.size > before
 
 
 def _orders(scopes: Iterable[_Scope]) -> dict[str, list[str]]:
@@ -137,16 +191,22 @@ def _orders(scopes: Iterable[_Scope]) -> dict[str, list[str]]:
 
 @dataclass
 class _Uses:
-    """How often each name is given a message, and how often something else."""
+    """Where all that each name is given comes from."""
 
     orders: Mapping[str, list[str]]
-    fields: Mapping[str, Counter[bool]] = field(default_factory=lambda: defaultdict(Counter))
-    functions: Mapping[str, Counter[bool]] = field(default_factory=lambda: defaultdict(Counter))
-    parameters: Mapping[tuple[str, str], Counter[bool]] = field(default_factory=lambda: defaultdict(Counter))
+    fields: dict[str, list[_Sources]] = field(default_factory=lambda: defaultdict(list))
+    functions: dict[str, list[_Sources]] = field(default_factory=lambda: defaultdict(list))
+    parameters: dict[tuple[str, str], list[_Sources]] = field(default_factory=lambda: defaultdict(list))
 
     @staticmethod
-    def mostly(uses: Mapping[Key, Counter[bool]]) -> set[Key]:
-        return {key for key, count in uses.items() if count[True] and 2 * count[True] >= count[False]}
+    def mostly(uses: Mapping[Key, Sequence[_Sources]], facts: _Facts) -> set[Key]:
+        """Names that are given a message at least half as often as something else."""
+        found = set()
+        for key, given in uses.items():
+            count = sum(facts.holds_message(sources) for sources in given if sources)
+            if count and 2 * count >= len(given) - count:
+                found.add(key)
+        return found
 
 
 def is_sentence(node: ast.expr) -> bool:
@@ -167,13 +227,112 @@ def _words(text: str) -> int:
     return len(_WORD.findall(text))
 
 
-class _Walk:
-    """Follows names through the scopes of one module."""
+class _Values:
+    """Finds where values come from, by following names through the scopes of their module.
 
-    def __init__(self, facts: _Facts) -> None:
-        self.facts = facts
+    This is the same whatever is known to be a message, so each name is followed once."""
+
+    def __init__(self) -> None:
+        self._names: dict[tuple[int, str, int], _Sources] = {}  # by scope, name and depth
+
+    def sources(self, node: ast.AST | None, scope: _Scope, depth: int = 0) -> _Sources:
+        """What makes the value a message, or a collection of them."""
+        if node is None or depth > 12:
+            return _NEVER
+        any_of = lambda parts: self._any_of(parts, scope, depth + 1)  # noqa: E731
+        match node:
+            case ast.Constant():
+                return _ALWAYS if is_sentence(node) else _NEVER
+            case ast.JoinedStr():
+                if is_sentence(node):
+                    return _ALWAYS
+                return any_of(p.value for p in node.values if isinstance(p, ast.FormattedValue))
+            case ast.IfExp():
+                return any_of((node.body, node.orelse))
+            case ast.BoolOp():
+                return any_of(node.values)
+            case ast.BinOp():
+                return any_of((node.left, node.right))
+            case ast.NamedExpr() | ast.Starred() | ast.Await():
+                return any_of((node.value,))
+            case ast.Subscript():
+                return any_of((node.value,))
+            case ast.Tuple() | ast.List() | ast.Set():
+                return any_of(node.elts)
+            case ast.Dict():
+                return _each([self.sources(value, scope, depth + 1) for value in node.values])
+            case ast.DictComp():
+                return any_of((node.value,))
+            case ast.ListComp() | ast.GeneratorExp() | ast.SetComp():
+                return any_of((node.elt,))
+            case ast.Attribute(value=ast.Name(id="self")):
+                return frozenset([_Own(scope.owner, node.attr)])
+            case ast.Attribute():
+                return _field(node.attr)
+            case ast.Name():
+                return self._named(node.id, scope, depth)
+            case ast.Call():
+                return self._call(node, scope, depth)
+        return _NEVER
+
+    def _any_of(self, parts: Iterable[ast.AST], scope: _Scope, depth: int) -> _Sources:
+        found: set[_Source | _Own | _Each | None] = set()
+        for part in parts:
+            sources = self.sources(part, scope, depth)
+            if sources is _ALWAYS:
+                return _ALWAYS
+            found |= sources
+        return frozenset(found) if found else _NEVER
+
+    def _named(self, name: str, scope: _Scope, depth: int) -> _Sources:
+        at: _Scope | None = scope
+        while at is not None:
+            if name in at.values:
+                key = (id(at), name, depth)
+                if key not in self._names:
+                    self._names[key] = self._any_of(at.values[name], at, depth + 1)
+                return self._names[key]
+            if name in at.parameters:
+                return frozenset([_Source("parameter", (at.function, name))])
+            at = at.outer
+        return _NEVER
+
+    def _call(self, node: ast.Call, scope: _Scope, depth: int) -> _Sources:
+        name = _name(node.func)
+        if isinstance(node.func, ast.Attribute) and name in _CHANGES | _WRAPPERS | {
+            "contains",
+            "re_extract",
+            "cast",
+        }:
+            given = node.args[1:] if name == "get" else []
+            return self._any_of((node.func.value, *given), scope, depth + 1)
+        if name in _WRAPPERS | {"cases", "ifelse"}:
+            return self._any_of(node.args, scope, depth + 1)
+        if name is None or name.startswith("__"):
+            return _NEVER
+        return frozenset([_Source("function", name)])
+
+
+def _field(name: str) -> _Sources:
+    """A column is a field behind the name of its holder: `leader_why`."""
+    last = name.rpartition("_")[2]
+    is_column = last != name and last in ("why", "reason", "said", "text")
+    return frozenset(_Source("field", one) for one in ((name, last) if is_column else (name,)))
+
+
+def _each(values: Sequence[_Sources]) -> _Sources:
+    if not values or _NEVER in values:
+        return _NEVER
+    unsure = tuple(sources for sources in values if sources is not _ALWAYS)
+    return frozenset([_Each(unsure)]) if unsure else _ALWAYS
+
+
+class _Walk:
+    """Goes through all that passes on or reads a value."""
+
+    def __init__(self, values: _Values) -> None:
+        self.values = values
         self.found: list[ast.expr] = []
-        self.names: dict[tuple[int, str, int], bool] = {}  # by scope, name and depth
 
     def run(self, scopes: Iterable[_Scope]) -> list[ast.expr]:
         for scope in scopes:
@@ -184,85 +343,12 @@ class _Walk:
     def see(self, node: ast.AST, scope: _Scope, owner: ast.AST) -> None:
         raise NotImplementedError
 
-    def message(self, node: ast.AST | None, scope: _Scope, depth: int = 0) -> bool:
-        """Whether the value is a message, or a collection of them."""
-        if node is None or depth > 12:
-            return False
-        again = lambda part: self.message(part, scope, depth + 1)  # noqa: E731
-        match node:
-            case ast.Constant():
-                return is_sentence(node)
-            case ast.JoinedStr():
-                return is_sentence(node) or any(
-                    again(p.value) for p in node.values if isinstance(p, ast.FormattedValue)
-                )
-            case ast.IfExp():
-                return again(node.body) or again(node.orelse)
-            case ast.BoolOp():
-                return any(map(again, node.values))
-            case ast.BinOp():
-                return again(node.left) or again(node.right)
-            case ast.NamedExpr() | ast.Starred() | ast.Await():
-                return again(node.value)
-            case ast.Subscript():
-                return again(node.value)
-            case ast.Tuple() | ast.List() | ast.Set():
-                return bool(node.elts) and any(map(again, node.elts))
-            case ast.Dict():
-                return bool(node.values) and all(map(again, node.values))
-            case ast.DictComp():
-                return again(node.value)
-            case ast.ListComp() | ast.GeneratorExp() | ast.SetComp():
-                return again(node.elt)
-            case ast.Attribute(value=ast.Name(id="self")) if (
-                f"{scope.owner}.{node.attr}" in self.facts.written
-            ):
-                return f"{scope.owner}.{node.attr}" in self.facts.fields
-            case ast.Attribute():
-                return node.attr in self.facts.fields or self._suffix(node.attr)
-            case ast.Name():
-                return self._named(node.id, scope, depth)
-            case ast.Call():
-                return self._call(node, scope, depth)
-        return False
-
-    def _suffix(self, name: str) -> bool:
-        """A column is a field behind the name of its holder: `leader_why`."""
-        last = name.rpartition("_")[2]
-        return last != name and last in self.facts.fields and last in ("why", "reason", "said", "text")
-
-    def _named(self, name: str, scope: _Scope, depth: int) -> bool:
-        at: _Scope | None = scope
-        while at is not None:
-            if name in at.values:
-                key = (id(at), name, depth)
-                if key not in self.names:
-                    self.names[key] = any(self.message(value, at, depth + 1) for value in at.values[name])
-                return self.names[key]
-            if name in at.parameters:
-                return (at.function, name) in self.facts.parameters
-            at = at.outer
-        return False
-
-    def _call(self, node: ast.Call, scope: _Scope, depth: int) -> bool:
-        name = _name(node.func)
-        if isinstance(node.func, ast.Attribute) and name in _CHANGES | _WRAPPERS | {
-            "contains",
-            "re_extract",
-            "cast",
-        }:
-            given = node.args[1:] if name == "get" else []
-            return any(self.message(part, scope, depth + 1) for part in (node.func.value, *given))
-        if name in _WRAPPERS | {"cases", "ifelse"}:
-            return any(self.message(part, scope, depth + 1) for part in node.args)
-        return name in self.facts.functions and not (name or "").startswith("__")
-
 
 class _Collect(_Walk):
-    """Notes which fields are given messages and which functions return them."""
+    """Notes what fields and parameters are given and what functions return."""
 
-    def __init__(self, facts: _Facts, uses: _Uses) -> None:
-        super().__init__(facts)
+    def __init__(self, values: _Values, uses: _Uses) -> None:
+        super().__init__(values)
         self.uses = uses
 
     def see(self, node: ast.AST, scope: _Scope, owner: ast.AST) -> None:
@@ -286,13 +372,20 @@ class _Collect(_Walk):
         elif isinstance(node, ast.Return | ast.Yield) and node.value and isinstance(owner, ast.FunctionDef):
             self._give(self.uses.functions[owner.name], node.value, scope)
 
-    def _give(self, uses: Counter[bool], value: ast.expr, scope: _Scope) -> None:
+    def _give(self, uses: list[_Sources], value: ast.expr, scope: _Scope) -> None:
         if not _is_nothing(value):
-            uses[self.message(value, scope)] += 1
+            uses.append(self.values.sources(value, scope))
 
 
 class _Search(_Walk):
     """Reports expressions that decide by the words of a message."""
+
+    def __init__(self, values: _Values, facts: _Facts) -> None:
+        super().__init__(values)
+        self.facts = facts
+
+    def message(self, node: ast.expr, scope: _Scope) -> bool:
+        return self.facts.holds_message(self.values.sources(node, scope))
 
     def see(self, node: ast.AST, scope: _Scope, owner: ast.AST) -> None:
         match node:
