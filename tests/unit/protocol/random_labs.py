@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 from random import Random
 
-from hypothesis import strategies as st
-
 from tare.dbms.base import Role
 from tare.measure.records import QE, Fate, Outcome, ProcessUse
 from tests.unit.protocol.lab_records import RecordedQatC, RecordedRun
@@ -15,20 +13,14 @@ from tests.unit.protocol.qe_records import MS, elapsed, machine, process, qe
 QATCS = 8
 
 
-@st.composite
-def runs(draw: st.DrawFn, told: bool = True) -> RecordedRun:
-    """One run. The draw is a seed: what matters is the breadth of each lab, not its smallest failure."""
-    return random_run(Random(draw(st.integers(0, 2**32 - 1))), told)
-
-
-def random_run(chance: Random, told: bool = True) -> RecordedRun:
+def random_run(chance: Random) -> RecordedRun:
     qatcs = []
     for number in range(QATCS):
         size = chance.choice((1, 2, 5, 6, 7, 10))
         trouble = chance.choice((0.0, 0.0, 0.1, 0.5))
         base = chance.choice((0, 1, 5, 40))
         made = [_qe(chance, i, base, trouble) for i in range(size)]
-        if not told or number == 0:
+        if number == 0:
             made = [replace(one, leader_pid=None) for one in made]
         plan = chance.choice(("plan a", "plan b"))
         qatcs.append(RecordedQatC(made, query=number // 4, cardinality=1000 * (number + 1), plan=plan))

@@ -1,4 +1,8 @@
-"""What holds of every protocol over every lab."""
+"""What holds of every protocol over every lab.
+
+A protocol takes a second to put its questions, whatever the number of rows. So a lab has several runs, and one analysis
+of it serves all tests that need no other lab beside it.
+"""
 
 from __future__ import annotations
 
@@ -8,10 +12,9 @@ from random import Random
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from tare.lab.answers import rows
+from tare.lab.frames import Frames
 from tare.protocol import run_protocol
 from tare.protocol.exact.method import EXACT
 from tare.protocol.outcome import Outcome
@@ -20,16 +23,30 @@ from tare.protocol.ttp1.method import TTP1
 from tare.protocol.ttp2.method import TTP2
 from tests.unit.protocol.lab_records import RecordedQatC, RecordedRun, lab_of
 from tests.unit.protocol.qe_records import TICK_NS
-from tests.unit.protocol.random_labs import random_run, runs
+from tests.unit.protocol.random_labs import random_run
 
-METHODS = (TTP1, TTP2, EXACT)
-each_protocol = pytest.mark.parametrize("method", METHODS, ids=lambda method: method.name)
-few = settings(max_examples=2, deadline=None)
+RUNS = [random_run(Random(seed)) for seed in range(2)]
+FACTORS = (2, 4, 8)
+QATCS = sum(len(run.qatcs) for run in RUNS)
 
 
-def judged(method: Any, run: RecordedRun, **how: Any) -> Outcome:
-    accept = [check.name for check in method.experiment]
-    return run_protocol(lab_of(run, **how), method.name, accept=accept)
+@pytest.fixture(scope="module", params=(TTP1, TTP2, EXACT), ids=lambda method: method.name)
+def method(request: pytest.FixtureRequest) -> Any:
+    return request.param
+
+
+@pytest.fixture(scope="module")
+def frames() -> Frames:
+    return lab_of(*RUNS)
+
+
+@pytest.fixture(scope="module")
+def outcome(method: Any, frames: Frames) -> Outcome:
+    return judged(method, frames)
+
+
+def judged(method: Any, lab: Frames) -> Outcome:
+    return run_protocol(lab, method.name, accept=[check.name for check in method.experiment])
 
 
 def told(outcome: Outcome) -> dict[str, Any]:
@@ -43,12 +60,9 @@ def told(outcome: Outcome) -> dict[str, Any]:
     return {**tables, **counts, "post": [(p.name, p.detail, p.reason) for p in outcome.post]}
 
 
-@each_protocol
-@few
-@given(run=runs())
-def test_what_is_left_never_grows(method: Any, run: RecordedRun) -> None:
-    left = judged(method, run).remaining
-    assert left[0].qes == sum(len(qatc.qes) for qatc in run.qatcs)
+def test_what_is_left_never_grows(outcome: Outcome) -> None:
+    left = outcome.remaining
+    assert left[0].qes == sum(len(qatc.qes) for run in RUNS for qatc in run.qatcs)
     for before, after in pairwise(left):
         assert (before.qes - after.qes, before.qatcs - after.qatcs) == (
             after.dropped_qes,
@@ -57,12 +71,8 @@ def test_what_is_left_never_grows(method: Any, run: RecordedRun) -> None:
         assert min(after.dropped_qes, after.dropped_qatcs) >= 0
 
 
-@each_protocol
-@few
-@given(run=runs(), seed=st.integers())
-def test_the_order_of_the_rows_changes_nothing(method: Any, run: RecordedRun, seed: int) -> None:
-    shuffled = judged(method, run, shuffle=Random(seed).shuffle)
-    first, second = told(judged(method, run)), told(shuffled)
+def test_the_order_of_the_rows_changes_nothing(method: Any, outcome: Outcome) -> None:
+    first, second = told(outcome), told(judged(method, lab_of(*RUNS, shuffle=Random(7).shuffle)))
     for name in ("times", "qes"):
         assert [_near(row) for row in first.pop(name)] == [_near(row) for row in second.pop(name)]
     assert first == second
@@ -73,44 +83,43 @@ def _near(row: dict[str, Any]) -> dict[str, Any]:
     return {key: float(f"{value:.12g}") if isinstance(value, float) else value for key, value in row.items()}
 
 
-@each_protocol
-@few
-@given(run=runs(), seed=st.integers())
-def test_the_order_of_the_later_qes_changes_no_time(method: Any, run: RecordedRun, seed: int) -> None:
+def test_the_order_of_the_later_qes_changes_no_time(method: Any, outcome: Outcome) -> None:
     """The first has a part of its own, in the check for a result cache."""
-    chance = Random(seed)
+    chance = Random(7)
 
     def permuted(qatc: RecordedQatC) -> RecordedQatC:
         first, *later = qatc.qes
-        chance.shuffle(later)
+        if first.outcome.value == "ok":
+            chance.shuffle(later)
         return replace(qatc, qes=[first, *later])
 
-    ended_first = [qatc for qatc in run.qatcs if qatc.qes[0].outcome.value == "ok"]
-    run = replace(run, qatcs=ended_first)
-    other = replace(run, qatcs=[permuted(qatc) for qatc in ended_first])
-    first, second = told(judged(method, run)), told(judged(method, other))
+    others = [replace(run, qatcs=list(map(permuted, run.qatcs))) for run in RUNS]
+    assert others != RUNS
+    first, second = told(outcome), told(judged(method, lab_of(*others)))
     assert [_near(row) for row in first["times"]] == [_near(row) for row in second["times"]]
     assert first["remaining"] == second["remaining"]
 
 
-@each_protocol
-@few
-@given(run=runs(), factor=st.sampled_from((2, 4, 8)))
-def test_longer_ticks_make_times_longer_by_as_much(method: Any, run: RecordedRun, factor: int) -> None:
-    run = replace(run, qatcs=[_whole(qatc) for qatc in run.qatcs])
-    scaled = replace(run, tick_ns=TICK_NS * factor, qatcs=[_scaled(qatc, factor) for qatc in run.qatcs])
-    short, long = (
-        sorted(rows(judged(method, one).times), key=lambda r: r["qatc_id"]) for one in (run, scaled)
-    )
-    for one, other in zip(short, long, strict=True):
-        assert (one["retained"], one["step"], one["rule"]) == (
-            other["retained"],
-            other["step"],
-            other["rule"],
-        )
-        for name in ("time_ms", "low_ms", "high_ms", "sd_ms", "measured_ms", "measured_sd_ms"):
-            expected = None if one[name] is None else pytest.approx(one[name] * factor)
-            assert other[name] == expected, name
+def test_longer_ticks_make_times_longer_by_as_much(method: Any) -> None:
+    plain = [replace(run, qatcs=list(map(_whole, run.qatcs))) for run in RUNS]
+    longer = [_with_ticks(run, factor) for factor in FACTORS for run in plain]
+    times = sorted(rows(judged(method, lab_of(*plain, *longer)).times), key=lambda row: row["qatc_id"])
+    assert len(times) == QATCS * (1 + len(FACTORS))
+    for place, factor in enumerate(FACTORS, 1):
+        for one, other in zip(times[:QATCS], times[QATCS * place : QATCS * (place + 1)], strict=True):
+            assert (one["retained"], one["step"], one["rule"]) == (
+                other["retained"],
+                other["step"],
+                other["rule"],
+            )
+            for name in ("time_ms", "low_ms", "high_ms", "sd_ms", "measured_ms", "measured_sd_ms"):
+                expected = None if one[name] is None else pytest.approx(one[name] * factor)
+                assert other[name] == expected, name
+
+
+def _with_ticks(run: RecordedRun, factor: int) -> RecordedRun:
+    scaled = [_scaled(qatc, factor) for qatc in run.qatcs]
+    return replace(run, tick_ns=TICK_NS * factor, qatcs=scaled)
 
 
 def _whole(qatc: RecordedQatC) -> RecordedQatC:
@@ -138,14 +147,10 @@ def _scaled(qatc: RecordedQatC, factor: int) -> RecordedQatC:
     return replace(qatc, qes=[qe(one) for one in qatc.qes])
 
 
-@each_protocol
-@few
-@given(seed=st.integers())
-def test_every_exclusion_names_a_rule_that_holds_on_its_row(method: Any, seed: int) -> None:
+def test_every_exclusion_names_a_rule_that_holds_on_its_row(
+    method: Any, frames: Frames, outcome: Outcome
+) -> None:
     """Judged again, in plain numbers, from the measures that the engine gives of that row."""
-    frames = lab_of(random_run(Random(seed)))
-    accept = [check.name for check in method.experiment]
-    outcome = run_protocol(frames, method.name, accept=accept)
     analysis = Analysis(frames, method, 6, False)
     of_qe = {row["qe_id"]: row for row in rows(analysis.at_start)}
     of_qatc = {row["qatc_id"]: row for row in rows(analysis.qatcs)}
