@@ -50,12 +50,22 @@ def make_lab(
 class _Filler:
     def __init__(self, lab: Connection, names: dict[str, str], cpus: int, qes: int, draw: random.Random):
         self.lab, self.names, self.cpus, self.qes, self.draw = lab, names, cpus, qes, draw
+        # Thousands of rows, each table's written at once: the tables of QEs, of processes and of CPUs.
+        self.rows: dict[Any, list[dict[str, Any]]] = {schema.qe: [], schema.process: [], schema.cpu: []}
 
     def put(self, table: Any, **row: Any) -> int:
         key = self.lab.execute(insert(table).values(**row)).inserted_primary_key
         return int(key[0]) if key else 0
 
+    def keep(self, table: Any, **row: Any) -> None:
+        self.rows[table].append(row)
+
     def fill(self) -> None:
+        self.describe()
+        for table, rows in self.rows.items():
+            self.lab.execute(insert(table), rows)
+
+    def describe(self) -> None:
         experiment = self.put(
             schema.experiment, name="sample", scenario="exhaustive", description="two DBMSes, five queries",
             specification=TOML, specification_hash="a" * 64, created_at="2025-03-01T09:00:00+00:00",
@@ -137,8 +147,10 @@ class _Filler:
             "run_queue_ns": queue, "sleep_ns": sleep, "steal_ns": 0,
             "residue_ns": wall - cpu - io - queue - sleep,
         }  # fmt: skip
-        key = self.put(
-            schema.qe, qatc_id=qatc, run_id=run, run_order=self.order, attempt=1, number=number, warmup=False,
+        key = len(self.rows[schema.qe]) + 1
+        self.keep(
+            schema.qe,
+            id=key, qatc_id=qatc, run_id=run, run_order=self.order, attempt=1, number=number, warmup=False,
             outcome="timeout" if late else "ok", error="ran into its time-out of 5 s" if late else None,
             started_at=f"2025-03-01T09:00:00.{self.order:06d}+00:00", plan_fingerprint="0123456789abcdef",
             row_count=1, answer_hash="f" * 32, wall_ns=round(wall * MS), leader_why={}, leader_pid=1000,
@@ -155,7 +167,7 @@ class _Filler:
         self.processes(key, dbms, cpu, io, queue, other, noise)
         for cpu_number in range(self.cpus):
             share = overall if cpu_number == 0 else dict.fromkeys(overall, 0)
-            self.lab.execute(insert(schema.cpu).values(qe_id=key, cpu=cpu_number, **share))
+            self.keep(schema.cpu, qe_id=key, cpu=cpu_number, **share)
 
     def processes(
         self, qe: int, dbms: str, cpu: float, io: float, queue: float, other: float, noise: float
@@ -174,16 +186,15 @@ class _Filler:
             rows.append((1500, "apt", "daemon", None, "stopped", 0.7, 0.0, 0.0))
         for pid, comm, role, of, fate, run_ms, io_ms, queue_ms in rows:
             moved = run_ms > 5
-            self.lab.execute(
-                insert(schema.process).values(
-                    qe_id=qe, pid=pid, ppid=1, comm=comm, cmdline=f"{comm}: at work", role=role, dbms=of, fate=fate,
-                    kernel=False, cpu=0, threads=1, user_ticks=round(run_ms * 0.85 / 10) if moved else 0,
-                    system_ticks=round(run_ms * 0.15 / 10) if moved else 0, user_ns=round(run_ms * 0.85 * MS),
-                    system_ns=round(run_ms * 0.15 * MS), guest_ns=0, run_ns=round(run_ms * MS),
-                    run_queue_ns=round(queue_ms * MS), slices=40, block_io_ns=round(io_ms * MS),
-                    min_faults=round(run_ms), maj_faults=0, voluntary_switches=30 + round(io_ms),
-                    involuntary_switches=round(queue_ms), read_calls=round(io_ms * 8),
-                    write_calls=round(run_ms), read_chars=round(io_ms * 8192), write_chars=100, read_bytes=0,
-                    write_bytes=0,
-                )
+            self.keep(
+                schema.process,
+                qe_id=qe, pid=pid, ppid=1, comm=comm, cmdline=f"{comm}: at work", role=role, dbms=of, fate=fate,
+                kernel=False, cpu=0, threads=1, user_ticks=round(run_ms * 0.85 / 10) if moved else 0,
+                system_ticks=round(run_ms * 0.15 / 10) if moved else 0, user_ns=round(run_ms * 0.85 * MS),
+                system_ns=round(run_ms * 0.15 * MS), guest_ns=0, run_ns=round(run_ms * MS),
+                run_queue_ns=round(queue_ms * MS), slices=40, block_io_ns=round(io_ms * MS),
+                min_faults=round(run_ms), maj_faults=0, voluntary_switches=30 + round(io_ms),
+                involuntary_switches=round(queue_ms), read_calls=round(io_ms * 8),
+                write_calls=round(run_ms), read_chars=round(io_ms * 8192), write_chars=100, read_bytes=0,
+                write_bytes=0,
             )  # fmt: skip

@@ -39,12 +39,22 @@ def node(operator: str, *children: Mapping[str, Any], **detail: str) -> dict[str
 class _Filler:
     def __init__(self, lab: Connection, qes: int, draw: random.Random, said: str):
         self.lab, self.qes, self.draw, self.said = lab, qes, draw, said
+        # Thousands of rows, each table's written at once.
+        self.rows: dict[Any, list[dict[str, Any]]] = {schema.qe: [], schema.process: []}
 
     def put(self, table: Any, **row: Any) -> int:
         key = self.lab.execute(insert(table).values(**row)).inserted_primary_key
         return int(key[0]) if key else 0
 
+    def keep(self, table: Any, **row: Any) -> None:
+        self.rows[table].append(row)
+
     def fill(self) -> None:
+        self.describe()
+        for table, rows in self.rows.items():
+            self.lab.execute(insert(table), rows)
+
+    def describe(self) -> None:
         machine = self.put(
             schema.machine, digest="m",
             facts={
@@ -105,8 +115,10 @@ class _Filler:
             "cpu_ns": cpu, "user_ns": cpu * 0.9, "system_ns": cpu * 0.1, "interrupt_ns": 0, "block_io_ns": 0,
             "run_queue_ns": queue, "sleep_ns": 0, "steal_ns": 0, "residue_ns": 0,
         }  # fmt: skip
-        key = self.put(
-            schema.qe, qatc_id=qatc, run_id=run, run_order=self.order, attempt=1, number=number, warmup=False,
+        key = len(self.rows[schema.qe]) + 1
+        self.keep(
+            schema.qe,
+            id=key, qatc_id=qatc, run_id=run, run_order=self.order, attempt=1, number=number, warmup=False,
             outcome="timeout" if late else "ok", error="ran into its time-out of 60 s" if late else None,
             started_at=f"2025-03-01T09:00:00.{self.order:06d}+00:00", plan_fingerprint="0123456789abcdef",
             row_count=None if late else 1, answer_hash=None if late else answer, wall_ns=round(wall * MS),
@@ -122,14 +134,10 @@ class _Filler:
             "run_ns": round(cpu * MS), "user_ns": round(cpu * 0.9 * MS), "system_ns": round(cpu * 0.1 * MS),
             "user_ticks": round(cpu / 10), "run_queue_ns": round(queue * MS), "slices": 4,
         }  # fmt: skip
-        self.put_process(key, counters)
-
-    def put_process(self, qe: int, counters: Mapping[str, int]) -> None:
-        self.lab.execute(
-            insert(schema.process).values(
-                qe_id=qe, pid=1000, ppid=1, comm="dbms", cmdline="dbms: at work", role="query", dbms=None,
-                fate="steady", kernel=False, cpu=0, threads=1, **counters,
-            )
+        self.keep(
+            schema.process,
+            qe_id=key, pid=1000, ppid=1, comm="dbms", cmdline="dbms: at work", role="query", dbms=None,
+            fate="steady", kernel=False, cpu=0, threads=1, **counters,
         )  # fmt: skip
 
 
