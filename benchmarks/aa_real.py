@@ -69,7 +69,7 @@ def figure(opened: Rig, rows: int, blocks: Blocks, comparisons: int) -> Figure:
 
 def main() -> None:
     asked = arguments(__doc__ or "", comparisons=200)
-    comparisons = 2 if asked.small else asked.comparisons
+    comparisons = 1 if asked.small else asked.comparisons
     with postgresql() as url, rig(url) as opened:
         figures = [
             figure(opened, rows, blocks, comparisons)

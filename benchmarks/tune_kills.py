@@ -32,7 +32,7 @@ KILLED_S = (0.3, 8.0)  # after the start of the command; windows begin after som
 
 def main() -> int:
     asked = arguments(__doc__ or "", kills=100)
-    kills = 6 if asked.small else asked.kills
+    kills = 2 if asked.small else asked.kills
     chance = random.Random(27)
     restored = changed = 0
     with tempfile.TemporaryDirectory(prefix="tare-tune-kills-") as folder:

@@ -22,7 +22,8 @@ from benchmarks.page import put, table
 from benchmarks.planted.build import NotBuilt
 from tare.cli.profile_call import SERVER_ENDED
 
-SMALL = 2
+SMALL = 1
+"""Programs of the small form."""
 LEAST_WATCHED = 95.0
 """Percent of the functions: a program of which few are watched shows nothing."""
 HEADER = ("build", "programs", "equal", "functions named", "watched", "refused", "left out", "`tare` failed")

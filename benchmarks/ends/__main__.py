@@ -2,7 +2,8 @@
 
 A library's thread that still works when the interpreter ends can abort the process, and does so in few exits. Commands
 that load such libraries exit `--exits` times for each of their invocations that do work, the others a tenth as often.
-Two processes run at a time. A command that has no invocation here ends the benchmark.
+Two processes run at a time. A command that has no invocation here ends the benchmark. The small form makes one trial of
+each group of commands.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ import sys
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager
 from pathlib import Path
@@ -135,23 +136,34 @@ def numbers_of(name: str, own: Sequence[Trial], exits: int) -> int:
     return each * max(1, at_work)
 
 
-def run(exits: int, folder: Path) -> Iterator[Exit]:
-    """Exits of all trials, two at a time."""
+def repeated(found: Mapping[str, Sequence[Trial]], exits: int) -> list[Trial]:
+    """Return the trials of each command, in turns."""
+    return [
+        own[number % len(own)]
+        for name, own in found.items()
+        for number in range(numbers_of(name, own, exits))
+    ]
+
+
+def one_of_each_group(found: Mapping[str, Sequence[Trial]]) -> list[Trial]:
+    """Return the first trial of "bench", of "profile", …"""
+    groups: dict[str, Trial] = {}
+    for name, own in found.items():
+        groups.setdefault(name.split()[0], own[0])
+    return list(groups.values())
+
+
+def run(exits: int | None, folder: Path) -> Iterator[Exit]:
+    """Exits of all trials, two at a time. `exits`: None: of one trial of each group of commands."""
     known = commands()
     with made(folder) as place:
         found = trials(place)
         if missing := [name for name in known if name not in found]:
             raise SystemExit(f"no invocation of tare {', tare '.join(missing)}: add one to commands.py")
-        planned = [
-            own[number % len(own)]
-            for name, own in found.items()
-            for number in range(numbers_of(name, own, exits))
-        ]
+        chosen = one_of_each_group(found) if exits is None else repeated(found, exits)
         with ThreadPoolExecutor(2) as pool:
             try:
-                for ends in pool.map(
-                    lambda at: exits_of(at, planned[at], folder, known), range(len(planned))
-                ):
+                for ends in pool.map(lambda at: exits_of(at, chosen[at], folder, known), range(len(chosen))):
                     yield from ends
             except BaseException:
                 pool.shutdown(cancel_futures=True)  # the trials that run stop their servers
@@ -173,7 +185,7 @@ def main() -> None:
     by_command: dict[str, list[Exit]] = {}
     with tempfile.TemporaryDirectory(prefix="tare-ends-") as folder:
         Path(folder).chmod(0o755)  # root's servers run as an ordinary user
-        for end in run(1 if asked.small else asked.exits, Path(folder)):
+        for end in run(None if asked.small else asked.exits, Path(folder)):
             by_command.setdefault(end.command, []).append(end)
             if end.is_abort or not end.is_expected:
                 print(f"tare {end.command} ended with {end.code}\n{end.stderr}", file=sys.stderr)

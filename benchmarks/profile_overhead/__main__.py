@@ -59,8 +59,8 @@ class Size:
     counts: Sequence[int]
     fills_s: int = 2  # after a start a server's buffers are empty
     is_whole: bool = True
-    """Every case. Otherwise functions near the preset are watched by the agent alone, and at half of the rate the case
-    at the bar alone is measured."""
+    """Every case. Otherwise markers are not watched by themselves, functions near the preset by the agent alone, and at
+    half of the rate the case at the bar alone is measured."""
 
     def often(self, case: Case, number: int) -> int:
         """Pairs in this round. One in two rounds of four gives each server either data in one of them."""
@@ -86,8 +86,9 @@ def measure(made: Bed, size: Size) -> tuple[list[Measured], Load]:
         if len(some) < max(size.counts):
             print(f"ONLY {len(some)} functions are called by each transaction", flush=True)
     cases = [Case("agent", on=False)]
+    counts = (0, *size.counts) if size.is_whole else size.counts
     for way in made.recorders:
-        cases += [Case(way, tuple(watch[:count])) for count in (0, *size.counts)]
+        cases += [Case(way, tuple(watch[:count])) for count in counts]
         if size.is_whole or way == "agent":
             cases.append(Case(way, tuple(busier), near=True))
     rate = HALF * first.rate

@@ -37,7 +37,8 @@ PAIRED = (
     *("experiment", "oltp_driver", "wisconsin", "oltp_variance", "scale", "oltp_age", "wisconsin_data"),
     *("oltp_load", "oltp_checks", "tune_kills", "durability", "answers"),
     *("client_wall", "query_processes", "parts", "aa", "aa_real", "comparison_simulation"),
-    *("attach_random", "profile_overhead", "profile_factors", "oltp_verdicts", "truth", "noise"),
+    *("attach_random", "profile_overhead", "profile_factors", "profile_planted", "oltp_verdicts"),
+    *("truth", "noise"),
 )
 """Benchmarks that have servers, programs or files of their own: one that computes beside one that waits."""
 
