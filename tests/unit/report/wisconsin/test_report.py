@@ -331,8 +331,8 @@ def test_a_run_without_any_qe_is_reported_as_unfinished(lab: Path, tmp_path: Pat
         connection.execute(
             insert(lab_schema.run).values({**first, "id": 9, "uuid": "9" * 32, "state": "paused"})
         )
-    report = make(str(copy), ["9"]).report
-    assert report.headline[0] == "PostgreSQL 18.1 ran nothing: 0 Q@Cs, 0 QEs."
-    html = page.render(story(make(str(copy), ["9"])))
+    found = make(str(copy), ["9"])
+    assert found.report.headline[0] == "PostgreSQL 18.1 ran nothing: 0 Q@Cs, 0 QEs."
+    html = page.render(story(found))
     assert "PostgreSQL 18.1 ran nothing" in html
     assert "the systems of 1983" not in html  # no time of today could stand beside theirs
