@@ -315,8 +315,8 @@ def is_named(reported: str, function: str) -> bool:
 
 
 HELD_UP_NS = 2e6
-"""Stretches of some 20 ms whose transactions took so much longer or shorter by the program's clock than by Tare's are
-left out: the program lost the CPU between the two, as it may on the way out of a probe."""
+"""Stretches of some 20 ms in which transactions, or the function, took so much longer or shorter by the program's clock
+than by Tare's are left out: the program lost the CPU between the two, as it may on the way out of a probe."""
 
 
 @dataclass(frozen=True)
@@ -338,21 +338,28 @@ def shares(survivor: Survivor, measured: Measured, function: str) -> Shares | No
     ended_ns = measured.begin_ns + measured.duration_ns
     ended_in = [(earlier.at_ns < ended_ns) & (ended_ns <= later.at_ns) for earlier, later in slices]
     truths = [later.since(earlier) for earlier, later in slices]
-    longer_ns = np.array(
-        [
-            truth.transaction.ns - measured.duration_ns[inside].sum()
-            for truth, inside in zip(truths, ended_in, strict=True)
-        ]
+    within_ns = time_within(measured, function)
+    kept = np.flatnonzero(
+        _agree([truth.transaction.ns for truth in truths], measured.duration_ns, ended_in)
+        & _agree([truth.functions[function].ns for truth in truths], within_ns, ended_in)
     )
-    kept = np.flatnonzero(np.abs(longer_ns - np.median(longer_ns)) < HELD_UP_NS)
+    if not len(kept):
+        return None
     truth = reduce(Truth.plus, (truths[one] for one in kept))
-    within = np.logical_or.reduce([ended_in[one] for one in kept])
-    found = measured_share(measured.only(within), function)
-    return Shares(truth.share(function), found, 1 - len(kept) / len(slices))
+    inside = np.logical_or.reduce([ended_in[one] for one in kept])
+    matrix = np.cov(within_ns[inside], measured.duration_ns[inside])
+    return Shares(truth.share(function), float(matrix[0, 1] / matrix[1, 1]), 1 - len(kept) / len(slices))
 
 
-def measured_share(measured: Measured, function: str) -> float:
-    """Cov(x, T) / Var(T), over all paths to the function. A call beneath another call of it is within that one."""
+def _agree(true_ns: Sequence[float], measured_ns: Any, ended_in: Sequence[Any]) -> Any:
+    """Whether the two clocks differ in a stretch as they do in most: one boolean for each."""
+    longer_ns = np.array(true_ns) - [measured_ns[inside].sum() for inside in ended_in]
+    return np.abs(longer_ns - np.median(longer_ns)) < HELD_UP_NS
+
+
+def time_within(measured: Measured, function: str) -> Any:
+    """Time in the function, in ns: one float for each transaction, over all paths to the function. A call beneath
+    another call of it is within that one."""
 
     def is_named_so(path: int | None) -> bool:
         return path is not None and is_named(measured.name(path), function)
@@ -367,5 +374,4 @@ def measured_share(measured: Measured, function: str) -> float:
     outermost = [path for path in numbers if is_named_so(path) and not is_within_itself(path)]
     of_function = np.isin(measured.cell_path, outermost)
     owners, times = measured.cell_transaction[of_function], measured.inclusive_ns[of_function]
-    matrix = np.cov(np.bincount(owners, times, measured.transactions), measured.duration_ns)
-    return float(matrix[0, 1] / matrix[1, 1])
+    return np.bincount(owners, times, measured.transactions)
