@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from tare.lab.frames import Frames
 
 
-def spark_frames(export: Path, master: str) -> Frames:
+def spark_frames(export: Path, master: str, **settings: str) -> Frames:
     """On a session that is started for it: `local[2]`, or `local-cluster[2,1,1024]` for processes of their own."""
     import ibis
 
@@ -19,13 +19,13 @@ def spark_frames(export: Path, master: str) -> Frames:
     from tare.lab.frames import frames_of
     from tare.lab.parquet import file_of
 
-    backend = ibis.pyspark.connect(session(master))
+    backend = ibis.pyspark.connect(session(master, **settings))
     return frames_of(
         backend, {name: backend.read_parquet(str(file_of(export, name)), table_name=name) for name in TABLES}
     )
 
 
-def session(master: str) -> SparkSession:
+def session(master: str, **more: str) -> SparkSession:
     from pyspark.sql import SparkSession
 
     settings = {
@@ -38,7 +38,7 @@ def session(master: str) -> SparkSession:
         "spark.sql.codegen.maxFields": "400",
     }
     builder = SparkSession.builder.master(master).appName("tare")
-    for name, value in settings.items():
+    for name, value in (settings | more).items():
         builder = builder.config(name, value)
     made = builder.getOrCreate()
     made.sparkContext.setLogLevel("ERROR")

@@ -28,6 +28,12 @@ pytestmark = pytest.mark.filterwarnings("ignore::FutureWarning", "ignore::Deprec
 
 QATCS = 400  # of which each kind of trouble is in some
 WITHIN = 1e-9  # relative
+INTERPRETED = {
+    "spark.sql.codegen.wholeStage": "false",
+    "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+    "spark.sql.adaptive.enabled": "false",
+}
+"""Settings with which Spark compiles nothing: over so few rows that takes longer than the rest."""
 JAVA = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"  # for a run too short for Java's second compiler
 
 
@@ -51,7 +57,7 @@ def spark(export: Path) -> Iterator[Frames]:
     from benchmarks.spark_frames import session, spark_frames
 
     os.environ.setdefault("JAVA_TOOL_OPTIONS", JAVA)
-    frames = spark_frames(export, "local[2]")
+    frames = spark_frames(export, "local[2]", **INTERPRETED)
     yield frames
     session("local[2]").stop()
 
