@@ -45,7 +45,9 @@ class FirstData:
         if kept.is_dir():
             _copy(kept, data)
             for path in data.rglob("*"):
-                if path.is_file():  # as its own program leaves it: what is not on the disk stays in the page cache
+                if (
+                    path.is_file()
+                ):  # as its own program leaves it: what is not on the disk stays in the page cache
                     synced(path)
             return
         self._run(command, owner, **more)

@@ -20,7 +20,6 @@ from tare.measure.rig import Rig
 from tare.measure.weigh import Conditions, Weigher
 
 
-
 class Setting(NamedTuple):
     statement: str
     shows: str  # expression
