@@ -24,18 +24,7 @@ lint: $(STAMP)/built-for-tests ## Formatting, clippy, ruff, mypy, stubtest
 	.venv/bin/ruff check .
 	.venv/bin/mypy
 	$(PY) -m mypy.stubtest tare._probe
-	$(PY) -m tare.report.schema --check schemas/result-v1.json
-	$(PY) -m tare.report.two_results.schema --check schemas/comparison-v1.json
-	$(PY) -m tare.experiment.schema --check schemas/experiment-v1.json
-	$(PY) -m tare.report.experiment.schema --check schemas/report-v1.json
-	$(PY) -m tare.report.wisconsin.schema --check schemas/wisconsin-v1.json
-	$(PY) -m tare.report.oltp.schema --check schemas/oltp-v1.json
-	$(PY) -m tare.report.oltp.curve.schema --check schemas/oltp-curve-v1.json
-	$(PY) -m tare.report.os.schema --check schemas/os-v1.json
-	$(PY) -m tare.report.cluster.schema --check schemas/speedup-v1.json
-	$(PY) -m tare.report.profile.schema --check schemas/profile-v1.json
-	$(PY) -m tare.report.tune.schema --check schemas/tune-v1.json
-	$(PY) -m tare.tune.schema --check schemas/tune-spec-v1.json
+	$(PY) -m tare.report.schema --check
 
 format: $(STAMP)/built-for-tests ## Format Rust and Python
 	cargo fmt --all

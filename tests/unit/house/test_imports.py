@@ -22,7 +22,6 @@ LAYERS: tuple[tuple[str, ...], ...] = (
         "tare.interruption",
         "tare.journals",
         "tare.meant",
-        "tare.published",
         "tare.scratch",
         "tare.words",
     ),

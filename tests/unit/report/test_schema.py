@@ -1,4 +1,4 @@
-"""The published schema is the models', and what Tare writes keeps to it."""
+"""The published schemas are those of the models, and what Tare writes keeps to its own."""
 
 from __future__ import annotations
 
@@ -11,10 +11,11 @@ import pytest
 from tare.protocol.stop import Stop
 from tare.report import json as json_report
 from tare.report.result import RunResult
-from tare.report.schema import main, schema_text
+from tare.report.schema import SCHEMAS, main, schema_text
 from tests.unit.report import sample
 
-PUBLISHED = Path(__file__).parents[3] / "schemas" / "result-v1.json"
+FOLDER = Path(__file__).parents[3] / "schemas"
+PUBLISHED = FOLDER / "result-v1.json"
 
 RESULTS = {
     "warm": sample.warm,
@@ -25,12 +26,28 @@ RESULTS = {
 }
 
 
-def test_the_published_schema_is_up_to_date() -> None:
-    assert PUBLISHED.read_text() == schema_text(), "run: python -m tare.report.schema"
+@pytest.mark.parametrize("name", SCHEMAS)
+def test_a_published_schema_is_up_to_date_and_valid(name: str) -> None:
+    text = schema_text(name)
+    assert (FOLDER / f"{name}.json").read_text() == text, "run: python -m tare.report.schema"
+    jsonschema.Draft202012Validator.check_schema(json.loads(text))
 
 
-def test_the_schema_is_itself_valid() -> None:
-    jsonschema.Draft202012Validator.check_schema(json.loads(schema_text()))
+def test_each_published_file_has_its_model() -> None:
+    assert {file.stem for file in FOLDER.iterdir()} == SCHEMAS.keys()
+
+
+def test_check_compares_and_changes_nothing(tmp_path: Path) -> None:
+    folder = tmp_path / "new"
+    assert main(["--check", str(folder)]) == 1
+    assert not folder.exists()
+    assert main([str(folder)]) == 0
+    assert main(["--check", str(folder)]) == 0
+    file = folder / "experiment-v1.json"
+    file.write_text(file.read_text().replace("integer", "string"))
+    other = file.read_text()
+    assert main(["--check", str(folder)]) == 1
+    assert file.read_text() == other
 
 
 @pytest.mark.parametrize("make", RESULTS.values(), ids=RESULTS.keys())
@@ -51,11 +68,6 @@ def test_a_misspelt_field_is_refused() -> None:
     document["results"][0]["measures"]["wal_ms"] = document["results"][0]["measures"].pop("wall_ms")
     with pytest.raises(jsonschema.ValidationError):
         jsonschema.validate(document, json.loads(PUBLISHED.read_text()))
-
-
-def test_the_schema_can_be_written_anew(tmp_path: Path) -> None:
-    main([str(tmp_path / "new" / "schema.json")])
-    assert (tmp_path / "new" / "schema.json").read_text() == schema_text()
 
 
 def test_a_result_of_an_older_tare_has_another_word_for_undecided() -> None:

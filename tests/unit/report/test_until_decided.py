@@ -73,7 +73,7 @@ def test_the_first_sentence_has_the_verdict_and_the_interval_that_holds(
     factor: float, margin: float | None, sentence: str
 ) -> None:
     result = until_decided(factor, margin)
-    jsonschema.validate(json.loads(json_report.render(result)), json.loads(schema_text()))
+    jsonschema.validate(json.loads(json_report.render(result)), json.loads(schema_text("result-v1")))
     found = result.comparison
     assert found is not None
     assert found.sequential is not None

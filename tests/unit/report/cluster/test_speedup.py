@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
 from tare.cluster.speedup import Arm, Execution, SpeedupRecord
 from tare.report.charts.chart import NoChart
 from tare.report.cluster.charts import charts
 from tare.report.cluster.document import Gain, SpeedupReport, build_report
-from tare.report.cluster.schema import schema_text
 from tare.report.cluster.story import headline, story
 from tare.report.kit import markdown, page
 
@@ -19,7 +16,6 @@ TIMES_MS = {
     "q1": {ONE: (100, 102, 98), FOUR: (110, 113, 109), SLOW: (700, 690, 710)},
     "q6": {ONE: (100, 104, 96), FOUR: (50, 52, 48), SLOW: (100, 80, 120)},
 }
-SCHEMA = Path(__file__).parents[4] / "schemas" / "speedup-v1.json"
 
 
 def record(**more: object) -> SpeedupRecord:
@@ -95,7 +91,3 @@ def test_the_report_is_written_in_each_form() -> None:
     assert "<svg" in page.render(story(report)) or "vega" in page.render(story(report))
     (chart,) = charts(report)
     assert not isinstance(chart, NoChart)
-
-
-def test_the_published_schema_is_up_to_date() -> None:
-    assert SCHEMA.read_text() == schema_text()

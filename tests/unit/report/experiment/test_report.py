@@ -16,7 +16,6 @@ from tare.report import json as report_json
 from tare.report.charts.chart import MOST_MARKS, Chart, NoChart, columns
 from tare.report.charts.theme import PALETTE
 from tare.report.conditions.facts import Facts, facts_of
-from tare.report.experiment import schema
 from tare.report.experiment.build import Built, build
 from tare.report.experiment.document import QatC, Report
 from tare.report.experiment.story import story
@@ -43,10 +42,6 @@ def as_markdown(built: Built) -> str:
 
 
 # The document ------------------------------------------------------------------------
-def test_the_published_schema_is_up_to_date() -> None:
-    assert PUBLISHED.read_text() == schema.schema_text(), "run: python -m tare.report.experiment.schema"
-
-
 def test_the_json_keeps_to_the_schema_and_reads_back_as_the_same_report(built: Built) -> None:
     text = report_json.render(built.report)
     jsonschema.validate(

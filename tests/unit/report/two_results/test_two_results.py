@@ -26,7 +26,6 @@ from tare.report.time import story as time_story
 from tare.report.two_results.build import compare_results
 from tare.report.two_results.document import ResultsComparison
 from tare.report.two_results.read import read_result
-from tare.report.two_results.schema import schema_text
 from tare.report.two_results.story import short, story
 from tests.unit.report import sample
 
@@ -289,10 +288,6 @@ def test_every_form_has_the_ratio_and_the_differences() -> None:
 
 
 # Files and schema ----------------------------------------------------------------------------
-def test_the_published_schema_is_up_to_date() -> None:
-    assert PUBLISHED.read_text() == schema_text(), "run: python -m tare.report.two_results.schema"
-
-
 def test_the_document_keeps_to_it() -> None:
     for document in (found(OLD, NEW), found(sample.troubled(), sample.troubled())):
         written = json.loads(json_report.render(document))

@@ -19,7 +19,6 @@ from tare.report.charts.chart import MOST_MARKS, Chart
 from tare.report.kit import markdown, page, terminal
 from tare.report.kit.blocks import Tone, Verdict
 from tare.report.kit.shell import MOST_BYTES
-from tare.report.wisconsin import schema
 from tare.report.wisconsin.build import Built
 from tare.report.wisconsin.document import Slope, Timed, WisconsinReport
 from tare.report.wisconsin.make import make
@@ -41,10 +40,6 @@ def slope(report: WisconsinReport, system: str, query: str) -> Slope:
 
 
 # The document ------------------------------------------------------------------------
-def test_the_published_schema_is_up_to_date() -> None:
-    assert PUBLISHED.read_text() == schema.schema_text(), "run: python -m tare.report.wisconsin.schema"
-
-
 def test_the_json_keeps_to_the_schema_and_reads_back_as_the_same_report(built: Built) -> None:
     said = report_json.render(built.report)
     jsonschema.validate(
