@@ -9,8 +9,7 @@ import pytest
 
 from tare.report.charts.chart import Chart
 from tare.report.kit import page
-from tare.report.wisconsin.build import Built
-from tare.report.wisconsin.make import make
+from tare.report.wisconsin.build import Built, make
 from tare.report.wisconsin.story import story
 from tests.browser.opened import Seen
 from tests.unit.report.wisconsin.sample_lab import make_lab

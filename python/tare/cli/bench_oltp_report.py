@@ -42,7 +42,7 @@ def report(
     from tare.cli import destinations
     from tare.errors import UsageError
     from tare.report.kit.deliver import deliver
-    from tare.report.oltp.make import make
+    from tare.report.oltp.build import make
     from tare.report.oltp.story import story
 
     given = {"html": html, "markdown": markdown, "json": json}
@@ -80,7 +80,7 @@ def compare(
     from tare.cli import destinations
     from tare.report.kit.deliver import deliver
     from tare.report.oltp.comparison_story import story
-    from tare.report.oltp.make import make_comparison
+    from tare.report.oltp.comparison import make_comparison
 
     given = {"html": html, "markdown": markdown, "json": json}
     destinations.check(given)

@@ -25,7 +25,7 @@ def report(
     """
     from tare.cli import destinations
     from tare.report.kit.deliver import deliver
-    from tare.report.wisconsin.make import make
+    from tare.report.wisconsin.build import make
     from tare.report.wisconsin.story import story
 
     given = {"html": html, "markdown": markdown, "json": json}

@@ -34,7 +34,7 @@ def report(
     """
     from tare.cli import destinations
     from tare.errors import UsageError
-    from tare.report.experiment.make import PROTOCOLS, make
+    from tare.report.experiment.build import PROTOCOLS, make
     from tare.report.experiment.story import story
     from tare.report.kit.deliver import deliver
 

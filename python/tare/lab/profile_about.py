@@ -125,7 +125,7 @@ class Shed(_Part):
 class Watching(_Part):
     """How the last round's functions were watched."""
 
-    ways: dict[str, int] = Field(default_factory=dict)  # functions by `tare.report.profile.watching.Way`
+    ways: dict[str, int] = Field(default_factory=dict)  # functions by `tare.report.profile.conditions.Way`
 
     @model_validator(mode="before")
     @classmethod

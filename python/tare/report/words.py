@@ -65,6 +65,14 @@ def dbms_name(dbms: str) -> str:
     return _DBMSES.get(dbms, dbms)
 
 
+_PROTOCOLS = {"ttp1": "TTPv1", "ttp2": "TTPv2", "exact": "exact protocol"}
+
+
+def protocol_name(protocol: str) -> str:
+    """Name of a protocol where there is little room: in tables and captions."""
+    return _PROTOCOLS.get(protocol, protocol)
+
+
 def fact(value: Any, name: str) -> str:
     """Return the value of a fact about a machine or a run, by whose name its unit is known."""
     if value is None:

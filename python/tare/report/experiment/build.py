@@ -9,13 +9,13 @@ from functools import cached_property
 from importlib.metadata import version
 from typing import TYPE_CHECKING
 
+from tare.errors import UsageError
 from tare.lab.answers import rows
-from tare.lab.frames import Frames
+from tare.lab.frames import Frames, open_frames
 from tare.protocol.model.result import ModelResult, Verdict
 from tare.protocol.outcome import Outcome
 from tare.report.conditions import gathered
-from tare.report.conditions.facts import Facts
-from tare.report.experiment.commands import commands
+from tare.report.conditions.facts import Facts, facts_of
 from tare.report.experiment.document import (
     Check,
     Correlation,
@@ -28,15 +28,18 @@ from tare.report.experiment.document import (
     Rule,
     Step,
 )
-from tare.report.experiment.labels import label
 from tare.report.experiment.paper import CHECKS, POST
 from tare.report.experiment.sources import parts_of
 from tare.report.experiment.statement import statement
 from tare.report.experiment.times import times
+from tare.report.safe import lab_name
+from tare.report.words import protocol_name
 
 if TYPE_CHECKING:
     from tare.report.charts.chart import Chart, NoChart
 
+PROTOCOLS = ("ttp1", "ttp2", "exact")
+MODELS = ("ttp2", "ttp1")
 MOST_EXAMPLE = 300  # characters of evidence
 
 
@@ -106,7 +109,7 @@ def _document(
         protocols=[
             Protocol(
                 protocol=one.protocol,
-                label=label(one.protocol),
+                label=protocol_name(one.protocol),
                 title=one.title,
                 citation=one.citation,
                 min_qes=one.min_qes,
@@ -222,3 +225,66 @@ def _model(result: ModelResult) -> Model:
             for of in (one.relationship,)
         ],
     )  # fmt: skip
+
+
+def make(
+    where: str,
+    runs: Sequence[str],
+    *,
+    accept: Sequence[str] = (),
+    primary: str | None = None,
+    title: str | None = None,
+) -> Built:
+    """`where`: a lab, or the folder of an export; `accept`: experiment-wide checks taken as deviations.
+
+    Raises NoSuchRun, LabError, ForeignFile, UsageError.
+    """
+    from tare.protocol import run_protocol
+    from tare.protocol.model.holding import hold
+
+    frames = open_frames(where, runs)
+    outcomes = [run_protocol(frames, name, accept=of) for name, of in _accepted(accept).items()]
+    models = [hold(frames, name) for name in MODELS]
+    return build(
+        frames,
+        facts_of(where, _ids(frames)),
+        outcomes,
+        models,
+        lab=lab_name(where),
+        primary=primary,
+        title=title,
+    )
+
+
+def _accepted(accept: Sequence[str]) -> dict[str, list[str]]:
+    """By protocol: each has checks of its own. Raises UsageError for a check that none has."""
+    from tare.protocol.run import METHODS
+    from tare.protocol.step1 import ALL
+
+    checks = {name: [check.name for check in METHODS[name].experiment] for name in PROTOCOLS}
+    known = dict.fromkeys(check for names in checks.values() for check in names)
+    for name in accept:
+        if name not in known and name != ALL:
+            raise UsageError(
+                f"--accept {name}: no protocol has such an experiment-wide check",
+                f"give one of {', '.join(known)}, {ALL}",
+            )
+    return {
+        name: [check for check in names if check in accept or ALL in accept] for name, names in checks.items()
+    }
+
+
+def _ids(frames: Frames) -> list[int]:
+    return [run["id"] for run in rows(frames.run.select("id").order_by("id"))]
+
+
+def commands(facts: Sequence[Facts], primary: str, accepted: Sequence[str]) -> list[str]:
+    """What makes the experiment, and then this report, once more."""
+    names = list(dict.fromkeys(one.experiment["name"] for one in facts))
+    accept = "".join(f' --accept "{name}"' for name in accepted)
+    return [
+        *(f"tare experiment run {name}.toml --lab lab.db" for name in names),
+        "tare lab list --lab lab.db",
+        f"tare protocol RUN… --lab lab.db --protocol {primary}{accept}",
+        f"tare report RUN… --lab lab.db --html report.html{accept}",
+    ]

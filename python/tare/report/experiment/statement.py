@@ -8,8 +8,7 @@ from typing import Any
 from tare.protocol.outcome import CheckCount, Level, Outcome
 from tare.report.conditions.document import Run
 from tare.report.experiment.document import Item, Statement
-from tare.report.experiment.labels import label
-from tare.report.words import counted, gigabytes, joined, number, sentence, two_digits
+from tare.report.words import counted, gigabytes, joined, number, protocol_name, sentence, two_digits
 
 NAMES = (
     "Protocol", "Hardware", "Operating system", "QEs per Q@C", "Resulting measures", "Deviations",
@@ -61,7 +60,7 @@ def _together(items: Sequence[Item]) -> str:
 
 def _protocol(outcome: Outcome, runs: Sequence[Run]) -> tuple[str, bool]:
     servers = joined(sorted({f"{one.dbms} {one.version}" for one in runs}))
-    short = label(outcome.protocol)
+    short = protocol_name(outcome.protocol)
     told = [] if short.lower() in outcome.title.lower() else [short]
     told += [outcome.citation] if outcome.citation else []
     cited = f" ({'; '.join(told)})" if told else ""

@@ -9,14 +9,16 @@ from functools import cached_property
 from importlib.metadata import version
 from typing import TYPE_CHECKING
 
+from tare.lab.oltp import find, load
+from tare.lab.store import open_lab
 from tare.protocol.oltp.precision import precision
 from tare.report.oltp import document, figures
 from tare.report.oltp.commands import commands
-from tare.report.oltp.document import OltpReport
+from tare.report.oltp.document import OltpReport, Stall
 from tare.report.oltp.headline import headline
 from tare.report.oltp.reasons import reasons
-from tare.report.oltp.stalls import stalls
 from tare.report.oltp.words import workload
+from tare.report.safe import lab_name
 from tare.report.words import dbms_name
 from tare.workload.oltp.distribution import MS
 from tare.workload.oltp.measures.names import NAMES
@@ -40,9 +42,18 @@ class Built:
 
     @cached_property
     def charts(self) -> Sequence[Chart | NoChart]:
-        from tare.report.oltp.charts.draw import charts
+        """In the order of the page."""
+        from tare.report.oltp.charts import distribution, latency, measures, throughput
 
-        return charts(self.report, self.run)
+        drawn: list[Chart | NoChart | None] = [
+            latency.chart(self.report),
+            throughput.chart(self.report),
+            throughput.backlog(self.report),
+            distribution.histogram(self.report, self.run),
+            distribution.tail(self.report, self.run),
+            *measures.charts(self.report),
+        ]
+        return [chart for chart in drawn if chart is not None]
 
 
 def build(run: OltpRun, run_id: int, *, lab: str, title: str | None = None) -> Built:
@@ -90,7 +101,7 @@ def build(run: OltpRun, run_id: int, *, lab: str, title: str | None = None) -> B
         all=figures.type_(run.outcome.all, None, how),
         types=[figures.type_(one, shares.get(one.name, 0.0), how) for one in run.outcome.types],
         seconds=[_second(one) for one in run.seconds],
-        stalls=stalls(run.seconds),
+        stalls=_stalls(run.seconds),
         measures=list(_series(run)),
         unmeasured=dict(run.unmeasured or {}),
         checks=list(_checks(run)),
@@ -195,3 +206,27 @@ def _checks(run: OltpRun) -> Iterator[document.Check]:
             columns=list(shown.columns),
             rows=[list(row) for row in shown.rows],
         )
+
+
+def _stalls(seconds: Sequence[Second]) -> list[Stall]:
+    """Stretches of the measured part in which transactions were due or running, and none came to its end.
+
+    At a rate below one per second a quiet second is no stall, if all that was due has ended."""
+    found: list[Stall] = []
+    for one in seconds:
+        if one.number < 0 or one.counts.finished or not one.backlog + one.running:
+            continue
+        waiting = one.backlog + one.running
+        if found and found[-1].last == one.number - 1:
+            found[-1] = Stall(first=found[-1].first, last=one.number, waiting=waiting)
+        else:
+            found.append(Stall(first=one.number, last=one.number, waiting=waiting))
+    return found
+
+
+def make(where: str, asked: str, *, title: str | None = None) -> Built:
+    """Raises NoSuchRun, LabError."""
+    with open_lab(where) as lab:
+        run_id = find(lab, asked)
+        run = load(lab, run_id)
+    return build(run, run_id, lab=lab_name(where), title=title)

@@ -9,12 +9,15 @@ from typing import Literal
 
 from pydantic import Field
 
+from tare.lab.oltp import find, load
+from tare.lab.store import open_lab
 from tare.protocol.oltp.comparable import objections
 from tare.protocol.oltp.compare import Compared, compare
 from tare.protocol.oltp.precision import precision
 from tare.report.oltp import figures, reasons
 from tare.report.oltp.document import Figure, Precision
 from tare.report.result import Document
+from tare.report.safe import lab_name
 from tare.workload.oltp.run import OltpRun
 
 SCHEMA_NAME: Literal["tare-oltp-comparison/1"] = "tare-oltp-comparison/1"
@@ -129,3 +132,11 @@ def _ratio(of: Compared) -> Ratio:
             "why": of.why,
         }
     )
+
+
+def make_comparison(where: str, a: str, b: str, *, title: str | None = None) -> Comparison:
+    """Raises NoSuchRun, LabError."""
+    with open_lab(where) as lab:
+        ids = find(lab, a), find(lab, b)
+        runs = [load(lab, one) for one in ids]
+    return build(runs[0], runs[1], ids, lab=lab_name(where), title=title)

@@ -9,26 +9,27 @@ from functools import cached_property
 from importlib.metadata import version
 from typing import TYPE_CHECKING
 
-from tare.lab.frames import Frames
+from tare.lab.frames import Frames, open_frames
 from tare.lab.states import QatCState, RunState
 from tare.protocol.experiment_checks import MISSING_QUERIES
 from tare.protocol.outcome import Outcome
 from tare.report.conditions import gathered
 from tare.report.conditions.document import Missing
-from tare.report.conditions.facts import Facts
+from tare.report.conditions.facts import Facts, facts_of
+from tare.report.safe import lab_name
 from tare.report.wisconsin.answers import answers
-from tare.report.wisconsin.document import Left, Query, WisconsinReport
+from tare.report.wisconsin.document import Column, Left, PaperTable, Query, WisconsinReport
 from tare.report.wisconsin.headline import headline
 from tare.report.wisconsin.measured import Measurements, measurements
-from tare.report.wisconsin.paper_tables import paper_tables
 from tare.report.wisconsin.questions import questions
 from tare.report.wisconsin.slopes import slopes
 from tare.report.wisconsin.speed_ups import speed_ups
-from tare.report.wisconsin.stored import StoredQatC
+from tare.report.wisconsin.stored import StoredQatC, qatcs
 from tare.report.wisconsin.systems import Named, named
 from tare.workload.wisconsin.catalogue import catalogue
 from tare.workload.wisconsin.kinds import Generation
-from tare.workload.wisconsin.query import WisconsinQuery
+from tare.workload.wisconsin.published import TABLES
+from tare.workload.wisconsin.query import Class, WisconsinQuery
 
 if TYPE_CHECKING:
     from tare.report.charts.chart import Chart, NoChart
@@ -43,9 +44,16 @@ class Built:
 
     @cached_property
     def charts(self) -> Sequence[Chart | NoChart]:
-        from tare.report.wisconsin.charts.draw import charts
+        """In the order of the page."""
+        from tare.report.wisconsin.charts import classes, sizes, years
 
-        return charts(self.measured, self.report)
+        every = [(generation, kind) for generation in Generation for kind in Class]
+        drawn: list[Chart | NoChart | None] = [
+            years.chart(self.measured, self.report),
+            *(classes.chart(self.measured, *pair) for pair in every),
+            *(sizes.chart(self.measured, self.report.slopes, *pair) for pair in every),
+        ]
+        return [chart for chart in drawn if chart is not None]
 
 
 def build(
@@ -76,7 +84,7 @@ def build(
         systems=list(names.systems),
         queries=[_query(query) for query in ran],
         times=[one.timed for one in measured.seen],
-        tables=list(paper_tables()),
+        tables=list(_paper_tables()),
         questions=list(questions(measured)),
         speed_ups=faster,
         slopes=list(slopes(measured)),
@@ -170,3 +178,38 @@ def _commands(facts: Sequence[Facts], exact: Outcome) -> list[str]:
 
 ALWAYS_ACCEPTED = (MISSING_QUERIES.name,)
 """A DBMS without hash indexes cannot run what asks for one: that is listed, and stops nothing."""
+
+
+def make(where: str, runs: Sequence[str], *, accept: Sequence[str] = (), title: str | None = None) -> Built:
+    """`where`: a lab, or the folder of an export; `accept`: experiment-wide checks taken as deviations.
+
+    Raises NoSuchRun, LabError, ForeignFile, UsageError.
+    """
+    from tare.protocol import run_protocol
+
+    frames = open_frames(where, runs)
+    ids = [int(one) for one in frames.run.order_by("id").id.to_pyarrow().to_pylist()]
+    exact = run_protocol(frames, "exact", accept=[*ALWAYS_ACCEPTED, *accept])
+    return build(frames, facts_of(where, ids), qatcs(where, ids), exact, lab=lab_name(where), title=title)
+
+
+def _paper_tables() -> Iterator[PaperTable]:
+    of = {one.published: one.name for one in catalogue(Generation.Y1983) if one.published is not None}
+    for table in TABLES:
+        yield PaperTable(
+            number=table.number,
+            title=table.title,
+            note=table.note,
+            columns=[
+                Column(
+                    key=column.key,
+                    heading=column.heading,
+                    group=column.group,
+                    query=of.get((table.number, column.key)),
+                )
+                for column in table.columns
+            ],
+            published_s={
+                system: [one.printed for one in elapsed] for system, elapsed in table.elapsed.items()
+            },
+        )

@@ -22,12 +22,11 @@ from tare.report.kit.deliver import deliver
 from tare.report.kit.shell import MOST_BYTES
 from tare.report.profile import headline, words
 from tare.report.profile.build import Built, build
-from tare.report.profile.conditions import records
+from tare.report.profile.conditions import Way, records, watched_how
 from tare.report.profile.document import Node, ProfileReport
 from tare.report.profile.names import factor_name, report_names
 from tare.report.profile.next import Unwatched, next_step
 from tare.report.profile.story import PARTS, answer, printed, story
-from tare.report.profile.watching import Way, watched_how
 from tare.report.schema import schema_text
 from tests.unit.report.profile import sample
 
@@ -51,7 +50,9 @@ def flat(text: str) -> str:
 # The document ---------------------------------------------------------------------------
 def test_every_report_keeps_to_the_schema_and_reads_back(any_built: Built) -> None:
     written = as_json.render(any_built.report)
-    jsonschema.validate(json.loads(written), json.loads(schema_text("profile-v1")), cls=jsonschema.Draft202012Validator)
+    jsonschema.validate(
+        json.loads(written), json.loads(schema_text("profile-v1")), cls=jsonschema.Draft202012Validator
+    )
     assert ProfileReport.model_validate_json(written) == any_built.report
 
 

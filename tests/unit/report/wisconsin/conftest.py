@@ -6,8 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tare.report.wisconsin.build import Built
-from tare.report.wisconsin.make import make
+from tare.report.wisconsin.build import Built, make
 from tests.unit.report.wisconsin.sample_lab import make_lab
 
 RUNS = ("1", "2", "3", "4")

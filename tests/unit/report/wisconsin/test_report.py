@@ -19,9 +19,8 @@ from tare.report.charts.chart import MOST_MARKS, Chart
 from tare.report.kit import markdown, page, terminal
 from tare.report.kit.blocks import Tone, Verdict
 from tare.report.kit.shell import MOST_BYTES
-from tare.report.wisconsin.build import Built
+from tare.report.wisconsin.build import Built, make
 from tare.report.wisconsin.document import Slope, Timed, WisconsinReport
-from tare.report.wisconsin.make import make
 from tare.report.wisconsin.slopes import fit
 from tare.report.wisconsin.story import story
 from tests.unit.report.experiment.sample_lab import make_lab as make_other_lab

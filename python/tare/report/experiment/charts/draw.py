@@ -22,7 +22,7 @@ from tare.report.experiment.charts import (
     timeline,
 )
 from tare.report.experiment.document import QatC
-from tare.report.experiment.labels import label
+from tare.report.words import protocol_name
 
 _MOST_RUN_NAMES = 6
 _MOST_RUNS = 100
@@ -37,9 +37,9 @@ def charts(
     runs: Sequence[Run],
 ) -> list[Chart | NoChart]:
     drawn: list[Chart | NoChart] = [funnel.chart(one) for one in outcomes]
-    drawn.append(cardinality.chart(times, primary.protocol, label(primary.protocol)))
+    drawn.append(cardinality.chart(times, primary.protocol, protocol_name(primary.protocol)))
     if primary.qes is None:
-        why = primary.stopped or f"{label(primary.protocol)} left no QEs"
+        why = primary.stopped or f"{protocol_name(primary.protocol)} left no QEs"
         drawn += [
             NoChart(title, why, section)
             for title, section in (
@@ -57,7 +57,7 @@ def charts(
 
 
 def _of_qes(frames: Frames, primary: Outcome, runs: Sequence[Run]) -> list[Chart | NoChart]:
-    name = label(primary.protocol)
+    name = protocol_name(primary.protocol)
     qes = kept(sources.qes(primary, frames))
     chosen = timeline.chosen(qes, frames)
     seen = timeline.processes(frames, [row["qe_id"] for _, row in chosen])

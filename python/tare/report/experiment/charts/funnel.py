@@ -5,11 +5,11 @@ from __future__ import annotations
 from tare.protocol.outcome import Outcome
 from tare.report.charts.chart import Chart, NoChart
 from tare.report.charts.theme import BLUE, GREEN, spec
-from tare.report.experiment.labels import label
+from tare.report.words import protocol_name
 
 
 def chart(outcome: Outcome) -> Chart | NoChart:
-    name = label(outcome.protocol)
+    name = protocol_name(outcome.protocol)
     title = f"{name[:1].upper()}{name[1:]}, step by step"
     start = outcome.remaining[0] if outcome.remaining else None
     if start is None or not start.qes or not start.qatcs:
