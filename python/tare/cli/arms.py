@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from tare.cli.pairs import pairs
+from tare.cli.values import pairs
 from tare.cli.weighing import Target
 from tare.errors import UsageError
 from tare.measure.query import Query

@@ -201,6 +201,7 @@ def run(
     at fault; 130 Ctrl-C, 143 SIGTERM.
     """
     from tare.cli import oltp_request as words
+    from tare.cli import values
     from tare.cli.oltp_call import Call
     from tare.cli.oltp_run import made
     from tare.workload.oltp.request import Isolation, Run
@@ -210,9 +211,9 @@ def run(
         connections=connections,
         arrivals=kind,
         phases=phases,
-        warmup_s=words.duration(warmup, "--warmup"),
-        drain_s=words.duration(drain, "--drain"),
-        shed_after_s=None if shed_after is None else words.duration(shed_after, "--shed-after"),
+        warmup_s=values.duration(warmup, "--warmup"),
+        drain_s=values.duration(drain, "--drain"),
+        shed_after_s=None if shed_after is None else values.duration(shed_after, "--shed-after"),
         mix=words.mix(mix or ()),
         isolation=Isolation[isolation.name],
         tries=tries,

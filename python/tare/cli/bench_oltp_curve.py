@@ -144,7 +144,7 @@ def curve(
     Example: tare bench oltp curve tpcc --db postgresql --find-limit p99=50ms --max 10m
     """
     from tare.cli import curve_request as words
-    from tare.cli import oltp_request
+    from tare.cli import oltp_request, values
     from tare.cli.curve_run import CurveCall, take
     from tare.errors import UsageError
     from tare.workload.oltp.request import Isolation, Phase, Run
@@ -158,7 +158,7 @@ def curve(
         raise UsageError(
             "--repeats does not apply to a search, which repeats steps by itself", "leave it out"
         )
-    duration_s = oltp_request.long_enough(duration, "--duration")
+    duration_s = values.long_enough(duration, "--duration")
     if find_limit is not None and duration_s < words.LEAST_S:
         raise UsageError(
             f"--duration {duration}: too short for a search, which needs intervals",
@@ -174,8 +174,8 @@ def curve(
         connections=connections,
         arrivals=kind,
         phases=(Phase(rate=candidates[start], duration_s=duration_s),),
-        warmup_s=oltp_request.duration(warmup, "--warmup"),
-        drain_s=oltp_request.duration(drain, "--drain"),
+        warmup_s=values.duration(warmup, "--warmup"),
+        drain_s=values.duration(drain, "--drain"),
         shed_after_s=None,
         mix=oltp_request.mix(mix or ()),
         isolation=Isolation[isolation.name],
@@ -191,7 +191,7 @@ def curve(
         start=start,
         limit=budget,
         repeats=repeats or 2,
-        most_s=oltp_request.long_enough(max_, "--max") if max_ else 1200.0 if budget else None,
+        most_s=values.long_enough(max_, "--max") if max_ else 1200.0 if budget else None,
         action=action,
         options=oltp_request.options(option or ()),
         resume=resume,

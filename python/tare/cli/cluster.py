@@ -12,7 +12,7 @@ import typer
 
 from tare.cli import cluster_speedup, options
 from tare.cli.command import Commands
-from tare.cli.pairs import pairs
+from tare.cli.values import pairs
 from tare.errors import UsageError
 
 if TYPE_CHECKING:

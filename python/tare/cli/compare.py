@@ -131,12 +131,11 @@ def compare(
     from tare.cli.arms import on_both, targets_of
     from tare.cli.compare_results import compare_results, result_files
     from tare.cli.gate import git_codes, run_gate
-    from tare.cli.oltp_request import long_enough
     from tare.cli.output import deliver
-    from tare.cli.percentages import percentage
     from tare.cli.queries import gather
     from tare.cli.request import conditions
     from tare.cli.until_decided import run_until_decided
+    from tare.cli.values import long_enough, percentage
     from tare.cli.weighing import Target, weigh
     from tare.errors import UsageError
     from tare.protocol.measures import WALL

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from tare.cli.oltp_request import long_enough
+from tare.cli.values import long_enough
 from tare.errors import UsageError
 from tare.meant import meant
 from tare.protocol.oltp.limit import Limit

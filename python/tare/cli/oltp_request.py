@@ -2,38 +2,16 @@
 
 from __future__ import annotations
 
-import re
 import secrets
 from collections.abc import Iterable
 from pathlib import Path
 
+from tare.cli.values import long_enough
 from tare.errors import UsageError
 from tare.meant import meant
 from tare.workload.oltp.request import Arrivals, Closed, Constant, Phase, Poisson, Trace
 
-_UNITS = {"ms": 1e-3, "s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0}
-_DURATION = re.compile(rf"(\d+(?:\.\d+)?|\.\d+)({'|'.join(sorted(_UNITS, key=len, reverse=True))})")
 _OPEN = ("constant", "poisson")
-
-
-def duration(text: str, option: str) -> float:
-    """Seconds. Raises UsageError."""
-    found = _DURATION.fullmatch(text.strip().lower())
-    if found is None and text.strip() == "0":
-        return 0.0
-    if found is None:
-        raise UsageError(f"{option} {text}: no duration", "write a number and its unit: 500ms, 60s, 2m or 1h")
-    return float(found.group(1)) * _UNITS[found.group(2)]
-
-
-def long_enough(text: str, option: str) -> float:
-    """A duration above 0."""
-    seconds = duration(text, option)
-    if seconds <= 0:
-        raise UsageError(
-            f"{option} {text}: nothing happens in no time", "give a duration above 0, such as 60s"
-        )
-    return seconds
 
 
 def schedule(rate: str | None, arrivals: str | None, lasts: str) -> tuple[Arrivals, tuple[Phase, ...]]:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from tare.cli.oltp_request import long_enough
+from tare.cli.values import long_enough
 from tare.dbms.base import Session
 from tare.dbms.registry import find
 from tare.errors import UsageError

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from tare.cli.oltp_request import long_enough
+from tare.cli.values import long_enough
 from tare.errors import UsageError
 from tare.profile.request import Asked
 

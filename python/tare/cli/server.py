@@ -11,7 +11,7 @@ import typer
 
 from tare.cli import options
 from tare.cli.command import Commands
-from tare.cli.pairs import pairs
+from tare.cli.values import pairs
 from tare.errors import UsageError
 
 if TYPE_CHECKING:

@@ -13,6 +13,7 @@ from tare.cli import options
 from tare.cli.bench_oltp import Db, Setting
 from tare.cli.command import Commands
 from tare.cli.experiment_run import Dir
+from tare.tune.export import Form
 
 app = Commands(
     help="Compare settings of a server under one load. Arms take turns in windows of a single open-loop run, so what "
@@ -85,12 +86,6 @@ Seed = Annotated[
         help="Seed for arrivals and the order of arms. Default: a new one.",
     ),
 ]
-
-
-class As(StrEnum):
-    MY_CNF = "my.cnf"
-    POSTGRESQL_CONF = "postgresql.conf"
-    SQL = "sql"
 
 
 class Keep(StrEnum):
@@ -239,7 +234,7 @@ def search(
 
     Example: tare tune search tpcc --db mariadb --rate 400 --keep durability --budget 30m
     """
-    from tare.cli import oltp_request, tune_request
+    from tare.cli import tune_request, values
     from tare.cli.tune_run import Call, SearchRequest
     from tare.cli.tune_run import search as measure
     from tare.errors import UsageError
@@ -254,7 +249,7 @@ def search(
         has_knobs=knobs is not None or profile is not None or not set_,
         knobs=tune_request.knobs(knobs),
         functions=None if profile is None else tune_request.functions(profile, Path(profiles)),
-        budget_s=oltp_request.long_enough(budget, "--budget"),
+        budget_s=values.long_enough(budget, "--budget"),
     )
     call = Call(
         db=db,
@@ -330,8 +325,9 @@ def apply(
     run: Run,
     arm: Annotated[str, typer.Argument(metavar="ARM", help="Arm by its name in the report.")],
     as_: Annotated[
-        As, typer.Option("--as", metavar="my.cnf|postgresql.conf|sql", help="Form of the commands to print.")
-    ] = As.SQL,
+        Form,
+        typer.Option("--as", metavar="my.cnf|postgresql.conf|sql", help="Form of the commands to print."),
+    ] = Form.SQL,
     tunings: Tunings = "tunings",
 ) -> None:
     """Print the commands that apply an arm. Nothing is changed.
@@ -341,7 +337,7 @@ def apply(
     from tare.errors import UsageError
     from tare.meant import meant
     from tare.tune.durability import losses
-    from tare.tune.export import Form, export
+    from tare.tune.export import export
     from tare.tune.store import load
 
     tuning = load(Path(tunings), run)
@@ -353,7 +349,7 @@ def apply(
         )
     for loss in losses(settings):
         typer.echo(f"{loss.setting} = {loss.value} gives durability up: {loss.what}", err=True)
-    typer.echo(export(settings, tuning.dbms, Form(as_.value)), nl=False)
+    typer.echo(export(settings, tuning.dbms, as_), nl=False)
 
 
 @app.command()

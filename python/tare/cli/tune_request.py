@@ -11,6 +11,7 @@ from pydantic import ValidationError
 
 from tare.cli import oltp_request
 from tare.cli.profile_report import built
+from tare.cli.values import duration
 from tare.errors import SpecificationMistake, UsageError
 from tare.lab.profiles import open_run
 from tare.meant import meant
@@ -65,7 +66,7 @@ def load(
         workload=workload,
         rate=rate,
         connections=connections,
-        warmup_s=oltp_request.duration(warmup, "--warmup"),
+        warmup_s=duration(warmup, "--warmup"),
         mix=oltp_request.mix(mix or ()),
         options=oltp_request.options(option or ()),
     )
@@ -73,7 +74,7 @@ def load(
 
 def blocks(window: str, settle: str, count: int) -> BlocksSpec:
     """Raises UsageError."""
-    window_s, settle_s = oltp_request.duration(window, "--window"), oltp_request.duration(settle, "--settle")
+    window_s, settle_s = duration(window, "--window"), duration(settle, "--settle")
     if window_s < 1:
         raise UsageError(f"--window {window} is too short for figures", "give 1s or more, such as 5s")
     if settle_s > window_s / 2:
