@@ -20,8 +20,7 @@ import pytest
 from tare.dbms.registry import find
 from tare.dbms.servers import RunningServer
 from tare.dbms.servers.clones import Template, remove_clones, url_at
-from tare.dbms.servers.kinds import KINDS
-from tare.dbms.servers.running import restart, start_mariadb, start_postgresql, stop
+from tare.dbms.servers.running import KINDS, restart, start_mariadb, start_postgresql, stop
 from tare.errors import ServerFailed
 from tests.servers import own_server
 

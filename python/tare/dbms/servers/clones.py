@@ -20,9 +20,8 @@ from urllib.parse import parse_qsl, quote, urlencode, urlsplit
 from tare.dbms import local
 from tare.dbms.conninfo import url_of
 from tare.dbms.servers import owner, place, postgresql, program, record
-from tare.dbms.servers.kinds import KINDS
 from tare.dbms.servers.record import ServerRecord
-from tare.dbms.servers.running import restart
+from tare.dbms.servers.running import KINDS, restart
 from tare.dbms.url import parse
 from tare.errors import ServerFailed
 from tare.interruption import deferred

@@ -5,12 +5,15 @@ from __future__ import annotations
 import shutil
 from collections.abc import Mapping
 from pathlib import Path
-from types import TracebackType
+from types import ModuleType, TracebackType
 
-from tare.dbms.servers import kinds, mariadb, mysql, postgresql, record
+from tare.dbms.servers import mariadb, mysql, postgresql, record
 from tare.dbms.servers.copies import are_own
 from tare.dbms.servers.record import ServerRecord
 from tare.errors import ServerFailed
+
+KINDS: Mapping[str, ModuleType] = {kind.KIND: kind for kind in (postgresql, mariadb, mysql)}
+"""Kinds of servers that Tare starts: a module each, with the same functions."""
 
 
 class RunningServer:
@@ -93,7 +96,7 @@ def start_mysql(
 
 def restart(server: ServerRecord) -> ServerRecord:
     """Raises ServerFailed."""
-    restarted: ServerRecord = kinds.KINDS[server.kind].restart(record.read(server.directory) or server)
+    restarted: ServerRecord = KINDS[server.kind].restart(record.read(server.directory) or server)
     return restarted
 
 
@@ -110,7 +113,7 @@ def known(directory: Path) -> ServerRecord:
 def stop(directory: Path) -> None:
     """Stops the server of this directory; data stay unless the directory is a temporary one."""
     server = known(directory)
-    kinds.KINDS[server.kind].stop(server)
+    KINDS[server.kind].stop(server)
     if server.outside is not None:
         shutil.rmtree(server.outside, ignore_errors=True)
     if server.temporary:
@@ -125,7 +128,7 @@ def _started(
     port: int | None,
     own_programs: bool,
 ) -> RunningServer:
-    module = kinds.KINDS[kind]
+    module = KINDS[kind]
     known = record.read(directory.absolute()) if directory else None
     if known is None:
         return RunningServer(

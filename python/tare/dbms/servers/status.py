@@ -15,8 +15,8 @@ from pathlib import Path
 
 from tare.dbms import local
 from tare.dbms.servers import place, program, record
-from tare.dbms.servers.kinds import KINDS
 from tare.dbms.servers.record import ServerRecord
+from tare.dbms.servers.running import KINDS
 from tare.errors import ServerFailed
 
 
