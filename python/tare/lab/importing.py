@@ -7,17 +7,17 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 import psycopg
 import pyarrow as pa
+from psycopg import sql
 from sqlalchemy import Connection, Table, select
 
 from tare.lab import rows
-from tare.lab.bulk import insert_many
 from tare.lab.foreign import Export, fault, numbers
 from tare.lab.parquet import OLTP_TABLES, table_of
 from tare.lab.remap import ABSENT, DROPPED, Ids, Remap, new_ids
@@ -195,3 +195,26 @@ def _parents(table: Table) -> list[str]:
 
 def _remap(mapped: Mapping[int, int]) -> Remap:
     return Remap(np.array(list(mapped), dtype=np.int64), np.array(list(mapped.values()), dtype=np.int64))
+
+
+def insert_many(
+    connection: Connection, table: Table, names: Sequence[str], rows: Sequence[Sequence[Any]]
+) -> None:
+    """Insert rows by the fastest way that the engine has. Raises the driver's own errors.
+
+    Values are as the driver takes them, JSON is its text."""
+    cursor = connection.connection.cursor()
+    try:
+        if connection.dialect.name == "sqlite":
+            columns = ", ".join(f'"{name}"' for name in names)
+            places = ", ".join("?" * len(names))
+            cursor.executemany(f'INSERT INTO "{table.name}" ({columns}) VALUES ({places})', rows)
+        else:
+            copy = sql.SQL("COPY {} ({}) FROM STDIN").format(
+                sql.Identifier(table.name), sql.SQL(", ").join(map(sql.Identifier, names))
+            )
+            with cursor.copy(copy) as stream:
+                for row in rows:
+                    stream.write_row(row)
+    finally:
+        cursor.close()

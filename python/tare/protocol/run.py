@@ -11,9 +11,9 @@ import ibis.expr.types as ir
 
 from tare.errors import UsageError
 from tare.lab.answers import row, rows, value
-from tare.lab.collector import seldom_collected
 from tare.lab.frames import Frames
 from tare.lab.kept import kept
+from tare.lab.workspace import seldom_collected
 from tare.protocol import judge, step1
 from tare.protocol.derived import derived
 from tare.protocol.dropping import drop_qatcs, drop_qes, remaining
