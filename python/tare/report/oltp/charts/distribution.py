@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
+import math
+from collections import Counter
+from itertools import accumulate
 from typing import Any
 
 from tare.report.charts.axes import around, time_axis
 from tare.report.charts.chart import Chart, NoChart
 from tare.report.charts.theme import BLUE, GREEN, ORANGE, choice, spec
-from tare.report.oltp.charts import bins
 from tare.report.oltp.document import OltpReport
+from tare.workload.oltp.distribution import MS, Distribution
 from tare.workload.oltp.run import OltpRun
 from tare.workload.oltp.told import OfType
+
+_PER_DECADE = 16
+"""Bins of equal width on a logarithmic scale, for a histogram."""
+
+_POINTS_PER_DECADE = 24
+"""Points of a curve."""
 
 TITLE = "Distribution of times"
 TAIL = "How many took longer"
@@ -35,7 +44,7 @@ def histogram(report: OltpReport, run: OltpRun) -> Chart | NoChart:
         }
         for name, one in _types(run)
         for times in kinds
-        for low, high, count in bins.binned(of_type(one, times))
+        for low, high, count in _binned(of_type(one, times))
     ]
     if not rows:
         return NoChart(TITLE, "no transaction ended", "distribution")
@@ -59,7 +68,7 @@ def histogram(report: OltpReport, run: OltpRun) -> Chart | NoChart:
         name="distribution",
         title=TITLE,
         caption=f"{_of(kinds)} of the transactions that ended as the workload has it, in bins of equal width on the "
-        f"logarithmic scale ({bins.PER_DECADE} to a factor of ten). Choose a type to see it alone.",
+        f"logarithmic scale ({_PER_DECADE} to a factor of ten). Choose a type to see it alone.",
         spec=spec(
             230,
             data={"name": "distribution"},
@@ -95,7 +104,7 @@ def tail(report: OltpReport, run: OltpRun) -> Chart | NoChart:
         {"type": name, "times": times, "ms": max(ms, _FLOOR), "share": share}
         for name, one in _types(run)
         for times in kinds
-        for ms, share in bins.slower(of_type(one, times))
+        for ms, share in _slower(of_type(one, times))
     ]
     if not rows:
         return NoChart(TAIL, "no transaction ended", "distribution")
@@ -189,3 +198,35 @@ def _colour(kinds: list[str]) -> dict[str, Any]:
         "scale": {"domain": kinds, "range": [_COLOURS[one] for one in kinds]},
         "legend": {"columns": 3, "symbolType": "square"},
     }
+
+
+def _binned(of: Distribution) -> list[tuple[float, float, int]]:
+    """(from, to, how many), ms; the bins without any between others too."""
+    found: Counter[int] = Counter()
+    for upper, count in of.histogram:
+        found[math.floor(math.log10(max(upper, 1) / MS) * _PER_DECADE)] += count
+    if not found:
+        return []
+    return [
+        (10 ** (place / _PER_DECADE), 10 ** ((place + 1) / _PER_DECADE), found[place])
+        for place in range(min(found), max(found) + 1)
+    ]
+
+
+def _slower(of: Distribution) -> list[tuple[float, float]]:
+    """(ms, share of the transactions that took longer), thinned; the longest has the share of one of them."""
+    if not of.count:
+        return []
+    below = list(accumulate(count for _, count in of.histogram))
+    kept: dict[int, tuple[float, float]] = {}
+    for (upper, _), height in zip(of.histogram, below, strict=True):
+        ms, share = upper / MS, 1 - height / below[-1]
+        if share > 0:
+            # one a step in time and in share: steep and flat stretches are both smooth
+            kept[_step(ms) * 100_000 + _step(share)] = (ms, share)
+    last = max(kept.values())[1] if kept else 1.0
+    return [*sorted(kept.values()), (of.max / MS, min(last, 1 / below[-1]))]
+
+
+def _step(value: float) -> int:
+    return math.floor(math.log10(max(value, 1e-9)) * _POINTS_PER_DECADE) + 500
