@@ -18,7 +18,7 @@ from tare.measure.rig import Rig
 from tare.measure.weigh import Conditions, Weigher
 from tare.protocol.compare import Comparison, compare
 from tare.protocol.measures import CPU_OF_ALL
-from tare.protocol.rounds import enough
+from tare.protocol.stop import enough
 from tare.protocol.warmup import steady
 
 ROWS = 200  # times 1000: some 7 ms, all CPU and hardly any memory

@@ -139,7 +139,7 @@ def compare(
     from tare.cli.weighing import Target, weigh
     from tare.errors import UsageError
     from tare.protocol.measures import WALL
-    from tare.protocol.rounds import enough
+    from tare.protocol.stop import enough
     from tare.protocol.stop import Stop
     from tare.report.asked import Asked
     from tare.report.comparison import COMPARED, TOTAL_CPU

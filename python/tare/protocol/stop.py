@@ -7,10 +7,13 @@ the effect is known, not which way it points, so a run may be watched without be
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from tare.errors import UsageError
-from tare.protocol.compare import Comparison, Shift
+from tare.measure.records import QE
+from tare.protocol.compare import Comparison, Shift, ratio_of
+from tare.protocol.measures import Measure
 from tare.protocol.statistics import Interval, Summary
 
 MIN_RUNS = 12
@@ -70,3 +73,26 @@ def _relative(interval: Interval | None, estimate: float) -> float | None:
     if interval is None or estimate == 0:
         return None
     return interval.half_width / abs(estimate)
+
+
+Enough = Callable[[Sequence[Sequence[QE]]], bool]
+
+
+def enough(measure: Measure, stop: Stop | None, runs: int) -> Enough:
+    """Return the stopping rule of an interleaved comparison, which is asked after every round.
+
+    Without a `stop`, `runs` retained QEs of each query are enough."""
+
+    def asked(queries: Sequence[Sequence[QE]]) -> bool:
+        fewest = min(len(qes) for qes in queries)
+        if stop is None:
+            return fewest >= runs
+        if fewest < stop.min_runs:
+            return False
+        a, b = ([value for qe in qes if (value := measure.read(qe)) is not None] for qes in queries)
+        # A measure that is never read has no interval: patience alone ends the run.
+        if not a or not b:
+            return stop.enough(fewest, None)
+        return stop.enough(min(len(a), len(b)), width_of_ratio(ratio_of(a, b)))
+
+    return asked

@@ -6,8 +6,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from tare.protocol.model.groups import tally
-from tare.protocol.model.result import ModelResult, Observed
+from tare.protocol.model.result import ModelResult, Observed, tally
 
 SCHEMA_NAME = "tare-model/1"
 

@@ -7,8 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from tare.protocol.model.groups import by_group, letters, tally
-from tare.protocol.model.result import ModelResult, Observed
+from tare.protocol.model.result import ModelResult, Observed, by_group, letters, tally
 from tare.protocol.model.result import Verdict as Correlation
 from tare.report.kit.blocks import (
     Block,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -74,3 +75,22 @@ class ModelResult:
     def of(self, dbms: str | None) -> tuple[Observed, ...]:
         """Return the correlations of one DBMS, or the pooled ones, in the order of the model's table."""
         return tuple(one for one in self.observed if one.dbms == dbms)
+
+
+def by_group(observed: Sequence[Observed]) -> Mapping[str, Mapping[str, Observed]]:
+    """Return a scope's correlations (`ModelResult.of`) by group, then letter, as TTPv2 Table VI has them: without
+    letters that the table leaves empty."""
+    rows: dict[str, dict[str, Observed]] = {}
+    for one in observed:
+        rows.setdefault(one.relationship.group, {})[one.relationship.letter] = one
+    return rows
+
+
+def letters(observed: Sequence[Observed]) -> Sequence[str]:
+    """The table's columns."""
+    return sorted({one.relationship.letter for one in observed})
+
+
+def tally(observed: Sequence[Observed]) -> Mapping[Verdict, int]:
+    """Every verdict, in the order of the enumeration, also where there were none."""
+    return {verdict: sum(one.verdict is verdict for one in observed) for verdict in Verdict}

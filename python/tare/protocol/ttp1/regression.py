@@ -14,7 +14,7 @@ import ibis.expr.types as ir
 import numpy as np
 
 from tare.lab.answers import rows
-from tare.protocol.ttp1.profiles import IOWAIT_SHARE
+from tare.protocol.ttp1.context import IOWAIT_SHARE
 
 REGRESSORS: Final = {
     "b": "query_user_ticks",
@@ -29,7 +29,7 @@ def regression(qes: ir.Table) -> dict[str, dict[str, float]]:
     """By DBMS: a to e, `n` and `variance_explained`, over these (the retained) QEs.
 
     A regressor that never varies, or that others make up, gets no say of its own (the solution of
-    least norm). A DBMS whose iowait is not shared out (`profiles`) has b = 0 and nothing else.
+    least norm). A DBMS whose iowait is not shared out (`IOWAIT_SHARE`) has b = 0 and nothing else.
     """
     names = (_OBSERVED, *REGRESSORS.values())
     known = qes.filter([qes[name].notnull() for name in names])

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from tare.protocol.model.groups import letters, tally
-from tare.protocol.model.result import ModelResult, Observed
+from tare.protocol.model.result import ModelResult, Observed, letters, tally
 from tare.report.charts.chart import Chart
 from tare.report.charts.theme import choice, spec
 from tare.report.experiment.charts.verdicts import TOOLTIP, pooled_name, row, scale

@@ -7,8 +7,7 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from tare.protocol.model.groups import tally
-from tare.protocol.model.result import ModelResult, Observed
+from tare.protocol.model.result import ModelResult, Observed, tally
 from tare.report.charts.chart import Chart
 from tare.report.charts.theme import BLUE, GREY, choice, spec
 from tare.report.experiment.charts.graph_layout import HEIGHT, LABEL_AT, NODES, WIDTH
