@@ -18,13 +18,14 @@ from tare.dbms.registry import find
 from tare.dbms.url import redacted
 from tare.errors import LabError, TareError, UsageError
 from tare.experiment.conduct import Conductor, End, begin, meet
-from tare.experiment.interrupts import Interrupted, Interrupts
+from tare.experiment.interrupts import Interrupts
 from tare.experiment.read import read_specification
 from tare.experiment.recorded import specification_of
 from tare.experiment.specification import Specification
 from tare.experiment.status import status
 from tare.experiment.target import Target, home, target_of
 from tare.experiment.works import work_of
+from tare.interruption import Interrupted
 from tare.lab.progress import progress, run_facts
 from tare.lab.recorder import Recorder
 from tare.lab.store import Lab, find_runs, open_lab

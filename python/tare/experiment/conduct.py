@@ -11,7 +11,7 @@ from tare.dbms.base import Server
 from tare.errors import LabError, RunHeld, TareError, UsageError, WrongAnswer
 from tare.experiment.deviations import deviations, usable_cpus
 from tare.experiment.executor import Executor
-from tare.experiment.interrupts import Interrupted, Interrupts
+from tare.experiment.interrupts import Interrupts
 from tare.experiment.lab_keeper import LabKeeper
 from tare.experiment.observer import Observer
 from tare.experiment.qatc import QatCs, Terms
@@ -22,6 +22,7 @@ from tare.experiment.specification import Specification
 from tare.experiment.target import Target
 from tare.experiment.walk import QueryWalk
 from tare.experiment.work import Work
+from tare.interruption import Interrupted
 from tare.lab.hold import Hold, held
 from tare.lab.progress import Progress, RunFacts, progress
 from tare.lab.recorder import Recorder

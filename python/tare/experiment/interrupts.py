@@ -11,8 +11,6 @@ from typing import Any
 
 from tare.interruption import SIGNALS, Interrupted, deliver, end_for_good
 
-__all__ = ["Interrupted", "Interrupts"]
-
 _SLICE_S = 0.05
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from tare.experiment.explain import Finding
 from tare.experiment.specification import Specification
-from tare.experiment.sql_names import tables_named
 
 FEWEST_QES = 6  # TTPv2 Step 3(iv); fewer carry no interval of a median
 
@@ -55,3 +54,14 @@ def _of_tables(specification: Specification) -> list[Finding]:
             )
         )
     return found
+
+
+def tables_named(sql: str) -> set[str] | None:
+    """In lower case, without their schema; None where the text is another dialect's."""
+    import duckdb
+
+    with duckdb.connect() as connection:
+        try:
+            return {name.lower() for name in connection.get_table_names(sql)}
+        except duckdb.Error:
+            return None

@@ -9,7 +9,8 @@ import time
 
 import pytest
 
-from tare.experiment.interrupts import Interrupted, Interrupts
+from tare.experiment.interrupts import Interrupts
+from tare.interruption import Interrupted
 
 
 def send(number: signal.Signals = signal.SIGINT) -> None:

@@ -12,10 +12,11 @@ from pathlib import Path
 import pytest
 
 from tare.errors import ServerLost, StatementFailed
-from tare.experiment.interrupts import Interrupted, Interrupts
+from tare.experiment.interrupts import Interrupts
 from tare.experiment.rig_keeper import RigKeeper
 from tare.experiment.specification import DbmsSpec
 from tare.experiment.target import Target
+from tare.interruption import Interrupted
 from tare.measure.backoff import MAX_TRIES, pause_s
 from tare.measure.rig import Rig
 

@@ -15,19 +15,12 @@ from tare.dbms.base import Server
 from tare.dbms.registry import find
 from tare.dbms.url import redacted
 from tare.errors import DriverFailed, TareError, UsageError
-from tare.experiment.interrupts import Interrupted, Interrupts
+from tare.experiment.interrupts import Interrupts
+from tare.interruption import Interrupted
 from tare.measure.environment import machine_facts
 from tare.workload.oltp.age import Age, age, restarted
 from tare.workload.oltp.child import Driver
-from tare.workload.oltp.conditions import (
-    LOOK_S,
-    Conditions,
-    ConditionsFail,
-    Hear,
-    all_of,
-    check,
-    last_of,
-)
+from tare.workload.oltp.conditions import LOOK_S, Conditions, ConditionsFail, Hear, all_of, check, last_of
 from tare.workload.oltp.measures import Watch
 from tare.workload.oltp.neighbours import disturbance
 from tare.workload.oltp.request import Check, Request, Run, Trace
