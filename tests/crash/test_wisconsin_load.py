@@ -19,11 +19,12 @@ from tare.dbms.servers import restart
 from tare.errors import ConnectionFailed, ServerLost
 from tare.experiment.ledger import Ledger, rows
 from tare.workload.wisconsin import laying
+from tare.workload.wisconsin.checksum import checksum, checksum_sql
 from tare.workload.wisconsin.kinds import Generation
 from tare.workload.wisconsin.layout import Setting
 from tare.workload.wisconsin.relation import Relation
 from tare.workload.wisconsin.relations import relations
-from tare.workload.wisconsin.rows import checksum, checksum_sql, write_csv
+from tare.workload.wisconsin.rows import write_csv
 from tare.workload.wisconsin.specification import WisconsinSpec
 from tare.workload.wisconsin.tables import WisconsinTables
 from tests.cli.running import start

@@ -15,11 +15,12 @@ from tare.errors import StatementFailed, TableDiffers
 from tare.experiment import ledger
 from tare.experiment.ledger import Entry, Ledger
 from tare.experiment.work import Told
+from tare.workload.wisconsin.checksum import checksum, checksum_sql
 from tare.workload.wisconsin.layout import Layout, Setting
 from tare.workload.wisconsin.loads import Load, Loads
 from tare.workload.wisconsin.pipe import piped
 from tare.workload.wisconsin.relation import Relation
-from tare.workload.wisconsin.rows import checksum, checksum_sql, write_csv
+from tare.workload.wisconsin.rows import write_csv
 
 _FORMAT = 1  # of how tuples become tables: another one makes every table anew
 

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from tare.workload.wisconsin.definitions import PARTITIONS, least_1983, sums_1983
 from tare.workload.wisconsin.forms import aggregates, joins, projections, selections, updates
 from tare.workload.wisconsin.forms.selections import Variants
-from tare.workload.wisconsin.guest import appended
+from tare.workload.wisconsin.forms.updates import appended
 from tare.workload.wisconsin.kinds import Generation, Organisation
 from tare.workload.wisconsin.naming import NAMING
 from tare.workload.wisconsin.query import Class, WisconsinQuery

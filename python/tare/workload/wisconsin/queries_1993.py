@@ -13,7 +13,7 @@ from __future__ import annotations
 from tare.workload.wisconsin.definitions import few_1993, least_1993, sums_1993
 from tare.workload.wisconsin.forms import aggregates, joins, projections, selections, updates
 from tare.workload.wisconsin.forms.selections import Variants
-from tare.workload.wisconsin.guest import appended
+from tare.workload.wisconsin.forms.updates import appended
 from tare.workload.wisconsin.kinds import Generation, Organisation
 from tare.workload.wisconsin.naming import NAMING
 from tare.workload.wisconsin.query import Class, WisconsinQuery

@@ -9,12 +9,9 @@ from typing import Any, BinaryIO
 from tare._probe import write_wisconsin
 from tare.errors import ExportFailed
 from tare.workload.wisconsin import tuples_1983, tuples_1993
-from tare.workload.wisconsin.checksum import checksum, checksum_sql
 from tare.workload.wisconsin.kinds import Generation
 from tare.workload.wisconsin.relation import Relation
 from tare.workload.wisconsin.relations import relation as relation_of
-
-__all__ = ["checksum", "checksum_sql", "tuples", "write_csv"]
 
 
 def tuples(relation: Relation, rows: int) -> Iterator[tuple[Any, ...]]:

@@ -8,10 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from tare.workload.wisconsin.forms.selections import Variants
-from tare.workload.wisconsin.forms.spread import key
+from tare.workload.wisconsin.forms.selections import Variants, key
+from tare.workload.wisconsin.kinds import Generation
 from tare.workload.wisconsin.naming import Naming
 from tare.workload.wisconsin.query import Variant
+from tare.workload.wisconsin.relation import Kind
+from tare.workload.wisconsin.relations import KEY, OTHER_KEY, attributes
 
 _MODIFIED = 1491  # at 10,000 tuples
 
@@ -69,3 +71,23 @@ def modify(naming: Naming, attribute: str) -> Variants:
 def _new_key(rows: int, turn: int) -> int:
     """10001 at 10,000 tuples, in the first variant."""
     return rows + 1 + turn
+
+
+_UNIQUE = (OTHER_KEY, KEY, "unique3")
+_STRINGS = {
+    Generation.Y1983: "A" + "x" * 25 + "A" + "x" * 24 + "A",
+    Generation.Y1993: "A" * 7 + "x" * 45,
+}
+
+
+def appended(generation: Generation, relation: str, key: int) -> str:
+    """Return the statement that appends a tuple, which by its key is outside every relation as it was loaded.
+
+    Unique attributes have the key, and all others their range's first value."""
+    values = (
+        f"'{_STRINGS[generation]}'"
+        if attribute.kind is Kind.STRING
+        else str(key if attribute.name in _UNIQUE else 0)
+        for attribute in attributes(generation)
+    )
+    return f"INSERT INTO {relation} VALUES ({', '.join(values)})"

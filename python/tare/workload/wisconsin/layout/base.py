@@ -8,12 +8,31 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
+from enum import StrEnum
 from typing import ClassVar
 
 from tare.workload.wisconsin.kinds import Organisation
-from tare.workload.wisconsin.layout.setting import Setting
 from tare.workload.wisconsin.relation import STRING_LENGTH, Attribute, Kind, Relation
 from tare.workload.wisconsin.relations import KEY, OTHER_KEY, third
+
+
+class Setting(StrEnum):
+    """Physical state that the relations are put into, for the queries of one organisation or two."""
+
+    HEAP = "heap"  # no index
+    INDEXED = "indexed"  # clustered on unique2, two non-clustered indexes beside it (1983, section 4.5)
+    HASH = "hash"  # a hash index on unique2 and nothing else
+
+
+def setting_of(organisation: Organisation) -> Setting:
+    """A clustered and a non-clustered index stand side by side; the query's attribute decides on one of them."""
+    match organisation:
+        case Organisation.HEAP:
+            return Setting.HEAP
+        case Organisation.CLUSTERED | Organisation.NONCLUSTERED:
+            return Setting.INDEXED
+        case Organisation.HASH:
+            return Setting.HASH
 
 
 class Layout(ABC):

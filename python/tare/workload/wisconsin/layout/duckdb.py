@@ -9,8 +9,7 @@ from collections.abc import Sequence
 
 from tare.experiment.dialect.duckdb import DuckDBDialect
 from tare.workload.wisconsin.kinds import Organisation
-from tare.workload.wisconsin.layout.base import Layout
-from tare.workload.wisconsin.layout.setting import Setting
+from tare.workload.wisconsin.layout.base import Layout, Setting
 from tare.workload.wisconsin.relation import Relation
 from tare.workload.wisconsin.relations import KEY
 

@@ -10,8 +10,7 @@ from typing import ClassVar
 
 from tare.experiment.dialect.mariadb import OPTIONS, MariaDBDialect
 from tare.workload.wisconsin.kinds import Organisation
-from tare.workload.wisconsin.layout.base import Layout, plain_scan
-from tare.workload.wisconsin.layout.setting import Setting
+from tare.workload.wisconsin.layout.base import Layout, Setting, plain_scan
 from tare.workload.wisconsin.relation import STRING_LENGTH, Kind, Relation
 from tare.workload.wisconsin.relations import KEY
 

@@ -6,8 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import ClassVar
 
 from tare.experiment.dialect.postgresql import PostgreSQLDialect, settled
-from tare.workload.wisconsin.layout.base import Layout, plain_scan
-from tare.workload.wisconsin.layout.setting import Setting
+from tare.workload.wisconsin.layout.base import Layout, Setting, plain_scan
 from tare.workload.wisconsin.relation import STRING_LENGTH, Kind, Relation
 from tare.workload.wisconsin.relations import KEY
 

@@ -8,8 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from tare.workload.wisconsin.kinds import Organisation
-from tare.workload.wisconsin.layout.base import Layout
-from tare.workload.wisconsin.layout.setting import Setting
+from tare.workload.wisconsin.layout.base import Layout, Setting
 from tare.workload.wisconsin.relation import Relation
 from tare.workload.wisconsin.relations import KEY
 
