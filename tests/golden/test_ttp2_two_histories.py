@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tare.protocol.ttp2.accounting import Account, Mode, Moment, account
+from tests.golden.accounting import Account, Mode, Moment, account
 
 USER, LOW, SYSTEM, SOFTIRQ = (
     Moment(Mode.USER),
