@@ -45,18 +45,6 @@ def keep(folder: Path, tuning: Tuning) -> None:
     files.write(place(folder, tuning.number) / _RECORD, tuning.model_dump_json() + "\n")
 
 
-def records(folder: Path) -> list[Tuning | TuningDamaged]:
-    """All tuning runs of a folder, and those that cannot be read."""
-    found: list[Tuning | TuningDamaged] = []
-    for number, path in _folders(folder):
-        if (path / _RECORD).is_file():  # else it is being measured, or was cut off before its first record
-            try:
-                found.append(load(folder, f"t{number}"))
-            except TuningDamaged as error:
-                found.append(error)
-    return found
-
-
 def load(folder: Path, text: str) -> Tuning:
     """Raises UsageError for an id without a run, TuningDamaged for a record that cannot be read."""
     match = _ID.fullmatch(text.strip().lower())

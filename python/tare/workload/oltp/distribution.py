@@ -79,12 +79,6 @@ class Distribution(BaseModel):
         heights = list(accumulate(values for _, values in self.histogram))
         return [self._at(share, heights) for share in shares]
 
-    def share_below(self, value: int) -> float | None:
-        """Which share of the values is in buckets that end at `value` (ns) or before; None: there are no values."""
-        if not self.count:
-            return None
-        return sum(values for upper, values in self.histogram if upper <= value) / self.count
-
     def _at(self, share: float, heights: list[int]) -> int | None:
         if not self.histogram:
             return None

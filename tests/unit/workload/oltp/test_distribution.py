@@ -68,7 +68,7 @@ def test_of_nothing_there_is_no_figure() -> None:
     nothing = Distribution()
     assert nothing.quantile(0.5) is None
     assert (nothing.variance, nothing.sd, nothing.cv) == (None, None, None)
-    assert (nothing.lp_norm_ms, nothing.power_mean_ms, nothing.share_below(1)) == (None, None, None)
+    assert (nothing.lp_norm_ms, nothing.power_mean_ms) == (None, None)
 
 
 def test_one_value_has_no_variance() -> None:
