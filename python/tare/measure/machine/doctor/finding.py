@@ -34,6 +34,13 @@ class Finding:
         return asdict(self)
 
 
+def disturbance(name: str, observed: str, why: str, *, is_quiet: bool, advice: str) -> Finding:
+    """Return a finding on what adds variance: good where it is quiet, else advice with this next step."""
+    if is_quiet:
+        return Finding(name, Area.DISTURBANCE, Status.GOOD, observed, why)
+    return Finding(name, Area.DISTURBANCE, Status.ADVICE, observed, why, advice)
+
+
 def read(path: str) -> str | None:
     """A one-value file of /proc or /sys; None if it is missing or unreadable."""
     try:

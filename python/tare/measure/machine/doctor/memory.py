@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from tare.measure.machine.doctor.finding import Area, Finding, Status, read
+from tare.measure.machine.doctor.finding import Area, Finding, Status, disturbance, read
 from tare.measure.machine.doctor.surroundings import Surroundings
 
 _SCARCE = 0.10  # of all memory: below it the kernel reclaims while a query runs
@@ -38,16 +38,9 @@ def swap(around: Surroundings) -> Finding:
             name, Area.DISTURBANCE, Status.GOOD, f"none (swappiness {swappiness} has no effect)", why
         )
     observed = f"{used / 2**20:.0f} of {total / 2**20:.0f} MiB used, swappiness {swappiness}"
-    if swappiness <= _SWAPPINESS and used == 0:
-        return Finding(name, Area.DISTURBANCE, Status.GOOD, observed, why)
-    return Finding(
-        name,
-        Area.DISTURBANCE,
-        Status.ADVICE,
-        observed,
-        why,
-        "as root: sysctl -w vm.swappiness=1, then swapoff -a && swapon -a",
-    )
+    is_quiet = swappiness <= _SWAPPINESS and used == 0
+    step = "as root: sysctl -w vm.swappiness=1, then swapoff -a && swapon -a"
+    return disturbance(name, observed, why, is_quiet=is_quiet, advice=step)
 
 
 def huge_pages(around: Surroundings) -> Finding:
@@ -58,12 +51,8 @@ def huge_pages(around: Surroundings) -> Finding:
         return Finding(name, Area.DISTURBANCE, Status.NOT_APPLICABLE, "this kernel has none", why)
     chosen = re.search(r"\[(\w+)]", text)
     mode = chosen[1] if chosen else text
-    if mode != "always":
-        return Finding(name, Area.DISTURBANCE, Status.GOOD, mode, why)
-    return Finding(
-        name, Area.DISTURBANCE, Status.ADVICE, mode, why,
-        "as root: echo madvise > /sys/kernel/mm/transparent_hugepage/enabled, then restart the DBMS",
-    )  # fmt: skip
+    step = "as root: echo madvise > /sys/kernel/mm/transparent_hugepage/enabled, then restart the DBMS"
+    return disturbance(name, mode, why, is_quiet=mode != "always", advice=step)
 
 
 def pressure(around: Surroundings) -> Finding:
@@ -76,13 +65,5 @@ def pressure(around: Surroundings) -> Finding:
     if not shares:
         return Finding(name, Area.DISTURBANCE, Status.UNKNOWN, "this kernel has no /proc/pressure", why)
     observed = ", ".join(f"{what} {share:.1f}%" for what, share in shares.items())
-    if max(shares.values()) < _PRESSED:
-        return Finding(name, Area.DISTURBANCE, Status.GOOD, observed, why)
-    return Finding(
-        name,
-        Area.DISTURBANCE,
-        Status.ADVICE,
-        observed,
-        why,
-        "wait until it is over, or end who causes it (other processes)",
-    )
+    step = "wait until it is over, or end who causes it (other processes)"
+    return disturbance(name, observed, why, is_quiet=max(shares.values()) < _PRESSED, advice=step)

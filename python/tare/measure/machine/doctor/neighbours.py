@@ -6,7 +6,7 @@ from pathlib import Path
 
 from tare.measure.machine import cpus
 from tare.measure.machine.daemons import PERIODIC
-from tare.measure.machine.doctor.finding import Area, Finding, Status
+from tare.measure.machine.doctor.finding import Area, Finding, Status, disturbance
 from tare.measure.machine.doctor.surroundings import Surroundings
 from tare.measure.machine.putback import tasks
 
@@ -48,16 +48,8 @@ def steal(around: Surroundings) -> Finding:
     if around.hypervisor is None and share == now == 0:
         return Finding(name, Area.DISTURBANCE, Status.NOT_APPLICABLE, "bare metal", why)
     observed = f"{now:.2%} of CPU time in the sample, {share:.2%} since boot"
-    if now == 0 and share < 0.001:
-        return Finding(name, Area.DISTURBANCE, Status.GOOD, observed, why)
-    return Finding(
-        name,
-        Area.DISTURBANCE,
-        Status.ADVICE,
-        observed,
-        why,
-        "use a dedicated host or vCPU; read steal beside every result",
-    )
+    step = "use a dedicated host or vCPU; read steal beside every result"
+    return disturbance(name, observed, why, is_quiet=now == 0 and share < 0.001, advice=step)
 
 
 def _steal_since_boot() -> float:

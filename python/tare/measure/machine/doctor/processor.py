@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from tare.measure.machine import cpus
-from tare.measure.machine.doctor.finding import Area, Finding, Status, read
+from tare.measure.machine.doctor.finding import Area, Finding, Status, disturbance, read
 from tare.measure.machine.doctor.surroundings import Surroundings
 
 _CPU = "/sys/devices/system/cpu"
@@ -41,11 +41,8 @@ def governor(around: Surroundings) -> Finding:
     if not found:
         return _absent(around, name, why)
     observed = ", ".join(sorted(found))
-    if found == {"performance"}:
-        return Finding(name, Area.DISTURBANCE, Status.GOOD, observed, why)
-    return Finding(
-        name, Area.DISTURBANCE, Status.ADVICE, observed, why, "as root: cpupower frequency-set -g performance"
-    )
+    step = "as root: cpupower frequency-set -g performance"
+    return disturbance(name, observed, why, is_quiet=found == {"performance"}, advice=step)
 
 
 def turbo(around: Surroundings) -> Finding:
@@ -85,10 +82,8 @@ def clocksource(around: Surroundings) -> Finding:
     if source is None:
         return Finding(name, Area.DISTURBANCE, Status.UNKNOWN, "not shown by this kernel", why)
     fast = source in ("tsc", "kvm-clock", "arch_sys_counter", "hyperv_clocksource_tsc_page")
-    return Finding(
-        name, Area.DISTURBANCE, Status.GOOD if fast else Status.ADVICE, source, why,
-        "" if fast else "see `dmesg | grep -i tsc` for why the kernel does not trust the TSC",
-    )  # fmt: skip
+    step = "see `dmesg | grep -i tsc` for why the kernel does not trust the TSC"
+    return disturbance(name, source, why, is_quiet=fast, advice=step)
 
 
 def isolated(around: Surroundings) -> Finding:

@@ -33,14 +33,8 @@ def scheduler(around: Surroundings) -> Finding:
     ]
     if not turning:
         return Finding(name, Area.DISTURBANCE, Status.GOOD, observed, why)
-    return Finding(
-        name,
-        Area.DISTURBANCE,
-        Status.ADVICE,
-        observed,
-        why,
-        f"as root: echo none > /sys/block/{turning[0]}/queue/scheduler",
-    )
+    step = f"as root: echo none > /sys/block/{turning[0]}/queue/scheduler"
+    return Finding(name, Area.DISTURBANCE, Status.ADVICE, observed, why, step)
 
 
 def write_cache(around: Surroundings) -> Finding:
