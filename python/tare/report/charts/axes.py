@@ -1,8 +1,8 @@
-"""Axes that charts of several reports have: times on a logarithmic scale, names below each other."""
+"""Axes and layers that charts of several reports have: times on a logarithmic scale, names below each other, ratios."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 _FIRST_DIGIT = "round(datum.value / pow(10, floor(log(datum.value) / LN10 + 1e-9)))"
@@ -38,3 +38,31 @@ def down(places: Sequence[str], label_limit: int) -> dict[str, Any]:
         "scale": {"domain": list(places)},
         "axis": {"labelLimit": label_limit, "grid": True},
     }
+
+
+def ratio_layers(
+    x: Mapping[str, Any],
+    y: Mapping[str, Any],
+    colour: Mapping[str, Any],
+    tooltip: Sequence[Mapping[str, str]],
+) -> list[dict[str, Any]]:
+    """Layers of ratios along `x`: a dashed line at 1, intervals from `low` to `high`, and points."""
+    interval = {
+        "x": {**x, "field": "low"},
+        "x2": {"field": "high"},
+        "y": y,
+        "color": colour,
+        "tooltip": tooltip,
+    }
+    return [
+        {
+            "data": {"values": [{"one": 1}]},
+            "mark": {"type": "rule", "strokeDash": [4, 3], "opacity": 0.7},
+            "encoding": {"x": {**x, "field": "one"}, "color": {"value": "currentColor"}},
+        },
+        {"mark": {"type": "rule", "strokeWidth": 2}, "encoding": interval},
+        {
+            "mark": {"type": "point", "filled": True, "size": 60, "opacity": 1},
+            "encoding": {"x": x, "y": y, "color": colour, "tooltip": tooltip},
+        },
+    ]

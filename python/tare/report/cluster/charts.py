@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tare.report.charts.axes import around, down
+from tare.report.charts.axes import around, down, ratio_layers
 from tare.report.charts.chart import Chart, NoChart, Row
 from tare.report.charts.theme import PALETTE, spec
 from tare.report.cluster.document import SpeedupReport
@@ -54,25 +54,7 @@ def charts(report: SpeedupReport) -> list[Chart | NoChart]:
                 20 * len(rows) + 40,
                 data={"name": "speedup"},
                 layer=[
-                    {
-                        "data": {"values": [{"one": 1}]},
-                        "mark": {"type": "rule", "strokeDash": [4, 3], "opacity": 0.7},
-                        "encoding": {"x": {**x, "field": "one"}, "color": {"value": "currentColor"}},
-                    },
-                    {
-                        "mark": {"type": "rule", "strokeWidth": 2},
-                        "encoding": {
-                            "x": {**x, "field": "low"},
-                            "x2": {"field": "high"},
-                            "y": y,
-                            "color": colour,
-                            "tooltip": tooltip,
-                        },
-                    },
-                    {
-                        "mark": {"type": "point", "filled": True, "size": 60, "opacity": 1},
-                        "encoding": {"x": x, "y": y, "color": colour, "tooltip": tooltip},
-                    },
+                    *ratio_layers(x, y, colour, tooltip),
                     {
                         "mark": {"type": "tick", "thickness": 2, "size": 12},
                         "encoding": {

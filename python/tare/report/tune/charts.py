@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from tare.report.charts.axes import around, down
+from tare.report.charts.axes import around, down, ratio_layers
 from tare.report.charts.chart import Chart, NoChart, Row
 from tare.report.charts.theme import BLUE, GOLD, GREEN, GREY, PALETTE, RED, choice, spec
 from tare.report.oltp.charts.axes import log_times
@@ -81,27 +81,7 @@ def _effects(report: TuningReport) -> Chart | NoChart:
         spec=spec(
             20 * len(rows) + 40,
             data={"name": "tune-effects"},
-            layer=[
-                {
-                    "data": {"values": [{"one": 1}]},
-                    "mark": {"type": "rule", "strokeDash": [4, 3], "opacity": 0.7},
-                    "encoding": {"x": {**x, "field": "one"}, "color": {"value": "currentColor"}},
-                },
-                {
-                    "mark": {"type": "rule", "strokeWidth": 2},
-                    "encoding": {
-                        "x": {**x, "field": "low"},
-                        "x2": {"field": "high"},
-                        "y": y,
-                        "color": colour,
-                        "tooltip": tooltip,
-                    },
-                },
-                {
-                    "mark": {"type": "point", "filled": True, "size": 60, "opacity": 1},
-                    "encoding": {"x": {**x, "field": "ratio"}, "y": y, "color": colour, "tooltip": tooltip},
-                },
-            ],
+            layer=ratio_layers({**x, "field": "ratio"}, y, colour, tooltip),
         ),
         data={"tune-effects": rows},
         marks=2 * len(rows) + 1,
