@@ -173,30 +173,18 @@ def _of_mysql(series: str) -> Iterator[tuple[str, Way]]:
                 cache=cache,
             ),
         )
-    yield (
-        "MyISAM",
-        Way(
-            sql.format(name="mine"),
-            made=f"CREATE TABLE mine ENGINE = MyISAM {table}",
-            where="data/tare/mine.MYD",
+    columns = "(a int NOT NULL, b varchar(40) NOT NULL)"
+    for way, name, made, where in (
+        ("MyISAM", "mine", "mine ENGINE = MyISAM", "data/tare/mine.MYD"),
+        (
+            "MyISAM, DATA DIRECTORY",
+            "far",
+            "far ENGINE = MyISAM DATA DIRECTORY = '{elsewhere}'",
+            "{elsewhere}/far.MYD",
         ),
-    )
-    yield (
-        "MyISAM, DATA DIRECTORY",
-        Way(
-            sql.format(name="far"),
-            made=f"CREATE TABLE far ENGINE = MyISAM DATA DIRECTORY = '{{elsewhere}}' {table}",
-            where="{elsewhere}/far.MYD",
-        ),
-    )
-    yield (
-        "CSV",
-        Way(
-            sql.format(name="csv"),
-            made=f"CREATE TABLE csv (a int NOT NULL, b varchar(40) NOT NULL) ENGINE = CSV; INSERT INTO csv {table}",
-            where="data/tare/csv.CSV",
-        ),
-    )
+        ("CSV", "csv", f"csv {columns} ENGINE = CSV; INSERT INTO csv", "data/tare/csv.CSV"),
+    ):
+        yield way, Way(sql.format(name=name), made=f"CREATE TABLE {made} {table}", where=where)
 
 
 def of_mariadb(rows: int) -> Mapping[str, Way]:

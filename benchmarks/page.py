@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import argparse
 from collections.abc import Sequence
 from pathlib import Path
+
+from benchmarks.common import Figure, report
 
 END = "<!-- end of figures -->"
 
@@ -27,3 +30,12 @@ def put(page: Path, figures: str, of: str = "") -> None:
         page.write_text(before + block + after)
     else:
         page.write_text(f"{there.rstrip()}\n\n{block}\n".lstrip())
+
+
+def publish(asked: argparse.Namespace, made: str, figures: Sequence[Figure], of: str = "") -> None:
+    """Put the tables into the page of --markdown, print them unless --json is given, and report the figures."""
+    if asked.markdown:
+        put(asked.markdown, made, of)
+    if not asked.json:
+        print(made, end="\n\n")
+    report(figures, asked.json)

@@ -34,8 +34,8 @@ from tests.profile.survivor_programs import (
     shares,
 )
 
-from benchmarks.common import Figure, arguments, report
-from benchmarks.page import put, table
+from benchmarks.common import Figure, arguments
+from benchmarks.page import publish, table
 from tare.lab.profiles import open_run
 
 CASES = (
@@ -255,11 +255,7 @@ def main() -> None:
                 continue
             print(" · ".join(line(outcomes[-1])), file=sys.stderr, flush=True)
     made = table(HEADER, [line(outcome) for outcome in outcomes])
-    if asked.markdown:
-        put(asked.markdown, made)
-    if not asked.json:
-        print(made, end="\n\n")
-    report(list(figures(outcomes)), asked.json)
+    publish(asked, made, list(figures(outcomes)))
 
 
 if __name__ == "__main__":

@@ -15,11 +15,11 @@ from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 
-from benchmarks.common import Figure, arguments, report
+from benchmarks.common import Figure, arguments
 from benchmarks.oltp_runs import load, send
 from benchmarks.oltp_variance.runs import MARIADB, NAMES, WORKS, Done
 from benchmarks.oltp_variance.tables import cells, of, page, spread, valid
-from benchmarks.page import put
+from benchmarks.page import publish
 from tare.dbms.servers import RunningServer, start_mariadb, start_postgresql
 from tare.lab import oltp as runs
 from tare.lab.store import open_lab
@@ -106,11 +106,7 @@ def main() -> None:
         f"{how['rounds']} rounds of {how['seconds']} s after {how['warmup']} s of warm-up; read committed."
     )
     made = page(all_, load_before, words)
-    if asked.markdown:
-        put(asked.markdown, made)
-    if not asked.json:
-        print(made, end="\n\n")
-    report(list(figures(all_)), asked.json)
+    publish(asked, made, list(figures(all_)))
 
 
 if __name__ == "__main__":

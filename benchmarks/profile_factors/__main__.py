@@ -22,8 +22,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from benchmarks.common import Figure, arguments, report
-from benchmarks.page import put
+from benchmarks.common import Figure, arguments
+from benchmarks.page import publish
 from benchmarks.profile_factors.tables import page
 from benchmarks.profile_factors.works import MARIADB, NAMES, WORKS, Work
 from tare.dbms.servers import RunningServer, start_mariadb, start_postgresql
@@ -163,11 +163,7 @@ def main() -> None:
             names, works, seconds = NAMES[:1], (Work("pgbench, scale 1", False, 1, 4, "simple-update"),), 5
         every = list(measure(names, works, seconds, kept))
     made = page([(one.dbms, one.work, one.told, one.client) for one in every], seconds, load_before)
-    if asked.markdown:
-        put(asked.markdown, made)
-    if not asked.json:
-        print(made, end="\n\n")
-    report(list(figures(every)), asked.json)
+    publish(asked, made, list(figures(every)))
 
 
 if __name__ == "__main__":

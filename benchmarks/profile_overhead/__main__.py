@@ -30,8 +30,8 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 
-from benchmarks.common import Figure, arguments, quiet_and_busy, report
-from benchmarks.page import put
+from benchmarks.common import Figure, arguments, quiet_and_busy
+from benchmarks.page import publish
 from benchmarks.profile_overhead.bed import BARE, COUNTS, UNTOUCHED, VERSION, Bed, Case, bed
 from benchmarks.profile_overhead.choice import chosen, counted, near
 from benchmarks.profile_overhead.loads import Load
@@ -179,11 +179,7 @@ def main() -> None:
         f"{bare.mean_ms:.2f} ms; load average before {load_before:.2f}."
     )
     made_page = page(every, words)
-    if asked.markdown:
-        put(asked.markdown, made_page, f"{asked.load} on {asked.storage}")
-    if not asked.json:
-        print(made_page, end="\n\n")
-    report([*figures(every), *beside], asked.json)
+    publish(asked, made_page, [*figures(every), *beside], f"{asked.load} on {asked.storage}")
 
 
 if __name__ == "__main__":

@@ -27,8 +27,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import stdtrit
 
-from benchmarks.common import Figure, arguments, report
-from benchmarks.page import put, table
+from benchmarks.common import Figure, arguments
+from benchmarks.page import publish, table
 from benchmarks.profile_servers import harm
 from benchmarks.profile_servers.moments import Moment, moments
 from benchmarks.profile_servers.subjects import SUBJECTS, Ends, Missing, Subject, new_folder
@@ -349,11 +349,7 @@ def main() -> None:
         kept.write(asked.results)
     outcomes, at_moments = kept.outcomes, kept.moments
     made = page(outcomes, at_moments)
-    if asked.markdown:
-        put(asked.markdown, made)
-    if not asked.json:
-        print(made, end="\n\n")
-    report(list(figures(outcomes, at_moments)), asked.json)
+    publish(asked, made, list(figures(outcomes, at_moments)))
 
 
 @dataclass

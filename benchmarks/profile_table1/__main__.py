@@ -26,9 +26,9 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from benchmarks.common import Figure, arguments, report
+from benchmarks.common import Figure, arguments
 from benchmarks.oltp_common import load, poisson, send
-from benchmarks.page import put
+from benchmarks.page import publish
 from benchmarks.profile_table1.schedules import CONNECTIONS, Comparison, compare, read, write
 from benchmarks.profile_table1.servers import OLD_MARIADB, OLD_MYSQL, Running, put_first
 from benchmarks.profile_table1.tables import Profile, page
@@ -165,11 +165,7 @@ def main() -> None:
         measure(asked, results)
         profiles, comparisons = measured(results)
     made = page(profiles, comparisons)
-    if asked.markdown:
-        put(asked.markdown, made)
-    if not asked.json:
-        print(made, end="\n\n")
-    report(list(figures(profiles, comparisons)), asked.json)
+    publish(asked, made, list(figures(profiles, comparisons)))
 
 
 if __name__ == "__main__":

@@ -7,15 +7,13 @@ from __future__ import annotations
 
 import os
 import signal
-import socket
 import sys
 import time
 from functools import partial
 from pathlib import Path
 
-from benchmarks.profile_servers.programs.work import Work, main
+from benchmarks.profile_servers.programs.work import Connection, Gone, Work, main
 
-LONGEST_ANSWER_S = 10.0
 FILES = 16
 LARGE = "large"
 LARGE_BYTES = 8 << 20
@@ -38,27 +36,7 @@ class WrongStatus(Exception):
     pass
 
 
-class Gone(Exception):
-    """The server closed a connection between two requests."""
-
-
-class Client:
-    def __init__(self, path: str) -> None:
-        self._socket = socket.socket(socket.AF_UNIX)
-        self._socket.settimeout(LONGEST_ANSWER_S)
-        self._socket.connect(path)
-        self._stream = self._socket.makefile("rb")
-
-    def close(self) -> None:
-        self._stream.close()
-        self._socket.close()
-
-    def __enter__(self) -> Client:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
-
+class Client(Connection):
     def ask(self, request: bytes) -> tuple[int, bytes]:
         """Status and body of the answer. Raises Gone."""
         try:

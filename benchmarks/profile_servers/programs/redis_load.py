@@ -5,16 +5,14 @@
 
 from __future__ import annotations
 
-import socket
 import sys
 import time
 from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from benchmarks.profile_servers.programs.work import Work, main
+from benchmarks.profile_servers.programs.work import Connection, Gone, Work, main
 
-LONGEST_ANSWER_S = 10.0
 ROWS = 20_000
 """Elements of the list whose answer no socket holds."""
 
@@ -26,28 +24,8 @@ class Refused(Exception):
     """An error that the server answered."""
 
 
-class Gone(Exception):
-    """The server closed the connection."""
-
-
-class Client:
+class Client(Connection):
     """A connection. Answers are bytes, numbers, lists or None."""
-
-    def __init__(self, path: str) -> None:
-        self._socket = socket.socket(socket.AF_UNIX)
-        self._socket.settimeout(LONGEST_ANSWER_S)
-        self._socket.connect(path)
-        self._stream = self._socket.makefile("rb")
-
-    def close(self) -> None:
-        self._stream.close()
-        self._socket.close()
-
-    def __enter__(self) -> Client:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
 
     def send(self, *commands: str) -> None:
         self.send_bytes(b"".join(_encoded(command.split(" ")) for command in commands))

@@ -11,6 +11,7 @@ import json
 import os
 import pwd
 import signal
+import socket
 import sys
 import threading
 import time
@@ -19,11 +20,12 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 USER = "nobody"
 MOST_SURPRISES = 20
 EVERY_S = 0.05
+LONGEST_ANSWER_S = 10.0
 
 
 class Work:
@@ -102,6 +104,30 @@ class Work:
     def checked(self, **facts: tuple[Any, Any]) -> list[str]:
         """Facts that are not as they have to be."""
         return [f"{name} is {seen!r}, not {due!r}" for name, (seen, due) in facts.items() if seen != due]
+
+
+class Gone(Exception):
+    """The server closed the connection."""
+
+
+class Connection:
+    """Connection to a server by its socket."""
+
+    def __init__(self, path: str) -> None:
+        self._socket = socket.socket(socket.AF_UNIX)
+        self._socket.settimeout(LONGEST_ANSWER_S)
+        self._socket.connect(path)
+        self._stream = self._socket.makefile("rb")
+
+    def close(self) -> None:
+        self._stream.close()
+        self._socket.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
 
 
 @contextmanager
