@@ -178,7 +178,7 @@ def end_sessions_until_one_is_forsaken(server: RunningServer) -> None:
 
 
 def connection(server: RunningServer) -> Any:
-    """One that does not learn of its end before it sends a statement."""
+    """Connection that does not learn of its end before it sends a statement."""
     import mariadb
 
     return mariadb.connect(user="root", unix_socket=str(daemon.socket_file(server.record)))

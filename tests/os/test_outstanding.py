@@ -1,4 +1,4 @@
-"""What is in flight when a window ends is counted in one window: block requests, reads and page faults."""
+"""Block requests, reads and page faults that are in flight when a window ends are counted in one window."""
 
 from __future__ import annotations
 
