@@ -12,10 +12,9 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from tare.cli.run_json import run_json
 from tare.dbms.url import redacted
-from tare.experiment.observer import Observer
 from tare.experiment.scenario.base import Range
 from tare.experiment.status import RunStatus
-from tare.experiment.walk import QatC, QueryWalk, tally
+from tare.experiment.walk import Observer, QatC, QueryWalk, tally
 from tare.lab.progress import RunFacts
 from tare.measure.records import QE
 

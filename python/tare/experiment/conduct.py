@@ -13,14 +13,13 @@ from tare.experiment.deviations import deviations, usable_cpus
 from tare.experiment.executor import Executor
 from tare.experiment.interrupts import Interrupts
 from tare.experiment.lab_keeper import LabKeeper
-from tare.experiment.observer import Observer
 from tare.experiment.qatc import QatCs, Terms
 from tare.experiment.recorded import walks_of
 from tare.experiment.rig_keeper import RigKeeper
 from tare.experiment.scenario.registry import find as find_scenario
 from tare.experiment.specification import Specification
 from tare.experiment.target import Target
-from tare.experiment.walk import QueryWalk
+from tare.experiment.walk import Observer, QueryWalk
 from tare.experiment.work import Work
 from tare.interruption import Interrupted
 from tare.lab.hold import Hold, held

@@ -21,11 +21,10 @@ from tare.errors import (
 )
 from tare.experiment.interrupts import Interrupts
 from tare.experiment.lab_keeper import LabKeeper
-from tare.experiment.observer import Observer
 from tare.experiment.rig_keeper import FIRST_PAUSE_S, RigKeeper
 from tare.experiment.scenario.base import Scenario
 from tare.experiment.trial import conducted
-from tare.experiment.walk import Answer, QatC, QueryWalk
+from tare.experiment.walk import Answer, Observer, QatC, QueryWalk
 from tare.experiment.work import Trial, Work
 from tare.lab.states import QatCState
 from tare.measure.answers import AnswerCheck, Answers, plain_check

@@ -7,9 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
+from typing import Protocol
 
 from tare.experiment.scenario.base import Range, Scenario, Visit
 from tare.lab.states import QatCState
+from tare.measure.records import QE
 
 Answer = tuple[int | None, str | None]
 """Row count and hash."""
@@ -124,3 +126,16 @@ def tally(walks: Sequence[QueryWalk], cardinalities: Range) -> Tally:
         qes=sum(len(visit.done) for walk in walks for visit in walk.visits),
         missing=tuple(walk.name for walk in walks if walk.error is not None),
     )
+
+
+class Observer(Protocol):
+    """Receives how a run goes. Never called while a clock is running."""
+
+    def say(self, what: str) -> None:
+        """Report what is being done, or waited for."""
+
+    def recorded(self, walk: QueryWalk, qatc: QatC, number: int | None, qe: QE, qe_id: int) -> None:
+        """A QE is durable. `number` is None for a warm-up and for a try that does not count."""
+
+    def visited(self, walk: QueryWalk) -> None:
+        """The last visit of this walk is over: timed, not to be timed, or failed; or the query is missing."""

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from tare.errors import DatabaseInUse
-from tare.experiment.database_lock import DatabaseLock
+from tare.experiment.target import DatabaseLock
 
 
 def test_a_second_run_is_refused_until_the_first_lets_go(tmp_path: Path) -> None:
