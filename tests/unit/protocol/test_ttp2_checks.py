@@ -9,10 +9,9 @@ import pytest
 from tare.dbms.base import Role
 from tare.measure.records import QE, Outcome
 from tare.protocol.check import Judgement, Unjudged
-from tare.protocol.ttp2.case import Case
 from tare.protocol.ttp2.checks import QE_CHECKS
 from tare.protocol.ttp2.qatc_checks import EXCESSIVE_VARIATION, POSSIBLE_RESULT_CACHE
-from tare.protocol.ttp2.single import measures_of, measures_of_qatc
+from tare.protocol.ttp2.single import Case, measures_of, measures_of_qatc
 from tests.unit.protocol.qe_records import MS, TICK_NS, elapsed, machine, process, qe
 
 

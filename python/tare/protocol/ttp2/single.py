@@ -7,13 +7,37 @@ from __future__ import annotations
 
 import statistics
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from tare.dbms.base import Role
-from tare.measure.records import Fate, Outcome, ProcessUse
+from tare.measure.records import QE, Fate, Outcome, ProcessUse
 from tare.protocol.named import complete, deviation
 from tare.protocol.quantities import COUNTS, DEFINED, EXACT, NS_PER_MS, TICK_COUNTERS, WHOLE_TICKS
-from tare.protocol.ttp2.case import Case
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """A QE as TTPv2 reads it: its processes by type."""
+
+    qe: QE
+    query: tuple[ProcessUse, ...]  # the query process, with its parallel workers
+    tied: tuple[int, ...]  # pids between which it could not be decided
+    tick_ns: int
+
+    def of(self, role: Role) -> tuple[ProcessUse, ...]:
+        """Processes of a type. A DBMS process that is not the query process is a utility process."""
+        if role is Role.QUERY:
+            return self.query
+        chosen = {id(p) for p in self.query}
+        others = (p for p in self.qe.processes if id(p) not in chosen)
+        if role is Role.UTILITY:
+            return tuple(p for p in others if p.role in (Role.QUERY, Role.UTILITY))
+        return tuple(p for p in others if p.role is role)
+
+    @property
+    def overall(self) -> Mapping[str, int] | None:
+        return None if self.qe.machine is None else self.qe.machine.total
 
 
 def measures_of(case: Case) -> dict[str, Any]:

@@ -12,12 +12,11 @@ from tare.protocol.check import Check, Finding, apply
 from tare.protocol.named import Numbers, complete
 from tare.protocol.qatc_rules import MIN_TICKS
 from tare.protocol.statistics import sample_sd
-from tare.protocol.ttp2.case import Case
 from tare.protocol.ttp2.checks import QE_CHECKS
 from tare.protocol.ttp2.equations import EQUATIONS, NEEDED
 from tare.protocol.ttp2.qatc_checks import QATC_CHECKS
 from tare.protocol.ttp2.query_process import Identified, Way, identify
-from tare.protocol.ttp2.single import measures_of, measures_of_qatc
+from tare.protocol.ttp2.single import Case, measures_of, measures_of_qatc
 
 MIN_QES = 6
 
