@@ -6,9 +6,8 @@ from collections.abc import Iterator, Sequence
 
 from tare.report.numbers import fixed
 from tare.report.wisconsin.document import Answers, SpeedUp, System
-from tare.report.wisconsin.labels import label
 from tare.report.wisconsin.measured import Measurements
-from tare.report.wisconsin.words import factor, inverse, of_ms
+from tare.report.wisconsin.words import factor, inverse, label, of_ms
 from tare.report.words import counted, joined
 from tare.workload.wisconsin.kinds import Generation
 from tare.workload.wisconsin.published import SYSTEMS, table

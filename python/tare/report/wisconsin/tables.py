@@ -15,10 +15,9 @@ from tare.report.wisconsin.document import (
     SpeedUp,
     WisconsinReport,
 )
-from tare.report.wisconsin.labels import operation
-from tare.report.wisconsin.labels import organisation as organisation_name
 from tare.report.wisconsin.sheet import Sheet
-from tare.report.wisconsin.words import factor, power
+from tare.report.wisconsin.words import factor, operation, power
+from tare.report.wisconsin.words import organisation as organisation_name
 from tare.report.words import NOTHING
 from tare.workload.wisconsin.kinds import Generation, Organisation
 from tare.workload.wisconsin.published import GIVEN_UP

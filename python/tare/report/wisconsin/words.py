@@ -1,10 +1,14 @@
-"""Ratios, powers and times in words."""
+"""Ratios, powers, times and queries in words, and in few letters for axes and heads of tables."""
 
 from __future__ import annotations
+
+import re
 
 from tare.report.numbers import MINUS, decimals, fixed
 from tare.report.wisconsin.document import Ratio, Slope, Time
 from tare.report.words import NOTHING
+from tare.workload.wisconsin.kinds import Organisation
+from tare.workload.wisconsin.query import WisconsinQuery
 
 _SCALES = ((1.0, "s", 1e3), (1.0, "ms", 1.0), (0.0, "µs", 1e-3))
 
@@ -63,3 +67,39 @@ def of_ms(value: float) -> str:
     _, unit, factor_ = next(one for one in _SCALES if value / one[2] >= one[0])
     shown = value / factor_
     return f"{fixed(float(f'{shown:.3g}'), max(0, 2 - len(str(int(shown))) + 1))} {unit}"
+
+
+_ORGANISATIONS = {
+    Organisation.HEAP: "heap",
+    Organisation.CLUSTERED: "clustered",
+    Organisation.NONCLUSTERED: "non-clustered",
+    Organisation.HASH: "hash",
+}
+
+_OPERATIONS = (
+    (re.compile(r"^select_(\d+)pct"), r"\1%"),
+    (re.compile(r"^select_1tuple"), "1 tuple"),
+    (re.compile(r"^project_(\d+)pct"), r"\1% kept"),
+    (re.compile(r"^(min|sum)_100_partitions"), r"\1 by 100"),
+    (re.compile(r"_scalar$"), " of key"),
+    (re.compile(r"_screen$"), " to screen"),
+    (re.compile(r"_nonkey$"), " non-key"),
+    (re.compile(r"_"), " "),
+)
+
+
+def organisation(of: Organisation) -> str:
+    return _ORGANISATIONS[of]
+
+
+def operation(name: str) -> str:
+    """1%, 1 tuple to screen, joinAselB, min by 100, modify key, …"""
+    for pattern, text in _OPERATIONS:
+        name = pattern.sub(text, name)
+    return name
+
+
+def label(query: WisconsinQuery) -> str:
+    """With its number in 1993: "q5 1%, non-clustered"."""
+    number = f"q{query.number} " if query.number is not None else ""
+    return f"{number}{operation(query.operation)}, {organisation(query.organisation)}"

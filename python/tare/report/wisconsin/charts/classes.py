@@ -9,8 +9,8 @@ from tare.report.charts.chart import Chart, NoChart
 from tare.report.charts.theme import choice, spec
 from tare.report.numbers import fixed
 from tare.report.wisconsin.charts.systems import TOOLTIP, colour, elapsed_scale, shape
-from tare.report.wisconsin.labels import label
 from tare.report.wisconsin.measured import Measurements
+from tare.report.wisconsin.words import label
 from tare.workload.wisconsin.kinds import Generation
 from tare.workload.wisconsin.query import Class
 

@@ -9,9 +9,8 @@ from tare.report.charts.theme import choice, spec
 from tare.report.wisconsin.charts.classes import WHAT
 from tare.report.wisconsin.charts.systems import TOOLTIP, colour, elapsed_scale, shape
 from tare.report.wisconsin.document import Slope
-from tare.report.wisconsin.labels import label
 from tare.report.wisconsin.measured import Measurements
-from tare.report.wisconsin.words import power
+from tare.report.wisconsin.words import label, power
 from tare.workload.wisconsin.kinds import Generation
 from tare.workload.wisconsin.query import Class
 

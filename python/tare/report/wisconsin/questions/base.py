@@ -7,9 +7,8 @@ from dataclasses import dataclass
 
 from tare.report.numbers import fixed
 from tare.report.wisconsin.document import Answer, Ratio, System, Verdict
-from tare.report.wisconsin.labels import label
 from tare.report.wisconsin.measured import Measurements, Seen
-from tare.report.wisconsin.words import times
+from tare.report.wisconsin.words import label, times
 from tare.workload.wisconsin.kinds import Organisation
 from tare.workload.wisconsin.query import Class
 

@@ -7,7 +7,6 @@ import math
 from tare.report.numbers import fixed
 from tare.report.wisconsin.access import Join, Way
 from tare.report.wisconsin.document import System
-from tare.report.wisconsin.labels import label
 from tare.report.wisconsin.measured import Measurements, Seen, ratio
 from tare.report.wisconsin.questions.base import (
     Asked,
@@ -19,6 +18,7 @@ from tare.report.wisconsin.questions.base import (
     where,
 )
 from tare.report.wisconsin.slopes import Fit, fit
+from tare.report.wisconsin.words import label
 from tare.workload.wisconsin.kinds import Organisation
 from tare.workload.wisconsin.query import Class
 

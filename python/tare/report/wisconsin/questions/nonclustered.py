@@ -5,9 +5,9 @@ from __future__ import annotations
 from tare.report.numbers import fixed
 from tare.report.wisconsin.access import Way
 from tare.report.wisconsin.document import Ratio, System
-from tare.report.wisconsin.labels import operation
 from tare.report.wisconsin.measured import Measurements, Seen, ratio
 from tare.report.wisconsin.questions.base import Asked, Judged, beside, not_measured, of_class, where
+from tare.report.wisconsin.words import operation
 from tare.workload.wisconsin.kinds import Organisation
 from tare.workload.wisconsin.query import Class
 

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from tare.report.wisconsin.document import System
-from tare.report.wisconsin.labels import operation
 from tare.report.wisconsin.measured import Measurements, ratio
 from tare.report.wisconsin.questions.base import Asked, Judged, beside, not_measured, of_class, where
-from tare.report.wisconsin.words import factor
+from tare.report.wisconsin.words import factor, operation
 from tare.workload.wisconsin.kinds import Organisation
 from tare.workload.wisconsin.query import Class
 
