@@ -18,10 +18,10 @@ from ibis.backends import BaseBackend
 from ibis.util import gen_name
 
 from tare.errors import NoSuchRun
+from tare.lab.answers import kept
 from tare.lab.columns import TABLES, columns, ibis_type
 from tare.lab.copied import copied
 from tare.lab.exported import exported, exported_runs, is_export
-from tare.lab.kept import kept
 from tare.lab.schema import run as run_table
 from tare.lab.store import Lab, find_runs, open_lab
 from tare.lab.workspace import seldom_collected

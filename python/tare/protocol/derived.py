@@ -14,9 +14,9 @@ import ibis
 import ibis.expr.types as ir
 
 from tare.dbms.known import THREADED
+from tare.lab.answers import kept
 from tare.lab.columns import LEFT_OUT
 from tare.lab.frames import Frames
-from tare.lab.kept import kept
 from tare.lab.schema import ELAPSED_PARTS, OVERALL_TICKS, PROCESS_COUNTERS
 from tare.measure.lacks import Cause
 from tare.measure.records import Fate

@@ -8,8 +8,7 @@ from typing import Any
 import ibis
 import ibis.expr.types as ir
 
-from tare.lab.answers import row
-from tare.lab.kept import kept
+from tare.lab.answers import kept, row
 from tare.protocol import judge
 from tare.protocol.check import Check
 from tare.protocol.method import Method

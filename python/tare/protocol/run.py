@@ -10,9 +10,8 @@ import ibis
 import ibis.expr.types as ir
 
 from tare.errors import UsageError
-from tare.lab.answers import row, rows, value
+from tare.lab.answers import kept, row, rows, value
 from tare.lab.frames import Frames
-from tare.lab.kept import kept
 from tare.lab.workspace import seldom_collected
 from tare.protocol import judge, step1
 from tare.protocol.derived import derived

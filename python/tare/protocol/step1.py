@@ -10,9 +10,8 @@ import ibis
 import ibis.expr.types as ir
 
 from tare.errors import UsageError
-from tare.lab.answers import row
+from tare.lab.answers import kept, row
 from tare.lab.frames import Frames
-from tare.lab.kept import kept
 from tare.lab.schema import OVERALL_TICKS
 from tare.lab.states import QatCState
 from tare.measure.records import Outcome

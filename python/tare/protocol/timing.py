@@ -5,8 +5,7 @@ from __future__ import annotations
 import ibis
 import ibis.expr.types as ir
 
-from tare.lab.answers import value
-from tare.lab.kept import kept
+from tare.lab.answers import kept, value
 from tare.measure.records import Outcome
 from tare.protocol import judge
 from tare.protocol.method import Coefficients, Method

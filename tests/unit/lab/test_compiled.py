@@ -10,9 +10,8 @@ import pytest
 from ibis.backends.duckdb import Backend
 
 from tare.lab import compiled
-from tare.lab.answers import rows
+from tare.lab.answers import kept, rows
 from tare.lab.compiled import Query
-from tare.lab.kept import kept
 
 Expression = Callable[[ir.Table, ir.Table], ir.Table]
 

@@ -10,7 +10,7 @@ from typing import Final
 import ibis
 import ibis.expr.types as ir
 
-from tare.lab.kept import kept
+from tare.lab.answers import kept
 from tare.protocol import judge
 from tare.protocol.order_statistics import median, placed
 from tare.protocol.qatcs import computation

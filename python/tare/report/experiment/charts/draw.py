@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from tare.lab.answers import kept
 from tare.lab.frames import Frames
-from tare.lab.kept import kept
 from tare.protocol.model.result import ModelResult
 from tare.protocol.outcome import Outcome
 from tare.report.charts.chart import Chart, NoChart
