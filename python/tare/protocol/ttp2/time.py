@@ -51,7 +51,6 @@ def time_of(
     tick_ns: int,
     *,
     min_qes: int = MIN_QES,
-    min_ticks: float = MIN_TICKS,
     way: Way | None = None,
     qatc_checks: Sequence[Check] = QATC_CHECKS,
 ) -> QueryTime:
@@ -73,7 +72,7 @@ def time_of(
         for qe, sample, measures in zip(qes, samples, known, strict=True)
     )
     times = [s for s, out in zip(samples, dropped, strict=True) if not out and s is not None]
-    reason = _reason(known, dropped, samples, of_qes, of_qatc, min_qes, min_ticks)
+    reason = _reason(known, dropped, samples, of_qes, of_qatc, min_qes)
     return QueryTime(
         time_ms=statistics.median(times) if reason is None else None,
         reason=reason,
@@ -101,7 +100,6 @@ def _reason(
     of_qes: Sequence[Finding],
     of_qatc: Sequence[Finding],
     min_qes: int,
-    min_ticks: float,
 ) -> str | None:
     """Why Step 3 drops the Q@C: the first of its predicates that holds, most telling first."""
     if not known:
@@ -115,9 +113,9 @@ def _reason(
             return f"{finding.name}: {finding.violations[0].evidence}"
     retained = [measures for measures, out in zip(known, dropped, strict=True) if not out]
     wall = [m["wall_ticks"] for m in (retained or known) if m["wall_ticks"] is not None]
-    if wall and statistics.fmean(wall) <= min_ticks:
+    if wall and statistics.fmean(wall) <= MIN_TICKS:
         mean = statistics.fmean(wall)
-        return f"the mean measured time is {mean:.2f} ticks; more than {min_ticks:g} are needed"
+        return f"the mean measured time is {mean:.2f} ticks; more than {MIN_TICKS:g} are needed"
     if len(retained) < min_qes:
         why = ", ".join(f"{f.name} ({f.violated})" for f in of_qes if f.violated)
         left = f"{len(retained)} of {len(known)} QEs are left, {min_qes} are needed"
