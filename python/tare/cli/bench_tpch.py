@@ -36,10 +36,9 @@ def tpch(
     Exit code: 0 done, 1 a query failed, an answer is wrong or the run was cut short, 2 the request was at fault.
     """
     from tare.cli.output import deliver
-    from tare.cli.request import conditions
     from tare.cli.tpch_answers import compare_answers
     from tare.cli.tpch_queries import chosen, prepare, report
-    from tare.cli.weighing import Target, weigh
+    from tare.cli.weighing import Target, conditions, weigh
     from tare.measure.query import Query
     from tare.report.asked import Asked
     from tare.workload.tpch.queries import query

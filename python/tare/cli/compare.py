@@ -133,14 +133,12 @@ def compare(
     from tare.cli.gate import git_codes, run_gate
     from tare.cli.output import deliver
     from tare.cli.queries import gather
-    from tare.cli.request import conditions
     from tare.cli.until_decided import run_until_decided
     from tare.cli.values import long_enough, percentage
-    from tare.cli.weighing import Target, weigh
+    from tare.cli.weighing import Target, conditions, weigh
     from tare.errors import UsageError
     from tare.protocol.measures import WALL
-    from tare.protocol.stop import enough
-    from tare.protocol.stop import Stop
+    from tare.protocol.stop import Stop, enough
     from tare.report.asked import Asked
     from tare.report.comparison import COMPARED, TOTAL_CPU
     from tare.report.gate_conditions import parse

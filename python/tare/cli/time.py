@@ -39,8 +39,7 @@ def time(
     """
     from tare.cli.output import deliver
     from tare.cli.queries import gather
-    from tare.cli.request import conditions
-    from tare.cli.weighing import Target, weigh
+    from tare.cli.weighing import Target, conditions, weigh
     from tare.report.asked import Asked
 
     outputs.check()

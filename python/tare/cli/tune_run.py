@@ -10,7 +10,7 @@ from functools import partial
 from pathlib import Path
 
 from tare.cli import destinations
-from tare.cli.oltp_database import database
+from tare.cli.oltp_call import database
 from tare.cli.oltp_live import shown
 from tare.dbms.url import redacted
 from tare.errors import UsageError

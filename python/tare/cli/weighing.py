@@ -11,15 +11,17 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 
 from tare import _probe
-from tare.cli.option_groups import ServerOptions
+from tare.cli.option_groups import RunOptions, ServerOptions, StatementOptions
 from tare.cli.progress import Live
 from tare.dbms.base import Session
 from tare.dbms.registry import find
-from tare.errors import TareError
+from tare.errors import TareError, UsageError
 from tare.measure.arms import Arm
+from tare.measure.choices import CacheState, Clocked
 from tare.measure.environment import machine_facts
 from tare.measure.machine.cpus import online
 from tare.measure.machine.settings import MachineSettings, delay_accounting_on
+from tare.measure.phases import Phases
 from tare.measure.query import Query
 from tare.measure.rig import Rig
 from tare.measure.weigh import Conditions, Weigher
@@ -153,3 +155,30 @@ def _places(rig: Rig) -> Places | None:
             frozenset(online()),
         )
     return None
+
+
+def conditions(
+    runs: int, given: RunOptions, statements: StatementOptions, *, seed: int = 0, keeps_going: bool = False
+) -> Conditions:
+    """Return the conditions of a run. Raises UsageError for flags that contradict each other or cannot be read."""
+    if given.cold and given.cache not in (CacheState.WARM, CacheState.COLD):
+        raise UsageError(f"--cold and --cache {given.cache} contradict each other", "give one of them")
+    return Conditions(
+        runs=runs,
+        cache=CacheState.COLD if given.cold else given.cache,
+        timeout_s=given.timeout,
+        phases=Phases.of(statements.setup, statements.prepare, statements.conclude, statements.cleanup),
+        warmup=_warmup(given.warmup),
+        seed=seed,
+        clocked=Clocked.EXECUTION if given.execution_only else Clocked.TOTAL,
+        answer=statements.answer,
+        keeps_going=keeps_going,
+    )
+
+
+def _warmup(text: str) -> int | None:
+    if text == "auto":
+        return None
+    if text.isascii() and text.isdigit():
+        return int(text)
+    raise UsageError(f"--warmup {text!r} is neither a number nor auto", "give a count such as 3, or auto")
