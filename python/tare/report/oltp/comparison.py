@@ -11,8 +11,7 @@ from pydantic import Field
 
 from tare.lab.oltp import find, load
 from tare.lab.store import open_lab
-from tare.protocol.oltp.comparable import objections
-from tare.protocol.oltp.compare import Compared, compare
+from tare.protocol.oltp.compare import Compared, compare, objections
 from tare.protocol.oltp.precision import precision
 from tare.report.oltp import figures, reasons
 from tare.report.oltp.document import Figure, Precision

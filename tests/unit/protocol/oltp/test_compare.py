@@ -7,8 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from tare.protocol.oltp.comparable import objections
-from tare.protocol.oltp.compare import FIGURES, Compared, compare, ratio_of
+from tare.protocol.oltp.compare import FIGURES, Compared, compare, objections, ratio_of
 from tare.protocol.oltp.precision import Batches, Estimate, Figures, TooShort, precision
 from tare.workload.oltp.run import OltpRun
 from tare.workload.oltp.verdict import RateTooFew
