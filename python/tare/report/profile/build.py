@@ -5,15 +5,16 @@ from __future__ import annotations
 import shlex
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import cached_property
 from importlib.metadata import version
+from typing import TYPE_CHECKING
 
 from tare.lab.profile_about import About, FailureKind, Shed
 from tare.protocol.profile.found import Findings, Invalidity
 from tare.protocol.profile.shares import TRANSACTION
 from tare.protocol.profile.validity import invalidities
-from tare.report.charts.chart import Chart, NoChart
 from tare.report.profile import document, failure, figures
 from tare.report.profile.document import ProfileReport
 from tare.report.profile.drawn import Drawn, Spread
@@ -21,13 +22,30 @@ from tare.report.profile.headline import before_findings, behind_first, headline
 from tare.report.profile.next import Unwatched, next_step
 from tare.report.words import dbms_name, sentence
 
+if TYPE_CHECKING:
+    from tare.report.charts.chart import Chart, NoChart
+
 
 @dataclass(frozen=True)
 class Built:
-    """`report` is all that is said in numbers; the charts are drawn beside it, in HTML only."""
+    """`report` holds every number of the report; its charts are drawn when a page shows them."""
 
     report: ProfileReport
-    charts: Sequence[Chart | NoChart] = field(default=())
+
+    @cached_property
+    def charts(self) -> Sequence[Chart | NoChart]:
+        """In the order of the page."""
+        from tare.report.profile.charts import cpu, durations, icicle, tail, windows
+
+        drawn: list[Chart | NoChart | None] = [
+            icicle.chart(self.report),
+            durations.histogram(self.report),
+            durations.slower(self.report),
+            cpu.chart(self.report),
+            tail.chart(self.report),
+            windows.chart(self.report),
+        ]
+        return [chart for chart in drawn if chart is not None]
 
 
 def build(
@@ -41,8 +59,6 @@ def build(
 ) -> Built:
     """`refine`: functions that the next round would divide, () for none; None: it is not known, and the factors say.
     `naive_rounds`: of breadth-first decomposition, to the same functions."""
-    from tare.report.profile.charts.draw import charts
-
     drawn = drawn or Drawn()
     known = {one.id: figures.name(one.name) for one in about.functions}
     command = shlex.join(about.command)
@@ -141,7 +157,7 @@ def build(
             ]
         }
     )
-    return Built(report, charts(report))
+    return Built(report)
 
 
 def _unwatched(about: About, names: Callable[[int], str]) -> dict[int | None, Unwatched]:
