@@ -14,7 +14,7 @@ from tare.workload.tpch import data as tpch_data
 from tare.workload.wisconsin.kinds import Format, Generation
 
 if TYPE_CHECKING:
-    from tare.workload.wisconsin.relation import Relation
+    from tare.workload.wisconsin.relations import Relation
 
 app = Commands(help="Make the rows of standard workloads.", no_args_is_help=True)
 

@@ -65,8 +65,7 @@ def protocol(
     from tare.protocol.run import METHODS, method_of, run_protocol
     from tare.report.kit.deliver import deliver
     from tare.report.origin import origin
-    from tare.report.protocol_json import render
-    from tare.report.protocol_rows import check_form, write_exclusions, write_times
+    from tare.report.protocol_files import check_form, render, write_exclusions, write_times
     from tare.report.protocol_story import NEXT_STEP, story
 
     asked = protocol or ["ttp2"]
