@@ -9,8 +9,7 @@ import sqlite3
 from collections.abc import Iterable
 
 from tare.workload.wisconsin.kinds import Generation
-from tare.workload.wisconsin.relation import Attribute, Relation
-from tare.workload.wisconsin.relations import relations
+from tare.workload.wisconsin.relations import Attribute, Relation, relations
 from tare.workload.wisconsin.results import results
 from tare.workload.wisconsin.rows import tuples
 

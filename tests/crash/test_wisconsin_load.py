@@ -22,8 +22,7 @@ from tare.workload.wisconsin import laying
 from tare.workload.wisconsin.checksum import checksum, checksum_sql
 from tare.workload.wisconsin.kinds import Generation
 from tare.workload.wisconsin.layout import Setting
-from tare.workload.wisconsin.relation import Relation
-from tare.workload.wisconsin.relations import relations
+from tare.workload.wisconsin.relations import Relation, relations
 from tare.workload.wisconsin.rows import write_csv
 from tare.workload.wisconsin.specification import WisconsinSpec
 from tare.workload.wisconsin.tables import WisconsinTables

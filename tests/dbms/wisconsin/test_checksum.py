@@ -14,8 +14,7 @@ from tare.measure.answer import answer_hash
 from tare.workload.wisconsin.checksum import checksum, checksum_sql
 from tare.workload.wisconsin.kinds import Generation
 from tare.workload.wisconsin.layout import layout_of
-from tare.workload.wisconsin.relation import Relation
-from tare.workload.wisconsin.relations import relation, relations
+from tare.workload.wisconsin.relations import Relation, relation, relations
 from tare.workload.wisconsin.rows import write_csv
 
 ROWS = 10_000

@@ -18,8 +18,7 @@ from tare.experiment.ledger import Ledger, exists, rows
 from tare.workload.wisconsin import laying, space
 from tare.workload.wisconsin.kinds import Generation, Organisation
 from tare.workload.wisconsin.layout import Layout, Setting, layout_of
-from tare.workload.wisconsin.relation import Relation
-from tare.workload.wisconsin.relations import relation, relations
+from tare.workload.wisconsin.relations import Relation, relation, relations
 from tare.workload.wisconsin.results import results
 from tare.workload.wisconsin.rows import tuples, write_csv
 from tare.workload.wisconsin.specification import WisconsinSpec

@@ -13,8 +13,15 @@ from collections.abc import Iterator, Sequence
 from tare._probe import wisconsin_digest
 from tare.workload.wisconsin import tuples_1983, tuples_1993
 from tare.workload.wisconsin.kinds import Generation
-from tare.workload.wisconsin.relation import STRING_LENGTH, Attribute, Kind, Relation
-from tare.workload.wisconsin.relations import attributes, relation, relations
+from tare.workload.wisconsin.relations import (
+    STRING_LENGTH,
+    Attribute,
+    Kind,
+    Relation,
+    attributes,
+    relation,
+    relations,
+)
 
 PRIME = 2**31 - 1
 FIRST_WEIGHT, STEP = 2_654_435_761, 1_000_000_007  # beyond 32 bits: SQL then multiplies in 64

@@ -12,7 +12,7 @@ from pathlib import Path
 from tare.errors import ExportFailed, NotEnoughDisk, UsageError
 from tare.files import synced
 from tare.workload.wisconsin.kinds import Format
-from tare.workload.wisconsin.relation import Relation
+from tare.workload.wisconsin.relations import Relation
 from tare.workload.wisconsin.rows import tuples, write_csv
 
 _SAMPLE = 1_000  # tuples

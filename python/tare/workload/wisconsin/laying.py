@@ -19,7 +19,7 @@ from tare.workload.wisconsin.checksum import checksum, checksum_sql
 from tare.workload.wisconsin.layout import Layout, Setting
 from tare.workload.wisconsin.loads import Load, Loads
 from tare.workload.wisconsin.pipe import piped
-from tare.workload.wisconsin.relation import Relation
+from tare.workload.wisconsin.relations import Relation
 from tare.workload.wisconsin.rows import write_csv
 
 _FORMAT = 1  # of how tuples become tables: another one makes every table anew

@@ -12,7 +12,7 @@ import pyarrow.parquet
 
 from tare.errors import ExportFailed
 from tare.workload.wisconsin.pipe import piped
-from tare.workload.wisconsin.relation import Kind, Relation
+from tare.workload.wisconsin.relations import Kind, Relation
 from tare.workload.wisconsin.rows import write_csv
 
 _BLOCK_BYTES = 8 << 20  # of CSV: one row group

@@ -9,8 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from tare.workload.wisconsin.kinds import Generation
-from tare.workload.wisconsin.relation import Attribute, Kind
-from tare.workload.wisconsin.relations import KEY, OTHER_KEY, attributes, third
+from tare.workload.wisconsin.relations import KEY, OTHER_KEY, Attribute, Kind, attributes, third
 
 SELECTION = "tare_result_{}_selection"
 JOIN = "tare_result_{}_join"  # the attributes of two relations

@@ -10,7 +10,7 @@ from tare._probe import write_wisconsin
 from tare.errors import ExportFailed
 from tare.workload.wisconsin import tuples_1983, tuples_1993
 from tare.workload.wisconsin.kinds import Generation
-from tare.workload.wisconsin.relation import Relation
+from tare.workload.wisconsin.relations import Relation
 from tare.workload.wisconsin.relations import relation as relation_of
 
 

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from tare.dbms.base import Server
 from tare.errors import NotEnoughDisk
 from tare.workload.wisconsin.layout import Layout
-from tare.workload.wisconsin.relation import Relation
+from tare.workload.wisconsin.relations import Relation
 
 SMALL_TABLE = 8 << 20
 """Bytes of a table, however few its tuples: extents and blocks are not shared."""

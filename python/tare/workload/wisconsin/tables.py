@@ -17,8 +17,7 @@ from tare.experiment.work import Told
 from tare.workload.wisconsin.laying import Laid, Laying
 from tare.workload.wisconsin.layout import Setting, layout_of
 from tare.workload.wisconsin.loads import Load, Loads
-from tare.workload.wisconsin.relation import Attribute
-from tare.workload.wisconsin.relations import relations
+from tare.workload.wisconsin.relations import Attribute, relations
 from tare.workload.wisconsin.results import results
 from tare.workload.wisconsin.space import check_space, needed, occupied
 from tare.workload.wisconsin.specification import WisconsinSpec

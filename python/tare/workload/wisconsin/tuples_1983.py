@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from tare.workload.wisconsin.relation import STRING_LENGTH, Relation
+from tare.workload.wisconsin.relations import STRING_LENGTH, Relation
 
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUV"
 PLACES = (0, 26, 51)

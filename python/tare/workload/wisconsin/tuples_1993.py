@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from itertools import islice
 from typing import Any
 
-from tare.workload.wisconsin.relation import STRING_LENGTH, Relation
+from tare.workload.wisconsin.relations import STRING_LENGTH, Relation
 
 ROOTS = (
     (10**3, 279, 1_009),

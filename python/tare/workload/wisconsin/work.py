@@ -14,8 +14,7 @@ from tare.workload.wisconsin.catalogue import chosen, find
 from tare.workload.wisconsin.layout import layout_of, setting_of
 from tare.workload.wisconsin.naming import NAMING
 from tare.workload.wisconsin.query import Variant
-from tare.workload.wisconsin.relation import Kind
-from tare.workload.wisconsin.relations import KEY, OTHER_KEY, relations, third
+from tare.workload.wisconsin.relations import KEY, OTHER_KEY, Kind, relations, third
 from tare.workload.wisconsin.results import results
 from tare.workload.wisconsin.specification import WisconsinSpec
 from tare.workload.wisconsin.tables import WisconsinTables

@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tare.workload.wisconsin.kinds import Generation
-from tare.workload.wisconsin.relation import STRING_LENGTH, Kind
-from tare.workload.wisconsin.relations import KEY, OTHER_KEY, relation, relations, third
+from tare.workload.wisconsin.relations import KEY, OTHER_KEY, STRING_LENGTH, Kind, relation, relations, third
 
 SIZES = {
     Generation.Y1983: {

@@ -16,8 +16,7 @@ from hypothesis import strategies as st
 from tare.errors import ExportFailed
 from tare.workload.wisconsin.checksum import checksum, digest
 from tare.workload.wisconsin.kinds import Generation
-from tare.workload.wisconsin.relation import Relation
-from tare.workload.wisconsin.relations import relation, relations
+from tare.workload.wisconsin.relations import Relation, relation, relations
 from tare.workload.wisconsin.rows import tuples, write_csv
 
 Y1983, Y1993 = Generation.Y1983, Generation.Y1993

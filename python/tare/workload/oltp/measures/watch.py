@@ -16,9 +16,8 @@ from tare.measure.rig import open_probe
 from tare.workload.oltp.measures import kernel, mariadb, others, postgresql
 from tare.workload.oltp.measures.kernel import Crew, ServerProcesses
 from tare.workload.oltp.measures.others import Others
-from tare.workload.oltp.measures.reading import measures
+from tare.workload.oltp.measures.reading import Ticker, measures
 from tare.workload.oltp.measures.statistics import Statistics, View
-from tare.workload.oltp.measures.ticker import Ticker
 from tare.workload.oltp.run import Measure
 
 ANSWER_S = 1.0  # a view that takes longer is given up for this second

@@ -12,8 +12,7 @@ from tare.workload.wisconsin.forms.selections import Variants, key
 from tare.workload.wisconsin.kinds import Generation
 from tare.workload.wisconsin.naming import Naming
 from tare.workload.wisconsin.query import Variant
-from tare.workload.wisconsin.relation import Kind
-from tare.workload.wisconsin.relations import KEY, OTHER_KEY, attributes
+from tare.workload.wisconsin.relations import KEY, OTHER_KEY, Kind, attributes
 
 _MODIFIED = 1491  # at 10,000 tuples
 

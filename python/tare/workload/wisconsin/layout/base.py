@@ -12,8 +12,7 @@ from enum import StrEnum
 from typing import ClassVar
 
 from tare.workload.wisconsin.kinds import Organisation
-from tare.workload.wisconsin.relation import STRING_LENGTH, Attribute, Kind, Relation
-from tare.workload.wisconsin.relations import KEY, OTHER_KEY, third
+from tare.workload.wisconsin.relations import KEY, OTHER_KEY, STRING_LENGTH, Attribute, Kind, Relation, third
 
 
 class Setting(StrEnum):

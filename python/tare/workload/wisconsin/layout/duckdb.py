@@ -10,8 +10,7 @@ from collections.abc import Sequence
 from tare.experiment.dialect.duckdb import DuckDBDialect
 from tare.workload.wisconsin.kinds import Organisation
 from tare.workload.wisconsin.layout.base import Layout, Setting
-from tare.workload.wisconsin.relation import Relation
-from tare.workload.wisconsin.relations import KEY
+from tare.workload.wisconsin.relations import KEY, Relation
 
 _HEAP = (
     "heap: DuckDB stores columns, in row groups whose least and largest values it knows; loaded in the order of "

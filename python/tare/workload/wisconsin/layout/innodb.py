@@ -11,8 +11,7 @@ from typing import ClassVar
 from tare.experiment.dialect.mariadb import OPTIONS, MariaDBDialect
 from tare.workload.wisconsin.kinds import Organisation
 from tare.workload.wisconsin.layout.base import Layout, Setting, plain_scan
-from tare.workload.wisconsin.relation import STRING_LENGTH, Kind, Relation
-from tare.workload.wisconsin.relations import KEY
+from tare.workload.wisconsin.relations import KEY, STRING_LENGTH, Kind, Relation
 
 _HEAP = (
     "heap: InnoDB has none; without a primary key, its table is a tree over each tuple's number of arrival"

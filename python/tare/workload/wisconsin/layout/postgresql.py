@@ -7,8 +7,7 @@ from typing import ClassVar
 
 from tare.experiment.dialect.postgresql import PostgreSQLDialect, settled
 from tare.workload.wisconsin.layout.base import Layout, Setting, plain_scan
-from tare.workload.wisconsin.relation import STRING_LENGTH, Kind, Relation
-from tare.workload.wisconsin.relations import KEY
+from tare.workload.wisconsin.relations import KEY, STRING_LENGTH, Kind, Relation
 
 _BY_INDEX = ("enable_indexscan", "enable_indexonlyscan", "enable_bitmapscan")
 

@@ -9,8 +9,7 @@ from collections.abc import Sequence
 
 from tare.workload.wisconsin.kinds import Organisation
 from tare.workload.wisconsin.layout.base import Layout, Setting
-from tare.workload.wisconsin.relation import Relation
-from tare.workload.wisconsin.relations import KEY
+from tare.workload.wisconsin.relations import KEY, Relation
 
 _HEAP = "heap: SQLite has none; without a key of integers its table is a B-tree over the rowid, in the order of loading"
 _CLUSTERED = "clustered index: unique2 as INTEGER PRIMARY KEY, which is the table's own B-tree over the rowid"
