@@ -16,14 +16,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tare.dbms import local
-from tare.dbms.base import BufferResidency, Fetched, Leader, Plan, PlanNode, Prepared, Role, Server, Session
+from tare.dbms.base import BufferResidency, Fetched, Leader, Plan, PlanNode, Prepared, Role, Server
 from tare.dbms.extent import Extent, size_of
 from tare.dbms.loading import loading
 from tare.dbms.mariadb import caches, failures, load, plan, restart, roles, settings, spin, waits, wire
 from tare.dbms.mariadb.wire import Wire
 from tare.dbms.patience import Patience, Wait
+from tare.dbms.server_session import ServerSession
 from tare.dbms.statement import first_word, may_be_measured
-from tare.errors import BadStatement, ConnectionFailed, StatementFailed, TareError, UsageError
+from tare.errors import BadStatement, ConnectionFailed, StatementFailed, TareError
 
 if TYPE_CHECKING:
     from tare._probe import Process
@@ -76,7 +77,10 @@ class MariaDBPrepared(Prepared):
             self._wire.query(f"DEALLOCATE PREPARE {self._name}")
 
 
-class MariaDBSession(Session):
+class MariaDBSession(ServerSession):
+    dialect = "mysql"
+    _wire: Wire
+
     def __init__(
         self,
         driver: Any,
@@ -88,14 +92,12 @@ class MariaDBSession(Session):
         allow_writes: bool,
         allow_restart: bool,
     ) -> None:
+        super().__init__(allow_writes=allow_writes, allow_restart=allow_restart)
         self._driver = driver
         self._opened = opened
         self._near = near
         self._password = password
-        self._allow_writes = allow_writes
-        self._allow_restart = allow_restart
         self._names = (f"tare_{number}" for number in itertools.count(1))
-        self._generation = 0
         self.patience = Patience(self._look_at_wait)
         self._connect()
         try:
@@ -158,36 +160,11 @@ class MariaDBSession(Session):
             data_directory=Path(str(self.value("SELECT @@datadir"))) if is_here else None,
         )
 
-    def reconnect(self) -> None:
-        self.close()
-        self._connect()
-        self._generation += 1
-
-    @property
-    def generation(self) -> int:
-        return self._generation
-
     def settings(self) -> Mapping[str, str]:
         found = {str(name): str(value) for name, value in self._wire.query(settings.IN_SESSION)}
         with suppress(StatementFailed):  # only MariaDB shows variables of users
             found |= {f"@{name}": str(value) for name, value in self._wire.query(settings.OF_USER)}
         return {name: value for name, value in found.items() if name.lower() not in settings.VOLATILE}
-
-    def rows(self, sql: str) -> list[tuple[object, ...]]:
-        """All rows of one of our own queries."""
-        return self._wire.query(sql)
-
-    def value(self, sql: str) -> Any:
-        """The first column of the first row of one of our own queries."""
-        return self._wire.query(sql)[0][0]
-
-    @property
-    def server(self) -> Server:
-        return self._server
-
-    @property
-    def allow_restart(self) -> bool:
-        return self._allow_restart
 
     def close(self) -> None:
         if self._own is not None:
@@ -239,19 +216,7 @@ class MariaDBSession(Session):
             )
         return prepared
 
-    def run(self, sql: str) -> None:
-        self._wire.script(sql)
-
-    def repeat(self, sql: str) -> None:
-        if self._allow_writes:
-            from tare.dbms import scripts  # 0.1 s: not for a session that repeats nothing
-
-            scripts.repeat(sql, "mysql", self.run, self._set_read_only)
-        else:
-            self.run(sql)
-
     def _set_read_only(self, is_read_only: bool) -> None:
-        """Set the mode of the next transactions: one that is open stays as it is."""
         self._wire.query(f"SET SESSION TRANSACTION READ {'ONLY' if is_read_only else 'WRITE'}")
 
     def load(self, table: str, file: Path) -> int:
@@ -314,13 +279,8 @@ class MariaDBSession(Session):
     def buffer_residency(self) -> BufferResidency | None:
         return caches.residency(self)
 
-    def check_restart(self) -> None:
-        reason = restart.refusal(self)
-        if reason:
-            raise UsageError(
-                f"{self._server.url} cannot be restarted: {reason}",
-                f"give --allow-restart, or use a server from `tare server start {self._server.dbms}`",
-            )
+    def _restart_refusal(self) -> str:
+        return restart.refusal(self)
 
     def restart(self) -> None:
         restart.restart(self)

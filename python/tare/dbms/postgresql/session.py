@@ -15,35 +15,26 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import psycopg
 from psycopg.pq import ExecStatus
 from psycopg.pq.abc import PGresult
 
 from tare.dbms import local
-from tare.dbms.base import BufferResidency, Fetched, Leader, Plan, PlanNode, Prepared, Role, Server, Session
+from tare.dbms.base import BufferResidency, Fetched, Leader, Plan, PlanNode, Prepared, Role, Server
 from tare.dbms.extent import Extent, TableRows, size_of
 from tare.dbms.loading import loading
 from tare.dbms.patience import Patience, Wait
 from tare.dbms.planned import Planned
-from tare.dbms.postgresql import (
-    caches,
-    plan,
-    refusals,
-    relation_files,
-    restart,
-    roles,
-    settings,
-    waits,
-    wire,
-)
+from tare.dbms.postgresql import caches, plan, refusals, relation_files, restart, roles, settings, waits, wire
 from tare.dbms.postgresql.copying import PLANS_WITHIN, copied_query, rows_of_copy
 from tare.dbms.postgresql.pooling import check_pooling
 from tare.dbms.postgresql.values import rows_of, single_precision
 from tare.dbms.postgresql.wire import Wire
+from tare.dbms.server_session import ServerSession
 from tare.dbms.statement import first_word, may_be_measured
-from tare.errors import BadStatement, ConnectionFailed, ServerLost, StatementFailed, TareError, UsageError
+from tare.errors import BadStatement, ConnectionFailed, ServerLost, StatementFailed, TareError
 
 if TYPE_CHECKING:
     from tare._probe import Exit, Process
@@ -148,7 +139,10 @@ class PostgreSQLPrepared(Prepared):
                 self._wire.query(f'DEALLOCATE "{name}"')
 
 
-class PostgreSQLSession(Session):
+class PostgreSQLSession(ServerSession):
+    dialect = "postgres"
+    _wire: Wire
+
     def __init__(
         self,
         opened: Callable[[], psycopg.Connection[tuple[object, ...]]],
@@ -158,13 +152,11 @@ class PostgreSQLSession(Session):
         allow_writes: bool,
         allow_restart: bool,
     ) -> None:
+        super().__init__(allow_writes=allow_writes, allow_restart=allow_restart)
         self._opened = opened
         self._password = password
-        self._allow_writes = allow_writes
-        self._allow_restart = allow_restart
         self._names = (f"tare_{number}" for number in itertools.count(1))
         self.last_run = roles.LastRun()
-        self._generation = 0
         self.patience = Patience(self._look_at_wait)
         self._connect()
         try:
@@ -247,38 +239,13 @@ class PostgreSQLSession(Session):
             data_directory=directory if is_here else None,
         )
 
-    def reconnect(self) -> None:
-        self.close()
-        self._connect()
-        self._generation += 1
-
-    @property
-    def generation(self) -> int:
-        return self._generation
-
     def settings(self) -> Mapping[str, str]:
         return {str(name): str(value) for name, value in self._wire.query(settings.IN_SESSION)}
-
-    def rows(self, sql: str) -> list[tuple[object, ...]]:
-        """All rows of one of our own queries."""
-        return self._wire.query(sql)
-
-    def value(self, sql: str) -> Any:
-        """The first column of the first row of one of our own queries."""
-        return self._wire.query(sql)[0][0]
-
-    @property
-    def server(self) -> Server:
-        return self._server
 
     @property
     def version_number(self) -> int:
         """100 × the major version + …: 120005, 180004."""
         return self._wire.connection.info.server_version
-
-    @property
-    def allow_restart(self) -> bool:
-        return self._allow_restart
 
     def close(self) -> None:
         self._close_own()
@@ -350,19 +317,7 @@ class PostgreSQLSession(Session):
             raise
         return PostgreSQLPrepared(self, self._wire, name, sql, plan.workers_planned(root), explained)
 
-    def run(self, sql: str) -> None:
-        self._wire.script(sql)
-
-    def repeat(self, sql: str) -> None:
-        if self._allow_writes:
-            from tare.dbms import scripts  # 0.1 s: not for a session that repeats nothing
-
-            scripts.repeat(sql, "postgres", self.run, self._set_read_only)
-        else:
-            self.run(sql)
-
     def _set_read_only(self, is_read_only: bool) -> None:
-        """Set the mode of the next transactions: one that is open stays as it is."""
         self._wire.script(f"SET default_transaction_read_only = {'on' if is_read_only else 'off'}")
 
     def load(self, table: str, file: Path) -> int:
@@ -419,13 +374,8 @@ class PostgreSQLSession(Session):
     def buffer_residency(self) -> BufferResidency | None:
         return caches.residency(self)
 
-    def check_restart(self) -> None:
-        reason = restart.refusal(self._server.data_directory, is_allowed=self._allow_restart)
-        if reason:
-            raise UsageError(
-                f"{self._server.url} cannot be restarted: {reason}",
-                "give --allow-restart, or use a server from `tare server start postgresql`",
-            )
+    def _restart_refusal(self) -> str:
+        return restart.refusal(self._server.data_directory, is_allowed=self._allow_restart)
 
     def restart(self) -> None:
         directory = self._server.data_directory
