@@ -50,8 +50,8 @@ ORDERS = (
 )
 
 
-def load(rows: int, series: str, partition: str) -> list[str]:
-    """Statements that make the tables; `series` has a column i from 1 to `rows`."""
+def load(series: str, partition: str) -> list[str]:
+    """Statements that make the tables; `series` has a column i that counts the rows from 1."""
     return [
         "CREATE TABLE items (id integer PRIMARY KEY, grp integer, val double precision, txt varchar(20))",
         f"INSERT INTO items SELECT i, i % 97, i * 0.5, concat('item ', i) FROM {series}",
@@ -195,7 +195,7 @@ def on_postgresql(rows: int) -> Iterator[tuple[str, Client, dict[str, str]]]:
         psql = binaries.program(binaries.postgresql().binaries, "psql")
         session = find(server.url).connect(server.url, allow_writes=True)
         series = f"generate_series(1, {rows}) AS s(i)"
-        for sql in load(rows, series, ""):
+        for sql in load(series, ""):
             session.run(sql)
         for i in range(PARTITIONS):
             session.run(
@@ -224,7 +224,7 @@ def on_mariadb(rows: int) -> Iterator[tuple[str, Client, dict[str, str]]]:
         place = parse(server.url)
         session = find(server.url).connect(server.url, allow_writes=True)
         ranges = ", ".join(f"PARTITION p{i} VALUES LESS THAN ({i * 10 + 10})" for i in range(PARTITIONS))
-        for sql in load(rows, f"(SELECT seq AS i FROM seq_1_to_{rows}) AS s", f" ({ranges})"):
+        for sql in load(f"(SELECT seq AS i FROM seq_1_to_{rows}) AS s", f" ({ranges})"):
             session.run(sql)
         session.run(f"INSERT INTO parts SELECT seq, seq FROM seq_0_to_{PARTITIONS * 10 - 1}")
         session.run("ANALYZE TABLE items, parts")

@@ -38,7 +38,7 @@ def records(
     process, sums = _processes(random, qatcs, one, ids)
     overall = _overall(one)
     return {
-        "qe": _qes(random, qatcs, one, ids, overall, process, sums),
+        "qe": _qes(random, qatcs, one, ids, overall, sums),
         "process": process,
         "cpu": {"qe_id": ids, "cpu": np.zeros(n, np.int64), **overall},
     }
@@ -146,7 +146,6 @@ def _qes(
     one: Executions,
     ids: NDArray[np.int64],
     overall: Columns,
-    process: Columns,
     sums: Mapping[str, NDArray[np.int64]],
 ) -> Columns:
     n = len(ids)

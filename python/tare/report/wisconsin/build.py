@@ -49,7 +49,7 @@ class Built:
 
         every = [(generation, kind) for generation in Generation for kind in Class]
         drawn: list[Chart | NoChart | None] = [
-            years.chart(self.measured, self.report),
+            years.chart(self.measured),
             *(classes.chart(self.measured, *pair) for pair in every),
             *(sizes.chart(self.measured, self.report.slopes, *pair) for pair in every),
         ]

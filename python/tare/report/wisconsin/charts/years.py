@@ -8,7 +8,6 @@ from tare.report.charts.axes import down, time_axis
 from tare.report.charts.chart import Chart, NoChart
 from tare.report.charts.theme import GREY, spec
 from tare.report.wisconsin.charts.systems import TOOLTIP, colour, shape
-from tare.report.wisconsin.document import WisconsinReport
 from tare.report.wisconsin.headline import beside_1983
 from tare.report.wisconsin.measured import Measurements
 from tare.workload.wisconsin.kinds import Generation
@@ -18,7 +17,7 @@ TITLE = "1983 and today"
 _ROW = 17  # pixels
 
 
-def chart(measured: Measurements, report: WisconsinReport) -> Chart | NoChart:
+def chart(measured: Measurements) -> Chart | NoChart:
     today = {
         (one.query.published, one.system.label): one
         for one in measured.seen
