@@ -12,10 +12,9 @@ from tare.errors import LabError, RunHeld, TareError, UsageError, WrongAnswer
 from tare.experiment.deviations import deviations, usable_cpus
 from tare.experiment.executor import Executor
 from tare.experiment.interrupts import Interrupts
-from tare.experiment.lab_keeper import LabKeeper
+from tare.experiment.keepers import LabKeeper, RigKeeper
 from tare.experiment.qatc import QatCs, Terms
 from tare.experiment.recorded import walks_of
-from tare.experiment.rig_keeper import RigKeeper
 from tare.experiment.scenario.registry import find as find_scenario
 from tare.experiment.specification import Specification
 from tare.experiment.target import Target

@@ -9,9 +9,8 @@ from collections.abc import Sequence
 
 from tare.dbms.base import Session
 from tare.experiment.interrupts import Interrupts
-from tare.experiment.lab_keeper import LabKeeper
+from tare.experiment.keepers import LabKeeper, RigKeeper
 from tare.experiment.qatc import QatCs
-from tare.experiment.rig_keeper import RigKeeper
 from tare.experiment.scenario.base import Scenario
 from tare.experiment.walk import Halt, Observer, QueryWalk, next_halt
 from tare.experiment.work import Work

@@ -20,8 +20,7 @@ from tare.errors import (
     WrongAnswer,
 )
 from tare.experiment.interrupts import Interrupts
-from tare.experiment.lab_keeper import LabKeeper
-from tare.experiment.rig_keeper import FIRST_PAUSE_S, RigKeeper
+from tare.experiment.keepers import FIRST_PAUSE_S, LabKeeper, RigKeeper
 from tare.experiment.scenario.base import Scenario
 from tare.experiment.trial import conducted
 from tare.experiment.walk import Answer, Observer, QatC, QueryWalk

@@ -13,7 +13,7 @@ import pytest
 
 from tare.errors import ServerLost, StatementFailed
 from tare.experiment.interrupts import Interrupts
-from tare.experiment.rig_keeper import RigKeeper
+from tare.experiment.keepers import RigKeeper
 from tare.experiment.specification import DbmsSpec
 from tare.experiment.target import Target
 from tare.interruption import Interrupted

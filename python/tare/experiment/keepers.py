@@ -1,4 +1,4 @@
-"""The rig as the executor holds it: opened anew, with doubling pauses, when the server went away (§3.2.3)."""
+"""The rig and the lab as the executor holds them: each is tried again, with doubling pauses (§3.2.3)."""
 
 from __future__ import annotations
 
@@ -8,9 +8,11 @@ from contextlib import suppress
 from typing import TypeVar
 
 from tare.dbms.base import Session
-from tare.errors import ConnectionFailed, ServerLost
+from tare.errors import ConnectionFailed, LabLost, ServerLost, TareError
 from tare.experiment.interrupts import Interrupts
 from tare.experiment.target import Target
+from tare.lab.hold import Hold
+from tare.lab.recorder import Recorder
 from tare.measure.backoff import MAX_TRIES, pause_s
 from tare.measure.choices import Tier
 from tare.measure.rig import Rig
@@ -23,6 +25,8 @@ Say = Callable[[str], None]
 
 
 class RigKeeper:
+    """Opens the rig again when the server of the DBMS went away."""
+
     def __init__(
         self,
         target: Target,
@@ -74,9 +78,7 @@ class RigKeeper:
                         f"the server went away and did not come back in {MAX_TRIES} tries: {error.what}",
                         error.next_step or "start the server again",
                     ) from error
-                pause = pause_s(failures, self._first_pause_s)
-                self._say(f"{error.what.splitlines()[0]}; try {failures + 1} in {pause:.2g} s")
-                self._interrupts.sleep(pause)
+                _rest(error, failures, self._first_pause_s, self._say, self._interrupts)
                 self._target.revive()
         raise AssertionError("unreachable")
 
@@ -95,3 +97,34 @@ class RigKeeper:
         finally:
             with suppress(ServerLost):
                 session.close()
+
+
+class LabKeeper:
+    """The lab as the executor writes to it: each write is durable when it returns, and tried again while the lab's
+    server is away. A recorder's calls may be made twice: nothing is lost or doubled by it."""
+
+    def __init__(self, recorder: Recorder, hold: Hold, interrupts: Interrupts, say: Say) -> None:
+        self._recorder = recorder
+        self._hold = hold
+        self._interrupts = interrupts
+        self._say = say
+
+    def write(self, act: Callable[[Recorder], T]) -> T:
+        """Raises LabLost after ten tries, LabFull, RunHeld if the run was lost to another executor with
+        the lab's server, or Interrupted."""
+        for failures in itertools.count(1):
+            try:
+                self._hold.keep()
+                return act(self._recorder)
+            except LabLost as error:
+                if failures == MAX_TRIES:
+                    raise
+                _rest(error, failures, FIRST_PAUSE_S, self._say, self._interrupts)
+        raise AssertionError("unreachable")
+
+
+def _rest(error: TareError, failures: int, first_pause_s: float, say: Say, interrupts: Interrupts) -> None:
+    """Wait before the next try. Raises Interrupted."""
+    pause = pause_s(failures, first_pause_s)
+    say(f"{error.what.splitlines()[0]}; try {failures + 1} in {pause:.2g} s")
+    interrupts.sleep(pause)
