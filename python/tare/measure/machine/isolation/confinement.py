@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import os
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from tare.errors import PrivilegeMissing
+from tare.measure.machine.isolation import cgroups
 from tare.measure.machine.putback import tasks
 from tare.measure.machine.settings import MachineSettings
 
@@ -46,6 +49,36 @@ class Confinement(ABC):
     @abstractmethod
     def move_off(self, keep: set[int]) -> MovedOff:
         """Keeps all user processes but ``keep`` off the reserved CPUs."""
+
+
+class GroupConfinement(Confinement):
+    """Reserved CPUs of a cgroup that the command's processes are in."""
+
+    hierarchy: str
+    """Controller by which /proc names the hierarchy; empty for cgroup v2."""
+
+    _settings: MachineSettings
+    _reserved: set[int]
+    _mount: Path
+    _group: Path
+
+    def entry(self) -> Callable[[], None]:
+        procs = os.open(self._group / "cgroup.procs", os.O_WRONLY | os.O_CLOEXEC)
+
+        def enter() -> None:
+            os.write(procs, b"0")
+            os.sched_setaffinity(0, self._reserved)
+
+        return enter
+
+    def take_in(self, pids: Iterable[int]) -> list[int]:
+        return [pid for pid in pids if self._take(pid)]
+
+    def _take(self, pid: int) -> bool:
+        origin = cgroups.of(pid, self.hierarchy)
+        if origin is None:
+            return False
+        return self._settings.move_to_cgroup(pid, cgroups.directory(self._mount, origin), self._group)
 
 
 def choose(

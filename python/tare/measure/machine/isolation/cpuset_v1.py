@@ -4,24 +4,24 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from tare.errors import PrivilegeMissing
 from tare.measure.machine import cpus
 from tare.measure.machine.isolation import cgroups
 from tare.measure.machine.isolation.affinity import narrow
-from tare.measure.machine.isolation.confinement import Confinement, MovedOff, Unavailable, neighbours
+from tare.measure.machine.isolation.confinement import GroupConfinement, MovedOff, Unavailable, neighbours
 from tare.measure.machine.putback import tasks
 from tare.measure.machine.settings import MachineSettings
 
 _PASSES = 3  # a process may fork while we go through the list
 
 
-class CpusetConfinement(Confinement):
+class CpusetConfinement(GroupConfinement):
     """Processes in a cpuset of their own (containers) stay in it and are narrowed by affinity."""
 
     name = "cpuset (cgroup v1)"
+    hierarchy = "cpuset"
 
     def __init__(self, settings: MachineSettings, reserved: set[int], rest: set[int]) -> None:
         self._settings, self._reserved, self._rest = settings, reserved, rest
@@ -52,25 +52,6 @@ class CpusetConfinement(Confinement):
         except OSError as refused:
             raise Unavailable(f"the kernel refused the cpuset: {refused.strerror}") from refused
         return group
-
-    def entry(self) -> Callable[[], None]:
-        procs = os.open(self._group / "cgroup.procs", os.O_WRONLY | os.O_CLOEXEC)
-
-        def enter() -> None:
-            os.write(procs, b"0")
-            os.sched_setaffinity(0, self._reserved)
-
-        return enter
-
-    def take_in(self, pids: Iterable[int]) -> list[int]:
-        taken = []
-        for pid in pids:
-            origin = cgroups.of(pid, "cpuset")
-            if origin is not None and self._settings.move_to_cgroup(
-                pid, cgroups.directory(self._mount, origin), self._group
-            ):
-                taken.append(pid)
-        return taken
 
     def move_off(self, keep: set[int]) -> MovedOff:
         moved: set[int] = set()

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from tare.measure.machine import cpus
 from tare.measure.machine.isolation import cgroups
-from tare.measure.machine.isolation.confinement import Confinement, MovedOff, Unavailable
+from tare.measure.machine.isolation.confinement import GroupConfinement, MovedOff, Unavailable
 from tare.measure.machine.settings import MachineSettings
 
 
-class PartitionConfinement(Confinement):
+class PartitionConfinement(GroupConfinement):
     name = "cpuset partition (cgroup v2)"
+    hierarchy = ""
 
     def __init__(self, settings: MachineSettings, reserved: set[int], rest: set[int]) -> None:
         self._settings, self._reserved = settings, reserved
@@ -35,24 +34,6 @@ class PartitionConfinement(Confinement):
         state = (self._group / "cpuset.cpus.partition").read_text().strip()
         if state != "root":  # written without an error, yet not in force
             raise Unavailable(f"the partition is {state}")
-
-    def entry(self) -> Callable[[], None]:
-        procs = os.open(self._group / "cgroup.procs", os.O_WRONLY | os.O_CLOEXEC)
-
-        def enter() -> None:
-            os.write(procs, b"0")
-            os.sched_setaffinity(0, self._reserved)
-
-        return enter
-
-    def take_in(self, pids: Iterable[int]) -> list[int]:
-        return [pid for pid in pids if self._take(pid)]
-
-    def _take(self, pid: int) -> bool:
-        origin = cgroups.of(pid, "")
-        if origin is None:
-            return False
-        return self._settings.move_to_cgroup(pid, cgroups.directory(self._mount, origin), self._group)
 
     def move_off(self, keep: set[int]) -> MovedOff:
         return MovedOff(0, (), by_kernel=True)
