@@ -27,6 +27,7 @@ from tare.lab.columns import TABLES
 from tare.lab.passage import LARGE, Passage, passages
 from tare.lab.schema import dbms
 from tare.lab.store import Lab
+from tare.lab.trouble import first_line
 from tare.lab.workspace import cpus, workspace
 
 
@@ -115,14 +116,14 @@ def _copy(backend: Backend, source: _Source, table: str, part: str, ways: Sequen
         return False
     except duckdb.OutOfMemoryException as error:
         raise LabError(
-            f"the lab {lab.where} does not fit in memory and temporary space: {_first(error)}",
+            f"the lab {lab.where} does not fit in memory and temporary space: {first_line(error)}",
             "give fewer runs, or a TMPDIR with more room",
         ) from error
     except (duckdb.Error, OSError, _adbc_error()) as error:
         if rows is not None and rows.misfit:
             return False
         raise LabError(
-            f"the lab {lab.where} cannot be read: {table}: {scrubbed(_first(error), *secrets_of(source.where))}",
+            f"the lab {lab.where} cannot be read: {table}: {scrubbed(first_line(error), *secrets_of(source.where))}",
             "see that it is whole (`tare lab verify`) and can be reached, and try again",
         ) from error
     return True
@@ -157,7 +158,3 @@ def _adbc_error() -> type[Exception]:
     from adbc_driver_manager import Error
 
     return Error
-
-
-def _first(error: BaseException) -> str:
-    return (str(error).strip().splitlines() or [type(error).__name__])[0]

@@ -25,15 +25,15 @@ from sqlalchemy import (
 
 metadata = MetaData()
 
-_Id = BigInteger().with_variant(Integer, "sqlite")  # SQLite numbers rows itself only for INTEGER
+Id = BigInteger().with_variant(Integer, "sqlite")  # SQLite numbers rows itself only for INTEGER
 
 
-def _key() -> Column[int]:
-    return Column("id", _Id, primary_key=True, autoincrement=True)
+def id_column() -> Column[int]:
+    return Column("id", Id, primary_key=True, autoincrement=True)
 
 
 def _of(table: str, **more: bool) -> Column[int]:
-    return Column(f"{table}_id", _Id, ForeignKey(f"{table}.id"), nullable=False, **more)  # type: ignore[arg-type]
+    return Column(f"{table}_id", Id, ForeignKey(f"{table}.id"), nullable=False, **more)  # type: ignore[arg-type]
 
 
 def _counters(*names: str) -> list[Column[int]]:
@@ -43,7 +43,7 @@ def _counters(*names: str) -> list[Column[int]]:
 experiment = Table(
     "experiment",
     metadata,
-    _key(),
+    id_column(),
     Column("name", Text, nullable=False),
     Column("scenario", Text, nullable=False),  # the scenario's name
     Column("description", Text, nullable=False),
@@ -55,7 +55,7 @@ experiment = Table(
 dbms = Table(
     "dbms",
     metadata,
-    _key(),
+    id_column(),
     Column("name", Text, nullable=False),  # "postgresql", "mariadb", "sqlite", "duckdb", …
     Column("version", Text, nullable=False),
     Column("settings", JSON, nullable=False),  # those that matter to a measurement
@@ -65,7 +65,7 @@ dbms = Table(
 machine = Table(
     "machine",
     metadata,
-    _key(),
+    id_column(),
     Column("facts", JSON, nullable=False),  # measure.environment.MachineFacts
     Column("digest", Text, nullable=False, unique=True),
 )
@@ -73,7 +73,7 @@ machine = Table(
 run = Table(
     "run",
     metadata,
-    _key(),
+    id_column(),
     _of("experiment"),
     _of("dbms"),
     _of("machine"),
@@ -99,7 +99,7 @@ run = Table(
 query = Table(
     "query",
     metadata,
-    _key(),
+    id_column(),
     _of("run", index=True),
     Column("number", Integer, nullable=False),  # within the experiment's query set, from 0
     Column("name", Text, nullable=False),
@@ -111,7 +111,7 @@ query = Table(
 qatc = Table(
     "qatc",
     metadata,
-    _key(),
+    id_column(),
     _of("query"),
     _of("run", index=True),
     Column("visit", Integer, nullable=False),  # place in the scenario's walk of this query, from 0
@@ -137,7 +137,7 @@ ELAPSED_PARTS = (
 qe = Table(
     "qe",
     metadata,
-    _key(),
+    id_column(),
     _of("qatc"),
     _of("run"),
     Column("run_order", Integer, nullable=False),  # from 0, over the whole run
@@ -209,14 +209,14 @@ cpu = Table(
 reading = Table(
     "reading",
     metadata,
-    Column("qe_id", _Id, ForeignKey("qe.id"), primary_key=True),
+    Column("qe_id", Id, ForeignKey("qe.id"), primary_key=True),
     Column("data", LargeBinary, nullable=False),  # lab.readings: both readings of every counter
 )
 
 audit = Table(
     "audit",
     metadata,
-    Column("qe_id", _Id, ForeignKey("qe.id"), primary_key=True),
+    Column("qe_id", Id, ForeignKey("qe.id"), primary_key=True),
     Column("accepted", Boolean, nullable=False),
     Column("why", Text),  # why the trace was rejected
     *_counters(

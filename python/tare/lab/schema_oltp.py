@@ -22,9 +22,7 @@ from sqlalchemy import (
     UniqueConstraint,
 )
 
-from tare.lab.schema import metadata
-
-_Id = BigInteger().with_variant(Integer, "sqlite")
+from tare.lab.schema import Id, id_column, metadata
 
 COUNTS = (
     "offered", "started", "committed", "rolled_back", "deadlocks", "serialization_failures", "lock_timeouts",
@@ -38,12 +36,8 @@ DISTRIBUTIONS = ("response", "service", "lag")
 QUICK = ("mean", "p50", "p95", "p99", "max")
 
 
-def _key() -> Column[int]:
-    return Column("id", _Id, primary_key=True, autoincrement=True)
-
-
 def _of_run() -> Column[int]:
-    return Column("oltp_run_id", _Id, ForeignKey("oltp_run.id"), nullable=False)
+    return Column("oltp_run_id", Id, ForeignKey("oltp_run.id"), nullable=False)
 
 
 def _counts() -> list[Column[int]]:
@@ -72,9 +66,9 @@ def _quick(name: str) -> list[Column[float]]:
 oltp_run = Table(
     "oltp_run",
     metadata,
-    _key(),
-    Column("dbms_id", _Id, ForeignKey("dbms.id"), nullable=False),
-    Column("machine_id", _Id, ForeignKey("machine.id"), nullable=False),
+    id_column(),
+    Column("dbms_id", Id, ForeignKey("dbms.id"), nullable=False),
+    Column("machine_id", Id, ForeignKey("machine.id"), nullable=False),
     Column("uuid", Text, nullable=False, unique=True),  # the same in every lab that holds this run
     Column("url", Text, nullable=False),  # without its password
     Column("local", Boolean, nullable=False),  # the server ran on this machine
@@ -113,7 +107,7 @@ oltp_run = Table(
 oltp_type = Table(
     "oltp_type",
     metadata,
-    _key(),
+    id_column(),
     _of_run(),
     Column("number", Integer, nullable=False),  # its place in the workload; all types together come last
     Column("name", Text, nullable=False),  # "all": all types together

@@ -39,7 +39,7 @@ def told(where: str, path: Path | None = None, secrets: Sequence[str] = ()) -> I
         raise explained(error, where, path, secrets) from error
     except (StatementError, PoolTimeout, OverflowError) as error:
         raise LabError(
-            f"the lab {where} cannot be used: {scrubbed(_first(error), *secrets)}",
+            f"the lab {where} cannot be used: {scrubbed(first_line(error), *secrets)}",
             "see what it names, and try again",
         ) from error
 
@@ -50,7 +50,7 @@ def explained(error: BaseException, where: str, path: Path | None, secrets: Sequ
     if isinstance(error, _psycopg_error()):
         return _postgresql(error, where, secrets)
     return LabError(
-        f"the lab {where} cannot be used: {scrubbed(_first(error), *secrets)}",
+        f"the lab {where} cannot be used: {scrubbed(first_line(error), *secrets)}",
         "see what it names, and try again",
     )
 
@@ -62,7 +62,7 @@ def _psycopg_error() -> type[psycopg.Error]:
 
 
 def _sqlite(error: sqlite3.Error, where: str, path: Path | None) -> LabError:
-    said = _first(error)
+    said = first_line(error)
     code = getattr(error, "sqlite_errorcode", None) or 0
     primary = code & 0xFF
     if primary == sqlite3.SQLITE_FULL or (primary == sqlite3.SQLITE_IOERR and _no_room(path)):
@@ -89,7 +89,7 @@ def _sqlite(error: sqlite3.Error, where: str, path: Path | None) -> LabError:
 
 
 def _postgresql(error: psycopg.Error, where: str, secrets: Sequence[str]) -> LabError:
-    said = scrubbed(_first(error), *secrets)
+    said = scrubbed(first_line(error), *secrets)
     if error.sqlstate == _DISK_FULL:
         return LabFull(
             f"the disk of the lab {where} is full: nothing is torn, and what was recorded is kept",
@@ -123,5 +123,6 @@ def _no_room(path: Path | None) -> bool:
     return disk.f_bavail * disk.f_frsize < _LEAST_ROOM
 
 
-def _first(error: BaseException) -> str:
+def first_line(error: BaseException) -> str:
+    """Return the first line of an error's text, or its type where it has none."""
     return (str(error).strip().splitlines() or [type(error).__name__])[0]
