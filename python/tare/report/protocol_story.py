@@ -28,7 +28,7 @@ from tare.report.kit.blocks import (
 )
 from tare.report.numbers import MINUS, decimals, fixed, thousands
 from tare.report.origin import Origin
-from tare.report.words import NOTHING
+from tare.report.words import NOTHING, one_decimal
 
 NEXT_STEP = "find out why; or take it as a deviation, which every report then lists: --accept CHECK"
 MOST_TIMES = 40  # Q@Cs that are listed; --times writes all
@@ -156,7 +156,7 @@ def _fewer(fewer: Sequence[Fewer]) -> Table:
             str(given.original_qes),
             thousands(given.dropped_qatcs),
             share_text(given.share),
-            _one_decimal(given.qes_per_retained_qatc),
+            one_decimal(given.qes_per_retained_qatc),
         ]
         for given in fewer
     ]
@@ -211,12 +211,8 @@ def _side_by_side(outcomes: Sequence[Outcome]) -> Table:
     found: list[Row] = [
         ["sanity checks", *(str(len(outcome.checks) + len(outcome.post)) for outcome in outcomes)],
         ["Q@Cs retained", *(share_text(one.retained_qatcs) for one in precisions)],
-        ["QEs per retained Q@C", *(_one_decimal(one.qes_per_retained_qatc) for one in precisions)],
+        ["QEs per retained Q@C", *(one_decimal(one.qes_per_retained_qatc) for one in precisions)],
         ["relative error, measured", *(share_text(one.relative_error_measured) for one in precisions)],
         ["relative error, calculated", *(share_text(one.relative_error_calculated) for one in precisions)],
     ]
     return Table("", [Column("", Kind.NAME), *(Column(outcome.protocol) for outcome in outcomes)], found)
-
-
-def _one_decimal(value: float | None) -> str:
-    return NOTHING if value is None else f"{value:.1f}"

@@ -27,6 +27,10 @@ def two_digits(share: float) -> str:
     return f"{rounded:.{max(0, 1 - math.floor(math.log10(abs(rounded))))}f}%"
 
 
+def one_decimal(value: float | None) -> str:
+    return NOTHING if value is None else f"{value:.1f}"
+
+
 def number(n: int) -> str:
     """In words up to twelve."""
     return _SMALL[n] if 0 <= n < len(_SMALL) else f"{n:,}"

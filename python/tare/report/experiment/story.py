@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from functools import partial
-from typing import TYPE_CHECKING
 
 from tare.lab.states import RunState
 from tare.report.conditions.blocks import conditions_blocks, deviations, missing_blocks, reproduce_blocks
@@ -24,7 +22,6 @@ from tare.report.experiment.paper import NOTE, TTP1, TTP2, Published
 from tare.report.kit.blocks import (
     Block,
     Cell,
-    Charts,
     Column,
     Detail,
     Heading,
@@ -36,14 +33,12 @@ from tare.report.kit.blocks import (
     Table,
     Tone,
     Verdict,
+    section_charts,
 )
 from tare.report.kit.figure import Figure
 from tare.report.numbers import Scale, fixed, significant, thousands
 from tare.report.safe import short
-from tare.report.words import NOTHING, counted, joined, two_digits
-
-if TYPE_CHECKING:
-    from tare.report.charts.chart import Chart, NoChart
+from tare.report.words import NOTHING, counted, joined, one_decimal, two_digits
 
 _MS = Scale("ms", 1.0)
 _OPENED = 60  # rows of times that a page shows without a click
@@ -91,19 +86,11 @@ def _blocks(built: Built) -> Iterator[Block]:
         "checks", "Sanity checks and what was dropped", list(_all_checks(primary, others)), printed=False
     )
     yield Section("times", "Times", list(_times(built, primary, others)), printed=False)
-    yield Section("qes", "QEs", [_charts(built, "qes")], printed=False)
+    yield Section("qes", "QEs", [section_charts(built, "qes")], printed=False)
     yield Section("models", "The causal models checked against the data", list(_models(built)), printed=False)
     yield Section("missing", "Missing queries and failed Q@Cs", missing_blocks(report), printed=False)
     yield Section("conditions", "Conditions", conditions_blocks(report, primary.deviations), printed=False)
     yield Section("reproduce", "How to do it again", reproduce_blocks(report), printed=False)
-
-
-def _charts(built: Built, section: str, *, side_by_side: bool = False) -> Charts:
-    return Charts(partial(_of_section, built, section), side_by_side)
-
-
-def _of_section(built: Built, section: str) -> list[Chart | NoChart]:
-    return [one for one in built.charts if one.section == section]
 
 
 def _name(protocol: Protocol) -> str:
@@ -187,7 +174,7 @@ def _protocols(built: Built) -> Iterator[Block]:
     for one in report.protocols:
         if one.stopped:
             yield Paragraph(f"{_name(one)} was stopped: {one.stopped}.", Tone.CAUTION)
-    yield _charts(built, "protocols", side_by_side=True)
+    yield section_charts(built, "protocols", side_by_side=True)
     for one in report.protocols:
         if one.remaining:
             yield Detail(
@@ -211,7 +198,7 @@ def _side_by_side(report: Report) -> Table:
     rows: list[Row] = [
         row("sanity checks", [str(one.sanity_checks) for one in listed]),
         row("retained Q@Cs", [_share(one.retained_qatcs) for one in listed]),
-        row("QEs per retained Q@C", [_tenth(one.qes_per_retained_qatc) for one in listed]),
+        row("QEs per retained Q@C", [one_decimal(one.qes_per_retained_qatc) for one in listed]),
         row("relative error, measured time", [_share(one.relative_error_measured) for one in listed]),
         row("relative error, calculated time", [_share(one.relative_error_calculated) for one in listed]),
     ]
@@ -228,10 +215,6 @@ def _side_by_side(report: Report) -> Table:
 
 def _share(value: float | None) -> str:
     return NOTHING if value is None else two_digits(value)
-
-
-def _tenth(value: float | None) -> str:
-    return NOTHING if value is None else f"{value:.1f}"
 
 
 def _of_unit(value: float | None, unit: str) -> str:
@@ -375,7 +358,7 @@ def _post(protocol: Protocol) -> Table:
 
 # Times -----------------------------------------------------------------------------------
 def _times(built: Built, primary: Protocol, others: Sequence[Protocol]) -> Iterator[Block]:
-    yield _charts(built, "times")
+    yield section_charts(built, "times")
     times = built.report.times
     if not times:
         yield Paragraph("No Q@C was timed.", Tone.QUIET)
@@ -440,7 +423,7 @@ def _models(built: Built) -> Iterator[Block]:
     models = built.report.models
     if not models:
         yield Paragraph("No model was checked against these runs.", Tone.QUIET)
-    yield _charts(built, "models")
+    yield section_charts(built, "models")
     for model in models:
         yield _verdicts(model)
         yield Detail(f"{_capital(model.title)}: every correlation, by group", [_correlations(model)])

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, Protocol
 
 if TYPE_CHECKING:
     from tare.report.charts.chart import Chart, NoChart
@@ -198,6 +198,18 @@ class Charts:
     draw: Callable[[], Sequence[Chart | NoChart]]
     side_by_side: bool = False
     lines: Callable[[int], Sequence[str]] | None = None
+
+
+class HasCharts(Protocol):
+    """Report whose charts are drawn when they are read."""
+
+    @property
+    def charts(self) -> Sequence[Chart | NoChart]: ...
+
+
+def section_charts(built: HasCharts, section: str, *, side_by_side: bool = False) -> Charts:
+    """Return the charts of a section of the page."""
+    return Charts(lambda: [chart for chart in built.charts if chart.section == section], side_by_side)
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from functools import partial
-from typing import TYPE_CHECKING
 
 from tare.report.kit.blocks import (
     Block,
     Cell,
-    Charts,
     Code,
     Column,
     Detail,
@@ -25,6 +22,7 @@ from tare.report.kit.blocks import (
     Table,
     Tone,
     Verdict,
+    section_charts,
 )
 from tare.report.kit.figure import Figure
 from tare.report.numbers import Scale, bytes_text, ms_text, percent, thousands
@@ -35,9 +33,6 @@ from tare.report.oltp.headline import CLOSED, DIFFERENCE
 from tare.report.oltp.reasons import spans
 from tare.report.words import NOTHING, dbms_name, fact
 from tare.workload.oltp.distribution import QUANTILES, quantile_name
-
-if TYPE_CHECKING:
-    from tare.report.charts.chart import Chart, NoChart
 
 TIMES = {"response": "response", "service": "service", "lag": "start lag"}
 _MS = Scale("ms", 1.0)
@@ -79,9 +74,9 @@ def _blocks(built: Built) -> Iterator[Block]:
     for sentence in report.headline[1:]:
         yield Paragraph(sentence)
     yield Paragraph(DIFFERENCE if is_open else CLOSED, Tone.QUIET)
-    yield Section("time", "Over time", [_charts(built, "time")], printed=False)
+    yield Section("time", "Over time", [section_charts(built, "time")], printed=False)
     yield Section("types", "By type of transaction", list(_types(report)))
-    yield Section("distribution", "Distribution", [_charts(built, "distribution")], printed=False)
+    yield Section("distribution", "Distribution", [section_charts(built, "distribution")], printed=False)
     yield Section("requested", "Requested and sustained", [
         Facts("Requested", _requested(report)), Facts("Sustained", _sustained(built)),
     ])  # fmt: skip
@@ -100,14 +95,6 @@ def _blocks(built: Built) -> Iterator[Block]:
         ),
         Code("\n".join(report.commands)),
     ], printed=False)  # fmt: skip
-
-
-def _charts(built: Built, section: str) -> Charts:
-    return Charts(partial(_of_section, built, section), side_by_side=section == "server")
-
-
-def _of_section(built: Built, section: str) -> list[Chart | NoChart]:
-    return [one for one in built.charts if one.section == section]
 
 
 # By type ---------------------------------------------------------------------------------
@@ -330,7 +317,7 @@ def _server(built: Built) -> Iterator[Block]:
                 "On the same clock and time axis as the charts above. Seconds a second: 1 is one CPU busy, or one "
                 "thread waiting, all the time. Red: no transaction ended.", Tone.QUIET,
             ),
-            _charts(built, "server"),
+            section_charts(built, "server", side_by_side=True),
         ], opened=True)  # fmt: skip
     rested = [words.measure(one.name) for one in report.measures if not one.moved]
     if rested:

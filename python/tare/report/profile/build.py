@@ -15,6 +15,7 @@ from tare.lab.profile_about import About, FailureKind, Shed
 from tare.protocol.profile.found import Findings, Invalidity
 from tare.protocol.profile.shares import TRANSACTION
 from tare.protocol.profile.validity import invalidities
+from tare.report.kit.names import whole
 from tare.report.profile import document, failure, figures
 from tare.report.profile.document import ProfileReport
 from tare.report.profile.drawn import Drawn, Spread
@@ -60,7 +61,7 @@ def build(
     """`refine`: functions that the next round would divide, () for none; None: it is not known, and the factors say.
     `naive_rounds`: of breadth-first decomposition, to the same functions."""
     drawn = drawn or Drawn()
-    known = {one.id: figures.name(one.name) for one in about.functions}
+    known = {one.id: whole(one.name) for one in about.functions}
     command = shlex.join(about.command)
 
     def names(function: int) -> str:
@@ -71,7 +72,7 @@ def build(
     because = _invalid_because(findings, about)
     before, behind = before_findings(findings), behind_first(findings)
     report = ProfileReport(
-        title=figures.name(title or _title(about)),
+        title=whole(title or _title(about)),
         written_at=datetime.now(UTC).isoformat(timespec="seconds"),
         written_by=version("tare-db"),
         run=about.name,
@@ -80,7 +81,7 @@ def build(
         invalid_because=[str(one) for one in because],
         headline=[],
         warnings=[
-            sentence(figures.name(one.says))
+            sentence(whole(one.says))
             for one in findings.reservations
             if one not in before and one not in behind
         ],
@@ -113,7 +114,7 @@ def build(
         rounds=[
             document.Round(
                 number=one.number,
-                reason=figures.name(one.reason),
+                reason=whole(one.reason),
                 added=[names(function) for function in one.added],
                 dropped=[names(function) for function in one.dropped],
                 functions=len(one.functions),
@@ -122,7 +123,7 @@ def build(
             for one in about.rounds
         ],
         naive_rounds=naive_rounds,
-        ended=figures.name(about.ended),
+        ended=whole(about.ended),
         next=next_step(
             about.name,
             command,
@@ -137,21 +138,21 @@ def build(
             outside=_outside(about),
             unwatched=_unwatched(about, names),
         ),
-        refused={names(function): figures.name(why) for function, why in about.refused.items()},
+        refused={names(function): whole(why) for function, why in about.refused.items()},
         left_out=[names(function) for function in about.left_out],
         watching=document.Watching(
             ways=about.watching.ways,
-            refused=dict(Counter(figures.name(why) for why in about.refused.values())),
+            refused=dict(Counter(whole(why) for why in about.refused.values())),
         ),
         machine=about.machine.model_dump() if about.machine else {},
-        notes=[figures.name(one) for one in about.notes],
+        notes=[whole(one) for one in about.notes],
         commands=[command, f"tare profile show {shlex.quote(about.name)} --html profile.html"],
     )
     first = [] if about.failure is None else failure.sentences(about.failure, about.rates, names)
     report = report.model_copy(
         update={
             "headline": [
-                *map(figures.name, first),
+                *map(whole, first),
                 *(sentence(one.says) for one in before),
                 *headline(report, [sentence(one.says) for one in behind]),
             ]
@@ -165,7 +166,7 @@ def _unwatched(about: About, names: Callable[[int], str]) -> dict[int | None, Un
     return {
         None if source == TRANSACTION else source: Unwatched(
             hot=tuple(names(one) for one in callees if one not in about.refused),
-            refused={names(one): figures.name(about.refused[one]) for one in callees if one in about.refused},
+            refused={names(one): whole(about.refused[one]) for one in callees if one in about.refused},
         )
         for source, callees in about.undivided.items()
     }
@@ -209,7 +210,7 @@ def _shed(of: Shed, names: Callable[[int], str]) -> document.Shed:
 
 def _spread(of: Spread) -> document.Spread:
     return document.Spread(
-        name=figures.name(of.name) or figures.NO_LABEL,
+        name=whole(of.name) or figures.NO_LABEL,
         histogram=list(of.histogram),
         slower=list(of.slower),
     )
@@ -218,7 +219,7 @@ def _spread(of: Spread) -> document.Spread:
 def _of(about: About) -> document.Of:
     said = about.model_dump(include=set(document.Of.model_fields))
     return document.Of.model_validate(
-        {one: figures.name(of) if isinstance(of, str) else of for one, of in said.items()}
+        {one: whole(of) if isinstance(of, str) else of for one, of in said.items()}
     )
 
 

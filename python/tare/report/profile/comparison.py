@@ -10,6 +10,7 @@ from pydantic import Field
 
 from tare.lab.profile_about import About
 from tare.protocol.profile.difference import Change, Difference
+from tare.report.kit.names import whole
 from tare.report.profile import figures
 from tare.report.profile.document import Figure
 from tare.report.result import Document
@@ -78,7 +79,7 @@ class Comparison(Document):
 
 def build(before: About, after: About, found: Difference, *, title: str | None = None) -> Comparison:
     return Comparison(
-        title=figures.name(title or f"{before.name} and {after.name}"),
+        title=whole(title or f"{before.name} and {after.name}"),
         written_at=datetime.now(UTC).isoformat(timespec="seconds"),
         written_by=version("tare-db"),
         before=_side(before, found, 0),
@@ -88,7 +89,7 @@ def build(before: About, after: About, found: Difference, *, title: str | None =
         variance_ratio=figures.figure(found.variance_ratio),
         p99_change=figures.figure(found.p99_change),
         functions=[_changed(one, found.variance_ns2[0]) for one in found.functions],
-        warnings=[sentence(figures.name(one)) for one in found.warnings],
+        warnings=[sentence(whole(one)) for one in found.warnings],
         method=(SERVER_TIME if found.server_time else "") + METHOD,
     )
 
@@ -113,7 +114,7 @@ def _changed(of: Change, variance: float) -> Changed:
     if change is not None:
         change = Figure(value=change.value / variance, low=change.low / variance, high=change.high / variance)
     return Changed(
-        name=figures.name(of.name),
+        name=whole(of.name),
         inferred=of.inferred,
         watched=of.watched,
         calls=of.calls,

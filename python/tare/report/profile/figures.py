@@ -7,8 +7,8 @@ import math
 from tare.protocol.profile import found
 from tare.protocol.profile.overhead import Turn
 from tare.protocol.profile.validity import verdict
+from tare.report.kit.names import whole
 from tare.report.profile import document
-from tare.report.safe import printable
 
 
 def figure(of: found.Estimate | None) -> document.Figure | None:
@@ -26,7 +26,7 @@ def node(of: found.Node) -> document.Node:
         path=of.path,
         parent=of.parent,
         function=of.function,
-        name=name(of.name),
+        name=whole(of.name),
         inferred=of.inferred,
         depth=of.depth,
         height=of.height,
@@ -42,7 +42,7 @@ def node(of: found.Node) -> document.Node:
         sites=[
             document.Site(
                 address=f"{one.address:#x}" if one.address else "",
-                caller=name(one.caller),
+                caller=whole(one.caller),
                 calls=one.calls,
                 variance=number(one.variance),
             )
@@ -59,7 +59,7 @@ def pair(of: found.Pair) -> document.Pair:
 
 def factor(of: found.Factor) -> document.Factor:
     return document.Factor(
-        names=[name(one) for one in of.names],
+        names=[whole(one) for one in of.names],
         kind=of.kind,
         functions=list(of.functions),
         share=figure(of.share),
@@ -70,18 +70,20 @@ def factor(of: found.Factor) -> document.Factor:
         instances=of.instances,
         mean_ns=of.mean_ns,
         inferred=of.inferred,
-        beneath=[name(one) for one in of.beneath],
+        beneath=[whole(one) for one in of.beneath],
         others=of.others,
     )
 
 
 def tail(of: found.Tail) -> document.Tail:
-    return document.Tail(name=name(of.name), mean_ns=of.mean_ns, tail_ns=of.tail_ns, excess=figure(of.excess))
+    return document.Tail(
+        name=whole(of.name), mean_ns=of.mean_ns, tail_ns=of.tail_ns, excess=figure(of.excess)
+    )
 
 
 def type_(of: found.Kind) -> document.Type:
     fields = {one: getattr(of, one) for one in document.Type.model_fields}
-    return document.Type.model_validate({**fields, "name": name(of.name) or NO_LABEL})
+    return document.Type.model_validate({**fields, "name": whole(of.name) or NO_LABEL})
 
 
 NO_LABEL = "(no label)"
@@ -145,8 +147,3 @@ def durations(of: found.Findings) -> document.Durations | None:
     if not of.transactions:
         return None
     return document.Durations(**{one: getattr(of, one) for one in document.Durations.model_fields})
-
-
-def name(text: str) -> str:
-    """Whole, but without control characters and lone surrogates."""
-    return " ".join(printable(text).split())

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING
 
 from tare.lab.profile_about import FailureKind, State
 from tare.protocol.profile.validity import Verdict as Judgement
@@ -27,6 +26,7 @@ from tare.report.kit.blocks import (
     Table,
     Tone,
     Verdict,
+    section_charts,
 )
 from tare.report.kit.names import Names
 from tare.report.numbers import fixed
@@ -39,9 +39,6 @@ from tare.report.profile.names import factor_name, report_names
 from tare.report.profile.overhead import overhead_facts
 from tare.report.profile.tree import LEAST
 from tare.report.words import fact
-
-if TYPE_CHECKING:
-    from tare.report.charts.chart import Chart, NoChart
 
 TOP = 10
 """Factors that a terminal lists, the paper's top k."""
@@ -125,13 +122,6 @@ def _story(built: Built, blocks: Sequence[Block]) -> Story:
     )
 
 
-def _charts(built: Built, section: str) -> Charts:
-    def draw() -> list[Chart | NoChart]:
-        return [chart for chart in built.charts if chart.section == section]
-
-    return Charts(draw)
-
-
 # The answer ------------------------------------------------------------------------------
 def _answer(report: ProfileReport) -> Iterator[Block]:
     first, *rest = report.headline
@@ -188,7 +178,7 @@ def _tree(built: Built) -> Section:
     report = built.report
     tree = variance_tree(report)
     if tree is None:
-        blocks: list[Block] = [_charts(built, "tree"), Paragraph("There is no path.", Tone.QUIET)]
+        blocks: list[Block] = [section_charts(built, "tree"), Paragraph("There is no path.", Tone.QUIET)]
         return Section("tree", "The variance tree", blocks, printed=False)
     notes = [SHARES, sums(report)]
     if len(report.nodes) > _MANY_PATHS:
@@ -197,7 +187,7 @@ def _tree(built: Built) -> Section:
         )
     remarks = [remark for remark in (watching(report), unreturned(report)) if remark]
     return Section("tree", "The variance tree", [
-        _charts(built, "tree"),
+        section_charts(built, "tree"),
         tree,
         Paragraph(" ".join(notes), Tone.QUIET),
         *(Paragraph(remark, Tone.QUIET) for remark in remarks),
@@ -302,7 +292,7 @@ def _types(built: Built) -> Section:
         grows=True,
         brief=_BRIEF_TYPES,
     )
-    blocks: list[Block] = [*([table] if rows else []), _charts(built, "time")]
+    blocks: list[Block] = [*([table] if rows else []), section_charts(built, "time")]
     return Section("time", "Time and types", blocks, printed=bool(rows))
 
 
@@ -327,7 +317,7 @@ def _tail(built: Built) -> Section:
         grows=True,
         brief=_BRIEF_TAIL,
     )
-    blocks: list[Block] = [_charts(built, "tail")]
+    blocks: list[Block] = [section_charts(built, "tail")]
     if rows:
         blocks += [table, Paragraph(TAIL, Tone.QUIET)]
     return Section("tail", "The tail", blocks, printed=bool(rows))
@@ -337,7 +327,7 @@ def _tail(built: Built) -> Section:
 def _overhead(built: Built) -> Section:
     facts = overhead_facts(built.report)
     blocks: list[Block] = (
-        [Facts("Overhead, with 95% intervals", facts), _charts(built, "overhead")]
+        [Facts("Overhead, with 95% intervals", facts), section_charts(built, "overhead")]
         if facts
         else [Paragraph("It was not measured.", Tone.QUIET)]
     )

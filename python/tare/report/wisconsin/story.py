@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import partial
-from typing import TYPE_CHECKING
 
 from tare.report.conditions.blocks import conditions_blocks, missing_blocks, reproduce_blocks
 from tare.report.kit.blocks import (
     Block,
-    Charts,
     Detail,
     Heading,
     Item,
@@ -19,6 +16,7 @@ from tare.report.kit.blocks import (
     Story,
     Tone,
     Verdict,
+    section_charts,
 )
 from tare.report.numbers import thousands
 from tare.report.wisconsin.build import ALWAYS_ACCEPTED, Built
@@ -35,9 +33,6 @@ from tare.report.wisconsin.tables import (
 from tare.report.words import counted, joined
 from tare.workload.wisconsin.kinds import Generation
 from tare.workload.wisconsin.published import CITATION, MACHINES
-
-if TYPE_CHECKING:
-    from tare.report.charts.chart import Chart, NoChart
 
 READING = (
     "Elapsed is the time that the client waited, the median of the QEs. Exact is CPU and disk time of the query's "
@@ -81,13 +76,13 @@ def _blocks(built: Built) -> Iterator[Block]:
     ], printed=False)  # fmt: skip
     if sheet.sizes(Generation.Y1983):
         yield Section("paper", "The eleven tables of 1983, and today's systems beside them", [
-            _charts(built, "paper"),
+            section_charts(built, "paper"),
             Paragraph(_machines(), Tone.QUIET),
             *(block for table in report.tables for block in paper_blocks(sheet, table)),
         ], printed=False)  # fmt: skip
     queries = list(query_blocks(sheet)) or [Paragraph("Nothing was timed.", Tone.QUIET)]
     yield Section("queries", "Every query", queries, printed=False)
-    yield Section("classes", "Class by class", [_charts(built, "classes")], printed=False)
+    yield Section("classes", "Class by class", [section_charts(built, "classes")], printed=False)
     yield Section("indexes", "What an index gives", list(_indexes(report)), printed=False)
     yield Section("sizes", "Cost over size", list(_sizes(built)), printed=False)
     differ = bool(report.answers.differing)
@@ -144,14 +139,6 @@ def _evidence(question: Question) -> Detail:
 
 
 # Sections --------------------------------------------------------------------------------
-def _charts(built: Built, section: str) -> Charts:
-    return Charts(partial(_of_section, built, section))
-
-
-def _of_section(built: Built, section: str) -> list[Chart | NoChart]:
-    return [one for one in built.charts if one.section == section]
-
-
 def _machines() -> str:
     machines = "; ".join(f"{name}: {machine}" for name, machine in MACHINES.items())
     return (
@@ -171,7 +158,7 @@ def _indexes(report: WisconsinReport) -> Iterator[Block]:
 
 def _sizes(built: Built) -> Iterator[Block]:
     if built.report.slopes:
-        yield _charts(built, "sizes")
+        yield section_charts(built, "sizes")
         yield slopes_table(built.report)
     else:
         yield Paragraph(
