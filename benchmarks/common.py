@@ -8,6 +8,7 @@ import math
 import os
 import platform
 import signal
+import socket
 import statistics
 import subprocess
 import sys
@@ -84,11 +85,21 @@ def report(figures: Sequence[Figure], as_json: bool) -> None:
         print(figure)
 
 
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port
+
+
+def command_of(*arguments: str | Path) -> list[str]:
+    """Return a command line of Tare."""
+    return [sys.executable, "-m", "tare", *map(str, arguments)]
+
+
 def tare(*arguments: str | Path) -> str:
     """What a command of Tare prints. Ends the benchmark if it fails."""
-    done = subprocess.run(
-        [sys.executable, "-m", "tare", *map(str, arguments)], stdout=subprocess.PIPE, text=True, check=False
-    )
+    done = subprocess.run(command_of(*arguments), stdout=subprocess.PIPE, text=True, check=False)
     if done.returncode != 0:
         raise SystemExit(f"tare {arguments[0]} {arguments[1]} ended with {done.returncode}\n{done.stdout}")
     return done.stdout

@@ -9,14 +9,13 @@ from __future__ import annotations
 
 import argparse
 import math
-import socket
 import statistics
 import tempfile
 from dataclasses import dataclass, field
 from math import inf
 from pathlib import Path
 
-from benchmarks.common import Figure, arguments, report
+from benchmarks.common import Figure, arguments, free_port, report
 from benchmarks.oltp_common import closed, constant, load, send
 from benchmarks.oltp_peers import PGBENCH_STATEMENTS, Cost, GoTpc, Lag, Pgbench, memory_kb
 from benchmarks.oltp_stall import Seen, Stall
@@ -70,7 +69,7 @@ def main() -> None:
     asked = arguments(__doc__ or "", warehouses=4, seconds=60, rate=500, rounds=1, minutes=0, go_tpc="")
     size = SMALL if asked.small else Size(asked.warehouses, asked.seconds, 5.0, asked.rate, 2.0)
     # go-tpc knows no sockets; the others then go the way that it goes
-    with start_postgresql(version="18", port=_free_port() if asked.go_tpc else None) as server:
+    with start_postgresql(version="18", port=free_port() if asked.go_tpc else None) as server:
         load(server.url, size.warehouses)
         if asked.minutes:
             report(_flat(server.url, size, 60 * asked.minutes), asked.json)
@@ -227,13 +226,6 @@ def _grown(memory: Memory, seconds: int) -> list[Figure]:
 def _validity(runs: list[Outcome]) -> str:
     found = dict.fromkeys(reason(fact) for run in runs for fact in run.invalid)
     return "not valid: " + "; ".join(found) if found else "valid"
-
-
-def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port
 
 
 if __name__ == "__main__":

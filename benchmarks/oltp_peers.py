@@ -16,6 +16,8 @@ from urllib.parse import urlsplit
 
 import psycopg
 
+from benchmarks.profile_overhead.pgbench import number
+
 PGBENCH_STATEMENTS = 7  # of its TPC-B-like transaction, BEGIN and END among them
 _GO_TPC_DATABASE = "go_tpc"
 _LOOK_S = 0.1
@@ -52,7 +54,7 @@ class Pgbench:
 
     def closed(self, connections: int, seconds: int) -> Cost:
         told, cpu_s, peak_mb = self._send(connections, seconds)
-        count = _number(r"transactions actually processed: (\d+)", told)
+        count = number(r"transactions actually processed: (\d+)", told)
         return Cost(int(count), 1e3 * cpu_s / count, peak_mb)
 
     def paced(self, rate: float, connections: int, seconds: int) -> Lag:
@@ -63,7 +65,7 @@ class Pgbench:
             lines = [line for log in Path(folder).iterdir() for line in log.read_text().splitlines()]
         lags_ms = [int(line.split()[6]) / 1e3 for line in lines]
         percentiles = quantiles(lags_ms, n=100)
-        return Lag(_number(r"tps = ([\d.]+)", told), percentiles[49], percentiles[98])
+        return Lag(number(r"tps = ([\d.]+)", told), percentiles[49], percentiles[98])
 
     def _send(self, connections: int, seconds: int, *options: str) -> tuple[str, float, float]:
         asked = (f"--client={connections}", f"--time={seconds}", *options)
@@ -133,10 +135,3 @@ def memory_kb(pid: int, line: str) -> int:
 def _children_cpu_s() -> float:
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
     return used.ru_utime + used.ru_stime
-
-
-def _number(pattern: str, told: str) -> float:
-    found = re.search(pattern, told)
-    if found is None:
-        raise SystemExit(f"nothing like {pattern} in:\n{told[-2000:]}")
-    return float(found.group(1))

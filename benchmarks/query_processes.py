@@ -9,7 +9,6 @@ counts whoever is in it, ended processes too, and knows nothing of queries. What
 from __future__ import annotations
 
 import os
-import socket
 import statistics
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -19,7 +18,7 @@ from tempfile import TemporaryDirectory
 import duckdb
 import psycopg
 
-from benchmarks.common import Figure, arguments, report, rig
+from benchmarks.common import Figure, arguments, free_port, report, rig
 from tare.dbms.registry import find
 from tare.dbms.servers import RunningServer, start_mariadb, start_postgresql
 from tare.errors import ServerFailed
@@ -107,13 +106,6 @@ def _run_ns(pid: int) -> int:
         )
     except OSError:
         return 0
-
-
-def _port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port
 
 
 def fill(near: RunningServer, far: RunningServer, rows: int) -> None:
@@ -232,7 +224,10 @@ def weigh(opened: Rig, outside: Outside, name: str, sql: str, runs: int) -> tupl
 
 
 def on_postgresql(rows: int, runs: int) -> Iterator[tuple[str, float]]:
-    with start_postgresql(version=VERSION) as near, start_postgresql(version=VERSION, port=_port()) as far:
+    with (
+        start_postgresql(version=VERSION) as near,
+        start_postgresql(version=VERSION, port=free_port()) as far,
+    ):
         fill(near, far, rows)
         with counted(near.url, [near.pid, far.pid]) as (opened, outside):
             for name, (workers, sql) in shapes(near, far).items():

@@ -16,7 +16,7 @@ import sys
 import tempfile
 from typing import Any
 
-from benchmarks.common import Figure, arguments, report
+from benchmarks.common import Figure, arguments, command_of, report
 from tare.dbms.servers import start_postgresql
 
 BASELINE = {"commit_delay": "3000", "commit_siblings": "0"}
@@ -41,7 +41,7 @@ def main() -> int:
     ):
         environment = {**os.environ, "XDG_STATE_HOME": f"{folder}/state"}
         load = ("bench", "oltp", "load", "ycsb", "--db", server.url, "--scale", "0.1")
-        subprocess.run(_tare(*load), env=environment, check=True, stdout=subprocess.DEVNULL)
+        subprocess.run(command_of(*load), env=environment, check=True, stdout=subprocess.DEVNULL)
         middle = len(idle) // 2
         sets = [word for arm in (*idle[:middle], PLANTED, *idle[middle:]) for word in ("--set", arm)]
         for number in range(runs):
@@ -57,7 +57,7 @@ def main() -> int:
                 "-",
             )
             done = subprocess.run(
-                _tare(*words, *rest), env=environment, check=False, capture_output=True, text=True
+                command_of(*words, *rest), env=environment, check=False, capture_output=True, text=True
             )
             if done.returncode:
                 print(f"{number + 1}: no result: {done.stderr}", file=sys.stderr)
@@ -88,10 +88,6 @@ def _judge(tuning: dict[str, Any]) -> tuple[bool, str]:
     )
     took_s = tuning["search"]["took_s"]
     return best == PLANTED, f"{'found' if best == PLANTED else 'missed'} in {took_s:.0f} s: p99 {shown}"
-
-
-def _tare(*words: str) -> list[str]:
-    return [sys.executable, "-m", "tare", *words]
 
 
 if __name__ == "__main__":

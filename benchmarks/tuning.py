@@ -21,7 +21,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from benchmarks.common import Figure, arguments, report
+from benchmarks.common import Figure, arguments, command_of, report
 from tare.dbms.servers import RunningServer, start_mariadb, start_mysql, start_postgresql
 from tare.report.tune.document import ArmReport, TuningReport
 from tare.tune.verdicts import Objective, Verdict
@@ -101,7 +101,7 @@ def measured(trial: Trial, folder: str, *, small: bool) -> TuningReport:
     environment = {**os.environ, "XDG_STATE_HOME": f"{folder}/state"}
     with trial.start(settings=dict(trial.server)) as server:
         load = ("bench", "oltp", "load", workload, "--db", server.url, "--scale", scale)
-        subprocess.run(_tare(*load), env=environment, check=True, stdout=subprocess.DEVNULL)
+        subprocess.run(command_of(*load), env=environment, check=True, stdout=subprocess.DEVNULL)
         arms = [word for value in trial.values for word in ("--set", value)]
         shape = (
             ("--blocks", "2", "--window", "1s", "--settle", "0.2s", "--warmup", "0.5s", "--rate", "80")
@@ -120,7 +120,7 @@ def measured(trial: Trial, folder: str, *, small: bool) -> TuningReport:
         run = ("tune", "run", workload, "--db", server.url, *arms, *shape, "--connections", "16")
         place = ("--tunings", f"{folder}/tunings", "--objective", "mean,variance,p99", "--json", "-")
         done = subprocess.run(
-            _tare(*run, *place), env=environment, check=True, stdout=subprocess.PIPE, text=True
+            command_of(*run, *place), env=environment, check=True, stdout=subprocess.PIPE, text=True
         )
     return TuningReport.model_validate(json.loads(done.stdout))
 
@@ -204,10 +204,6 @@ def main() -> None:
     if asked.page:
         write(asked.page, tables)
     report(list(figures(found)), asked.json)
-
-
-def _tare(*words: str) -> list[str]:
-    return [sys.executable, "-m", "tare", *words]
 
 
 if __name__ == "__main__":

@@ -27,9 +27,9 @@ class Pgbench:
             "--no-vacuum", f"--client={clients}", f"--jobs={THREADS}", f"--time={seconds}", *paced, url
         )
         return (
-            int(_number(r"transactions actually processed: (\d+)", told)),
-            _number(r"tps = ([\d.]+)", told),
-            _number(r"latency average = ([\d.]+) ms", told),
+            int(number(r"transactions actually processed: (\d+)", told)),
+            number(r"tps = ([\d.]+)", told),
+            number(r"latency average = ([\d.]+) ms", told),
         )
 
     def _run(self, *words: str) -> str:
@@ -39,7 +39,8 @@ class Pgbench:
         return done.stdout
 
 
-def _number(pattern: str, told: str) -> float:
+def number(pattern: str, told: str) -> float:
+    """Return the number that a program printed. Ends the benchmark if there is none."""
     found = re.search(pattern, told)
     if found is None:
         raise SystemExit(f"nothing like {pattern} in:\n{told[-2000:]}")
