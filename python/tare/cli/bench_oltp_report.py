@@ -79,8 +79,8 @@ def compare(
     """
     from tare.cli import destinations
     from tare.report.kit.deliver import deliver
-    from tare.report.oltp.comparison_story import story
     from tare.report.oltp.comparison import make_comparison
+    from tare.report.oltp.comparison_story import story
 
     given = {"html": html, "markdown": markdown, "json": json}
     destinations.check(given)
@@ -117,7 +117,7 @@ def _print_runs(found: list[Listed]) -> None:
     from tare.report.kit.blocks import Column, Kind, Row, Table
     from tare.report.kit.deliver import show_blocks
     from tare.report.kit.figure import JOINED
-    from tare.report.oltp import words
+    from tare.report.numbers import ms_text
     from tare.report.words import NOTHING
 
     rows: list[Row] = [
@@ -128,7 +128,7 @@ def _print_runs(found: list[Listed]) -> None:
             one.started_at[:16].replace("T", JOINED),
             one.arrivals,
             _rate(one),
-            NOTHING if one.p99_ns is None else words.duration(one.p99_ns / 1e6),
+            NOTHING if one.p99_ns is None else ms_text(one.p99_ns / 1e6),
             "yes" if one.valid else "not judged" if one.not_judged else "NO",
         ]
         for one in found

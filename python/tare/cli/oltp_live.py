@@ -108,7 +108,7 @@ class Drawn(live.Drawn[Told]):
         table.add_row("queue", f"{fixed(one.backlog, 0)} due and not started, {one.running} running")
         table.add_row("so far", f"{self._held_rate(one.number)}{_ended(self._sum)}{_retried(self._sum)}")
         table.add_row("tps", f"{_spark(self._held)}  {fixed(max(self._held), 0)} at most")
-        table.add_row("p99", f"{_spark(self._p99)}  {_ms(max(self._p99))} ms at most")
+        table.add_row("p99", f"{_spark(self._p99)}  {significant(max(self._p99))} ms at most")
         if self._trouble:
             table.add_row("server said", Text(self._trouble, style="red", overflow="ellipsis", no_wrap=True))
         return table
@@ -162,11 +162,7 @@ def _quick(quick: Quick | None) -> str:
     if quick is None:
         return "none ended"
     figures = {"p50": quick.p50, "p95": quick.p95, "p99": quick.p99, "max": quick.max}
-    return "  ".join(f"{name} {_ms(ns / 1e6)}" for name, ns in figures.items())
-
-
-def _ms(value: float) -> str:
-    return significant(value)
+    return "  ".join(f"{name} {significant(ns / 1e6)}" for name, ns in figures.items())
 
 
 def _spark(values: deque[float]) -> str:

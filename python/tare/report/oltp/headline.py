@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from tare.report.numbers import bytes_text, thousands
+from tare.report.numbers import bytes_text, ms_text, thousands
 from tare.report.oltp import words
 from tare.report.oltp.document import OltpReport, Times, Type
 from tare.report.oltp.reasons import not_judged, reason, reasons, stood_still
@@ -60,7 +60,7 @@ def confirmation(report: OltpReport) -> str:
 
 
 def _times(report: OltpReport) -> str:
-    longest = words.duration(report.all.response.largest or 0)
+    longest = ms_text(report.all.response.largest or 0)
     figures = f"{_mean_and_p99(report.all.response)}, the longest {longest}."
     if report.held.intended_rate is None:
         return f"Service time: {figures}"

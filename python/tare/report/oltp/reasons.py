@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from tare.report.numbers import thousands
+from tare.report.numbers import ms_text, thousands
 from tare.report.oltp import words
 from tare.report.words import joined, two_digits
 from tare.workload.oltp import verdict
@@ -139,7 +139,7 @@ def _broke(fact: verdict.ConnectionsBroke, restarted: bool) -> str:
     again = (
         "no connection could be opened again"
         if fact.back_ns is None
-        else f"the first was open again after {words.duration(max(0, fact.back_ns - fact.at_ns) / 1e6)}"
+        else f"the first was open again after {ms_text(max(0, fact.back_ns - fact.at_ns) / 1e6)}"
     )
     if restarted:
         return f"the server restarted at {_at(fact.at_ns)}: {which} broke, and {again}"

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Protocol, runtime_checkable
 
 from tare.report.kit.figure import Figure
-from tare.report.numbers import fixed, ms_text, thousands
+from tare.report.numbers import fixed, thousands
 
 _WORKLOADS = {"tpcc": "TPC-C", "tatp": "TATP", "seats": "SEATS", "epinions": "Epinions", "ycsb": "YCSB"}
 
@@ -123,11 +123,6 @@ _SHORT = {"cpu": "CPU", "wal": "WAL", "io": "I/O", "lwlock": "LWLock"}
 def measure(name: str) -> str:
     """Of a server measure: "server CPU"."""
     return " ".join(_SHORT.get(word, word) for word in name.split("_"))
-
-
-def duration(ms: float) -> str:
-    """Three significant digits in the unit that fits: 60 µs, 12.3 ms, 20.4 s."""
-    return ms_text(ms)
 
 
 def rows(n: int) -> str:

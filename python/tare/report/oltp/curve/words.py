@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from tare.protocol.oltp.capacity import Capacity, Judged, Sign, judge
 from tare.protocol.oltp.limit import Ended
-from tare.report.numbers import thousands
+from tare.report.numbers import ms_text, thousands
 from tare.report.oltp import words
 from tare.report.oltp.curve.document import CurveReport, Knee, Limit, Step
 from tare.report.oltp.reasons import reason
@@ -33,7 +33,7 @@ def why(judged: Judged) -> str:
         case Sign.GIVEN_UP:
             return f"{two_digits(value)} of the transactions were given up"
         case Sign.TWO_REGIMES:
-            return f"the median went from {words.duration(value)} to {words.duration(other)} with all connections busy"
+            return f"the median went from {ms_text(value)} to {ms_text(other)} with all connections busy"
         case Sign.ERRORS:
             lost = f"{thousands(round(value))} transactions ended in errors or lost their connection"
             return f"{lost}, {counted(round(other), 'connection')} made again" if other else lost
@@ -136,6 +136,6 @@ def progress(where: str, rate: float, run_id: int, run: OltpRun | None, failure:
         return f"{words.rate(rate)} on {where}: no result: {failure.splitlines()[0]}"
     judged = judge(run)
     response = run.outcome.all.response
-    p50, p99 = (words.duration((response.quantile(share) or 0) / MS) for share in (0.5, 0.99))
+    p50, p99 = (ms_text((response.quantile(share) or 0) / MS) for share in (0.5, 0.99))
     text = f"run {run_id} {where} {words.rate(rate)}: p50 {p50}, p99 {p99}"
     return text if judged.capacity.is_result else f"{text}; {judged.capacity}: {why(judged)}"
