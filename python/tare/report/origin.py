@@ -1,4 +1,4 @@
-"""Origin of a report that is computed from runs of a lab when it is written."""
+"""Origin of a report: the runs that it is computed from, when it is written, and by which Tare."""
 
 from __future__ import annotations
 
@@ -28,4 +28,14 @@ class Origin:
 
 def origin(runs: Sequence[str], lab: str) -> Origin:
     """Return the origin of a report that is written now."""
-    return Origin(runs, lab, datetime.now(UTC).isoformat(timespec="seconds"), version("tare-db"))
+    return Origin(runs, lab, written_at(), written_by())
+
+
+def written_at() -> str:
+    """Return the time of a report that is written now: ISO 8601, UTC."""
+    return datetime.now(UTC).isoformat(timespec="seconds")
+
+
+def written_by() -> str:
+    """Return the version of Tare."""
+    return version("tare-db")

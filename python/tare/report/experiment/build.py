@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from functools import cached_property
-from importlib.metadata import version
 from typing import TYPE_CHECKING
 
 from tare.errors import UsageError
@@ -32,6 +30,7 @@ from tare.report.experiment.paper import CHECKS, POST
 from tare.report.experiment.sources import parts_of
 from tare.report.experiment.statement import statement
 from tare.report.experiment.times import times
+from tare.report.origin import written_at, written_by
 from tare.report.safe import lab_name
 from tare.report.words import protocol_name
 
@@ -98,8 +97,8 @@ def _document(
     accepted = list(dict.fromkeys(name for one in outcomes for name in one.accepted))
     return Report(
         title=title or _title(facts),
-        written_at=datetime.now(UTC).isoformat(timespec="seconds"),
-        written_by=version("tare-db"),
+        written_at=written_at(),
+        written_by=written_by(),
         lab=lab,
         primary=primary,
         primary_why=why,

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
-from datetime import UTC, datetime
 from functools import cached_property
-from importlib.metadata import version
 from typing import TYPE_CHECKING
 
 from tare.lab.oltp import find, load
@@ -18,6 +16,7 @@ from tare.report.oltp.document import OltpReport, Stall
 from tare.report.oltp.headline import headline
 from tare.report.oltp.reasons import reasons
 from tare.report.oltp.words import workload
+from tare.report.origin import written_at, written_by
 from tare.report.safe import lab_name
 from tare.report.words import dbms_name
 from tare.workload.oltp.distribution import MS
@@ -63,8 +62,8 @@ def build(run: OltpRun, run_id: int, *, lab: str, title: str | None = None) -> B
     shares = run.shares
     report = OltpReport(
         title=title or f"{workload(run.workload)} on {dbms_name(run.server.dbms)} {run.server.version}",
-        written_at=datetime.now(UTC).isoformat(timespec="seconds"),
-        written_by=version("tare-db"),
+        written_at=written_at(),
+        written_by=written_by(),
         lab=lab,
         run=run_id,
         uuid=run.uuid,

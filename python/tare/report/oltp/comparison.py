@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from datetime import UTC, datetime
-from importlib.metadata import version
 from typing import Literal
 
 from pydantic import Field
@@ -15,6 +13,7 @@ from tare.protocol.oltp.compare import Compared, compare, objections
 from tare.protocol.oltp.precision import precision
 from tare.report.oltp import figures, reasons
 from tare.report.oltp.document import Figure, Precision
+from tare.report.origin import written_at, written_by
 from tare.report.result import Document
 from tare.report.safe import lab_name
 from tare.workload.oltp.run import OltpRun
@@ -83,8 +82,8 @@ METHOD = (
 def build(a: OltpRun, b: OltpRun, ids: tuple[int, int], *, lab: str, title: str | None = None) -> Comparison:
     return Comparison(
         title=title or f"Run {ids[0]} over run {ids[1]}",
-        written_at=datetime.now(UTC).isoformat(timespec="seconds"),
-        written_by=version("tare-db"),
+        written_at=written_at(),
+        written_by=written_by(),
         lab=lab,
         a=_side(a, ids[0]),
         b=_side(b, ids[1]),

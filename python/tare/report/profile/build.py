@@ -6,9 +6,7 @@ import shlex
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from functools import cached_property
-from importlib.metadata import version
 from typing import TYPE_CHECKING
 
 from tare.lab.profile_about import About, FailureKind, Shed
@@ -16,6 +14,7 @@ from tare.protocol.profile.found import Findings, Invalidity
 from tare.protocol.profile.shares import TRANSACTION
 from tare.protocol.profile.validity import invalidities
 from tare.report.kit.names import whole
+from tare.report.origin import written_at, written_by
 from tare.report.profile import document, failure, figures
 from tare.report.profile.document import ProfileReport
 from tare.report.profile.drawn import Drawn, Spread
@@ -73,8 +72,8 @@ def build(
     before, behind = before_findings(findings), behind_first(findings)
     report = ProfileReport(
         title=whole(title or _title(about)),
-        written_at=datetime.now(UTC).isoformat(timespec="seconds"),
-        written_by=version("tare-db"),
+        written_at=written_at(),
+        written_by=written_by(),
         run=about.name,
         started_at=about.when,
         valid=not because,

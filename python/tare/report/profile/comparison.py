@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
-from importlib.metadata import version
 from typing import Literal
 
 from pydantic import Field
@@ -11,6 +9,7 @@ from pydantic import Field
 from tare.lab.profile_about import About
 from tare.protocol.profile.difference import Change, Difference
 from tare.report.kit.names import whole
+from tare.report.origin import written_at, written_by
 from tare.report.profile import figures
 from tare.report.profile.document import Figure
 from tare.report.result import Document
@@ -80,8 +79,8 @@ class Comparison(Document):
 def build(before: About, after: About, found: Difference, *, title: str | None = None) -> Comparison:
     return Comparison(
         title=whole(title or f"{before.name} and {after.name}"),
-        written_at=datetime.now(UTC).isoformat(timespec="seconds"),
-        written_by=version("tare-db"),
+        written_at=written_at(),
+        written_by=written_by(),
         before=_side(before, found, 0),
         after=_side(after, found, 1),
         server_time=found.server_time,

@@ -5,11 +5,10 @@ from __future__ import annotations
 import math
 import statistics
 from collections.abc import Sequence
-from datetime import UTC, datetime
 from functools import partial
-from importlib.metadata import version
 
 from tare.protocol.comparison.blocks import RatioEstimate
+from tare.report.origin import written_at, written_by
 from tare.report.ratio import Ratio, as_ratio
 from tare.report.tune.document import (
     ArmReport,
@@ -50,8 +49,8 @@ def build(tuning: Tuning, title: str | None = None) -> TuningReport:
     return TuningReport(
         id=f"t{tuning.number}",
         title=title or f"Tuning {dbms_name(tuning.dbms)} under {tuning.specification.load.workload}",
-        written_at=datetime.now(UTC).isoformat(timespec="seconds"),
-        written_by=version("tare-db"),
+        written_at=written_at(),
+        written_by=written_by(),
         url=tuning.url,
         dbms=tuning.dbms,
         server_version=tuning.version,

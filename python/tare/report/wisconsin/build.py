@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from functools import cached_property
-from importlib.metadata import version
 from typing import TYPE_CHECKING
 
 from tare.lab.frames import Frames, open_frames
@@ -16,6 +14,7 @@ from tare.protocol.outcome import Outcome
 from tare.report.conditions import gathered
 from tare.report.conditions.document import Missing
 from tare.report.conditions.facts import Facts, facts_of
+from tare.report.origin import written_at, written_by
 from tare.report.safe import lab_name
 from tare.report.wisconsin.answers import answers
 from tare.report.wisconsin.document import Column, Left, PaperTable, Query, WisconsinReport
@@ -76,8 +75,8 @@ def build(
     faster = list(speed_ups(measured))
     report = WisconsinReport(
         title=title or "The Wisconsin benchmark",
-        written_at=datetime.now(UTC).isoformat(timespec="seconds"),
-        written_by=version("tare-db"),
+        written_at=written_at(),
+        written_by=written_by(),
         lab=lab,
         headline=list(headline(measured, same, faster)),
         unfinished=list(_unfinished(facts)),

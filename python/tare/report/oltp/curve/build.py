@@ -6,9 +6,8 @@ import shlex
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from datetime import datetime
 from functools import cached_property
-from importlib.metadata import version
 from typing import TYPE_CHECKING
 
 from tare.protocol.oltp import capacity
@@ -18,6 +17,7 @@ from tare.report.oltp import document as oltp
 from tare.report.oltp import figures, words
 from tare.report.oltp.curve import document
 from tare.report.oltp.curve.words import headline, why
+from tare.report.origin import written_at, written_by
 from tare.report.words import dbms_name
 from tare.workload.oltp.distribution import Distribution
 from tare.workload.oltp.measures.names import NAMES
@@ -68,8 +68,8 @@ def build(taken: Taken, *, lab: str, title: str | None = None) -> Built:
     known = {place: taken.ended[arm] for (_, arm), place in places.items() if arm in taken.ended}
     report = document.CurveReport(
         title=title or _title(firsts),
-        written_at=datetime.now(UTC).isoformat(timespec="seconds"),
-        written_by=version("tare-db"),
+        written_at=written_at(),
+        written_by=written_by(),
         lab=lab,
         headline=[],
         limit=None if taken.limit is None else document.Limit(figure=taken.limit.figure, ms=taken.limit.ms),
