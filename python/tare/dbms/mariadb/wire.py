@@ -168,10 +168,8 @@ class Wire:
             raise self._failure(error, timeout_s, about) from None
         except WaitTimeout:
             raise
-        except KeyboardInterrupt:  # leave a connection that can be used, or none
-            self._kill()
-            if not wait([running], CANCEL_S).done:
-                self._cut(running)
+        except KeyboardInterrupt:
+            self._give_up(running)
             raise
 
     def _watch(self, running: Future[Any], patience: Patience, *, may_work_on: bool) -> None:
@@ -180,11 +178,15 @@ class Wire:
         try:
             while not wait([running], patience.next_look_s(time.monotonic() - began, OWN_S)).done:
                 patience.look(time.monotonic() - began, may_work_on=may_work_on)
-        except BaseException:  # given up, lost, Ctrl-C: leave a connection that can be used, or none
-            self._kill()
-            if not wait([running], CANCEL_S).done:
-                self._cut(running)
+        except BaseException:  # given up, lost, Ctrl-C
+            self._give_up(running)
             raise
+
+    def _give_up(self, running: Future[Any]) -> None:
+        """Leave a connection that can be used, or none."""
+        self._kill()
+        if not wait([running], CANCEL_S).done:
+            self._cut(running)
 
     # In the other thread --------------------------------------------------
     def _query(self, sql: str) -> list[tuple[Any, ...]]:
