@@ -1,14 +1,15 @@
-"""Files that last: written whole or not at all, as a temporary neighbour that is synced, then renamed."""
+"""Files that last: written whole or not at all, as a temporary neighbour that is synced and renamed; and read back."""
 
 from __future__ import annotations
 
+import json
 import os
 import stat
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 from tare.errors import ExportFailed
 
@@ -88,6 +89,16 @@ def _next_step(error: OSError) -> str:
             return "name a file, not a directory"
         case _:
             return "make room, or name a file on another disk"
+
+
+def read_named(path: Path, form: str, most_bytes: int) -> dict[str, Any]:
+    """Return the JSON object of a file that names its own format. Raises OSError, and ValueError for any other file."""
+    if path.stat().st_size > most_bytes:
+        raise ValueError("it is too large")
+    said = json.loads(path.read_text(encoding="utf-8"))
+    if not isinstance(said, dict) or said.get("format") != form:
+        raise ValueError(f"it does not say that its format is {form!r}")
+    return said
 
 
 def synced(path: Path) -> None:

@@ -16,6 +16,7 @@ from sqlalchemy import JSON, Boolean, Column, Double, Integer, LargeBinary, Tabl
 
 from tare.dbms.base import Role
 from tare.errors import ForeignFile, LabTooNew
+from tare.files import read_named
 from tare.lab.migrations import VERSION as SCHEMA
 from tare.lab.schema_oltp import BELOW, oltp_run
 from tare.lab.states import QatCState, RunState
@@ -128,11 +129,7 @@ def described(folder: Path) -> Description:
     """Raises ForeignFile, or LabTooNew for what a later Tare exported."""
     file = folder / DESCRIPTION
     try:
-        if file.stat().st_size > _MOST_DESCRIPTION_BYTES:
-            raise ValueError("it is too large")
-        said = json.loads(file.read_text(encoding="utf-8"))
-        if not isinstance(said, dict) or said.get("format") != FORMAT:
-            raise ValueError(f"it does not say that its format is {FORMAT!r}")
+        said = read_named(file, FORMAT, _MOST_DESCRIPTION_BYTES)
         _refuse_newer(folder, said)
         return Description(
             tare=str(said["tare"]),

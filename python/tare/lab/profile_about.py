@@ -7,7 +7,6 @@ transactions go together (`alike`). A file of version 1 is read as one that has 
 
 from __future__ import annotations
 
-import json
 from enum import StrEnum
 from pathlib import Path
 from typing import Any, Literal
@@ -16,7 +15,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_valida
 
 from tare.dbms.url import redacted
 from tare.errors import NoSuchProfile, ProfileDamaged, ProfileTooNew
-from tare.files import write
+from tare.files import read_named, write
 from tare.protocol.profile.measured import Function, Measure
 
 FORMAT: Literal["tare profile"] = "tare profile"
@@ -241,11 +240,7 @@ def read_about(folder: Path) -> About:
     """Raises NoSuchProfile, ProfileDamaged, or ProfileTooNew."""
     file = folder / ABOUT
     try:
-        if file.stat().st_size > _MOST_BYTES:
-            raise ValueError("it is too large")
-        said = json.loads(file.read_text(encoding="utf-8"))
-        if not isinstance(said, dict) or said.get("format") != FORMAT:
-            raise ValueError(f"it does not say that its format is {FORMAT!r}")
+        said = read_named(file, FORMAT, _MOST_BYTES)
         _refuse_newer(folder, said)
         return About.model_validate(said)
     except FileNotFoundError as error:
