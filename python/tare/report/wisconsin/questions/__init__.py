@@ -6,12 +6,12 @@ from collections.abc import Iterator
 
 from tare.report.wisconsin.document import Question
 from tare.report.wisconsin.measured import Measurements
-from tare.report.wisconsin.questions import duplicates, joins, least_key, nonclustered, partitions, updates
+from tare.report.wisconsin.questions import aggregates, duplicates, joins, nonclustered, updates
 
 ASKED = (
     nonclustered.ASKED,
-    least_key.ASKED,
-    partitions.ASKED,
+    aggregates.LEAST_KEY,
+    aggregates.PARTITIONS,
     joins.ASKED,
     duplicates.ASKED,
     updates.ASKED,
