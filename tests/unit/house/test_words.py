@@ -12,7 +12,7 @@ import pytest
 TARE = Path(__file__).parents[3] / "python" / "tare"
 FRAGMENTS = ("Of", "What", "Where", "Which", "As", "Those", "One", "That")
 
-LEFT = {"experiment": 1, "measure": 1, "report": 97, "workload": 36}
+LEFT = {"experiment": 1, "measure": 1, "report": 94, "workload": 35}
 """Docstrings that still begin with a fragment, by room. These numbers may only shrink, and no room may join. Two are
 in a published schema."""
 
