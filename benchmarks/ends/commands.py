@@ -103,7 +103,7 @@ def _measuring(place: Place) -> dict[str, tuple[Trial, ...]]:
             _bad("compare", SQL, "--db", place.postgresql),
         ),
         "doctor": (
-            _good("doctor", "--sample", "0.1", codes=(0, 1)),
+            _good("doctor", "--sample", "100ms", codes=(0, 1)),
             _bad("doctor", "--sample", "0"),
         ),
         # It would move every process of the machine.

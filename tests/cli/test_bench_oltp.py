@@ -64,7 +64,7 @@ def test_a_request_at_fault_is_refused_with_what_to_write_instead(
 
 def test_a_password_is_in_no_message(tmp_path: Path) -> None:
     url = "postgresql://me:s3cret@127.0.0.1:1/db"
-    found = oltp("run", "tpcc", "--db", url, "--lab", str(tmp_path / "lab.db"), "--connect-timeout", "1")
+    found = oltp("run", "tpcc", "--db", url, "--lab", str(tmp_path / "lab.db"), "--connect-timeout", "1s")
     assert found.code == 1
     assert "s3cret" not in found.out + found.err
 

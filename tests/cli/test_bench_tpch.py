@@ -122,7 +122,7 @@ def test_a_query_whose_plan_takes_longer_than_the_timeout_is_named_and_the_other
         "ALTER TABLE part RENAME TO stored_part",
         "CREATE VIEW part AS SELECT *, slow() || kind AS p_type FROM stored_part",
     )
-    said = bench(loaded, "--queries", "14,6", "--timeout", "3", "--json", "-")
+    said = bench(loaded, "--queries", "14,6", "--timeout", "3s", "--json", "-")
     assert said.code == 1
     queries = by_name(said)
     assert queries["Q14"]["error"].startswith(

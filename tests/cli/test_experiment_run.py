@@ -447,7 +447,7 @@ def test_an_executor_that_goes_silent_is_reported_once_by_command_and_webhook_an
     told = tmp_path / "told"
     running = begun(tmp_path, lab)
     watcher = start(
-        "experiment", "watch", "1", "--lab", lab, "--silent-after", "1",
+        "experiment", "watch", "1", "--lab", lab, "--silent-after", "1s",
         "--command", f'cat >> {told}; echo " $TARE_RUN $TARE_EVENT $TARE_SILENT_FOR" >> {told}',
         "--webhook", f"http://127.0.0.1:{hook.port}/hook",
     )  # fmt: skip
@@ -482,8 +482,8 @@ def test_watch_once_says_by_its_exit_code_whether_a_run_is_silent(killed: str) -
     def once(after: str) -> Said:
         return tare("experiment", "watch", "1", "--lab", killed, "--once", "--silent-after", after)
 
-    assert once("600").code == 0
-    silent = once("0.1")
+    assert once("10m").code == 0
+    silent = once("100ms")
     assert silent.code == 1
     assert json.loads(silent.out)["event"] == "silent"
 

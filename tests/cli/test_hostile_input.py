@@ -56,6 +56,9 @@ def test_a_select_of_mariadb_writes_no_file(mariadb_url: str) -> None:
         (("-P", "n", "1", "1e9"), "the most"),
         (("-L", "n=1", "--timeout", "inf"), "--timeout"),
         (("-L", "n=1", "--timeout", "1e12"), "--timeout"),
+        (("-L", "n=1", "--timeout", "30"), "write a number and its unit"),
+        (("-L", "n=1", "--timeout", "0.1ms"), "from 1ms to 277h"),
+        (("-L", "n=1", "--connect-timeout", "300h"), "from 100ms to 277h"),
         (("-L", "n=1", "--warmup", "²"), "--warmup"),
     ],
 )

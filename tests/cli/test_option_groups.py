@@ -36,7 +36,7 @@ def test_a_command_receives_its_groups_with_what_was_given_and_with_defaults() -
 
     app = typer.Typer()
     app.command()(command)
-    done = CliRunner().invoke(app, ["--number", "3", "--cold", "--timeout", "2.5", "--no-machine-settings"])
+    done = CliRunner().invoke(app, ["--number", "3", "--cold", "--timeout", "2.5s", "--no-machine-settings"])
     assert done.exit_code == 0, done.output
     run = RunOptions(warmup="auto", cache=CacheState.WARM, cold=True, execution_only=False, timeout=2.5)
     assert received == [3, run, False, ServerOptions(machine_settings=False)]

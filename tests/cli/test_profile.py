@@ -51,7 +51,7 @@ def test_a_request_at_fault_is_refused_with_what_to_write_instead(
 
 def test_a_password_is_in_no_message(tmp_path: Path) -> None:
     url = "postgresql://me:s3cret@127.0.0.1:1/db"
-    found = profile("attach", "--db", url, "--connect-timeout", "1", "--out", str(tmp_path))
+    found = profile("attach", "--db", url, "--connect-timeout", "1s", "--out", str(tmp_path))
     assert found.code == 1
     assert "s3cret" not in found.out + found.err
 

@@ -7,13 +7,23 @@ from typing import Annotated
 
 import typer
 
+from tare.cli.options import seconds
+
 
 def doctor(
     as_json: Annotated[bool, typer.Option("--json", help="Print the findings as JSON.")] = False,
     put_back: Annotated[
         bool, typer.Option("--restore", help="Put back the settings that a crashed run left.")
     ] = False,
-    sample: Annotated[float, typer.Option(help="How many seconds to watch who runs.", min=0.1)] = 1.0,
+    sample: Annotated[
+        float,
+        typer.Option(
+            parser=seconds("--sample", "100ms"),
+            metavar="DURATION",
+            show_default="1s",
+            help="Time to watch who runs.",
+        ),
+    ] = 1.0,
 ) -> None:
     """Say what can be measured here, what disturbs, and what to do about each.
 

@@ -20,10 +20,9 @@ def watch(
     silent_after: Annotated[
         float | None,
         typer.Option(
-            min=0.1,
-            max=1e7,
-            metavar="SECONDS",
-            help="Silent for longer is told. By default the specification's, else 300.",
+            parser=options.seconds("--silent-after", "100ms"),
+            metavar="DURATION",
+            help="Report an executor that has been silent for this long: 15m. Default: the specification's, else 5m.",
         ),
     ] = None,
     command: Annotated[

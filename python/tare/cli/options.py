@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated
 
@@ -20,6 +21,17 @@ def url(value: str | None) -> str | None:
 def urls(values: list[str] | None) -> list[str] | None:
     """Return databases' URLs, like `url`, for an option that may be repeated."""
     return None if values is None else [url(value) or "" for value in values]
+
+
+def seconds(option: str, least: str) -> Callable[[str | float], float]:
+    """Return a parser of this option's durations. It raises UsageError, and returns a default as it is."""
+
+    def parse(value: str | float) -> float:
+        from tare.cli.values import between
+
+        return value if isinstance(value, float) else between(least, "277h", value, option)
+
+    return parse
 
 
 Sql = Annotated[list[str] | None, typer.Argument(metavar="[SQL]...", help="Statements to weigh, one each.")]
@@ -81,10 +93,18 @@ Answer = Annotated[
 ]
 Timeout = Annotated[
     float | None,
-    typer.Option(min=0.001, max=1e6, metavar="SECONDS", help="Cancel a run that takes longer."),
+    typer.Option(
+        parser=seconds("--timeout", "1ms"), metavar="DURATION", help="Cancel a run that takes longer: 500ms, 30s, 2m."
+    ),
 ]
 ConnectTimeout = Annotated[
-    float, typer.Option(min=0.1, max=1e6, metavar="SECONDS", help="Give up connecting after this.")
+    float,
+    typer.Option(
+        parser=seconds("--connect-timeout", "100ms"),
+        metavar="DURATION",
+        show_default="10s",
+        help="Give up connecting after this.",
+    ),
 ]
 Setup = Annotated[
     list[str] | None,

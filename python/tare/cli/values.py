@@ -32,6 +32,14 @@ def long_enough(text: str, option: str) -> float:
     return seconds
 
 
+def between(least: str, most: str, text: str, option: str) -> float:
+    """Return the seconds of a duration within two others. Raises UsageError."""
+    seconds = duration(text, option)
+    if not duration(least, option) <= seconds <= duration(most, option):
+        raise UsageError(f"{option} {text} is out of bounds", f"give a duration from {least} to {most}")
+    return seconds
+
+
 def percentage(text: str, option: str) -> float:
     """Return the share that "5%" names, 0.05. Raises UsageError for what is no percentage above 0."""
     found = re.fullmatch(r"(\d+(?:\.\d+)?)%", text.replace(" ", ""))

@@ -162,7 +162,7 @@ def test_the_command_prints_json_and_exits_with_0_in_spite_of_advice() -> None:
 
     app = typer.Typer()
     app.command()(doctor)
-    done = CliRunner().invoke(app, ["--json", "--sample", "0.1"])
+    done = CliRunner().invoke(app, ["--json", "--sample", "100ms"])
     assert done.exit_code == 0
     report = json.loads(done.stdout)
     assert report["can_measure"] is True
@@ -174,7 +174,7 @@ def test_the_list_for_people_names_every_finding() -> None:
 
     app = typer.Typer()
     app.command()(doctor)
-    done = CliRunner().invoke(app, ["--sample", "0.1"], env={"COLUMNS": "120"})
+    done = CliRunner().invoke(app, ["--sample", "100ms"], env={"COLUMNS": "120"})
     assert done.exit_code == 0
     for part in (
         "What this machine and this user allow",
