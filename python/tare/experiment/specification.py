@@ -19,7 +19,7 @@ LEAST, MOST = -(2**31), 2**31 - 1  # of an SQL INTEGER
 
 
 class ColumnSpec(Part):
-    """One integer column, uniformly drawn from `low` … `high`; a primary key is 1, 2, 3, … instead."""
+    """Integer column, uniformly drawn from `low` … `high`; a primary key is 1, 2, 3, … instead."""
 
     name: Name
     low: int = 0

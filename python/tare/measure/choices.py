@@ -6,7 +6,7 @@ from enum import StrEnum
 
 
 class CacheState(StrEnum):
-    """What is emptied before each QE (TTPv2 §3.1)."""
+    """Caches that are emptied before each QE (TTPv2 §3.1)."""
 
     WARM = "warm"  # nothing
     LUKEWARM_OS = "lukewarm-os"  # the operating system's page cache only

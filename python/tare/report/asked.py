@@ -1,4 +1,4 @@
-"""What the user asked for: reports and warnings are worded by it."""
+"""Request of the user, by which reports and warnings are worded."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tare.protocol.stop import Stop
 
 @dataclass(frozen=True, slots=True)
 class Attempt:
-    """One tier of the probe, tried at start."""
+    """Tier of the probe, tried at start."""
 
     name: str
     works: bool
@@ -30,8 +30,8 @@ class Places:
 
 @dataclass(frozen=True, slots=True)
 class Means:
-    """What the run measured with. `reasons` says by measure name why the whole run lacks one; `keeps_results`, whether
-    the DBMS had a cache of results on."""
+    """Means of measuring in a run. `reasons`: by measure, why the whole run lacks it. `keeps_results`: whether the DBMS
+    had a cache of results on."""
 
     tier: str
     attempts: Sequence[Attempt]

@@ -30,7 +30,7 @@ COMPARED: Mapping[str, Measure] = {
     TOTAL_CPU: CPU_OF_ALL,
     INSTRUCTIONS.name: INSTRUCTIONS,
 }
-"""What is compared. The verdict is about one of them, chosen beforehand."""
+"""Measures that are compared. The verdict is about one of them, chosen beforehand."""
 
 PLANNING_OF: Mapping[str, Measure] = {WALL.name: PLANNING, CPU.name: PLANNING_CPU, TOTAL_CPU: PLANNING_CPU}
 """The part of each measure that planning takes; none of instructions, which are counted over the whole."""

@@ -1,4 +1,4 @@
-"""One query's part of the result document, from its QEs and what they sum up to."""
+"""Part of the result document for one query, from its QEs and their sums."""
 
 from __future__ import annotations
 
@@ -112,7 +112,7 @@ def _measures(
 
 
 def _note(reasons: Sequence[str | None]) -> str | None:
-    """What some runs say of a measure that others gave; the first stands for all."""
+    """Return what some runs report of a measure that others gave; the first stands for all."""
     said = [reason for reason in reasons if reason is not None]
     if not said:
         return None

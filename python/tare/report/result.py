@@ -33,7 +33,7 @@ class Document(BaseModel):
 
 # Measures --------------------------------------------------------------------------
 class MeasureResult(Document):
-    """One measure over the timed QEs of a query."""
+    """Measure over the timed QEs of a query."""
 
     median: float | None
     ci95: Bounds | None = Field(
@@ -159,7 +159,7 @@ class QueryFile(Document):
 
 
 class CacheReading(Document):
-    """What was in memory just before a QE's clock started."""
+    """Data in memory just before a QE's clock started."""
 
     qe: int
     page_cache_bytes: int | None
@@ -273,7 +273,7 @@ class WarmUpResult(Document):
 
 
 class GrowthResult(Document):
-    """What grows from run to run of a query that may change data. Each a run; 0 for what does not rise."""
+    """Growth from run to run of a query that may change data. Each figure is for a run; 0 for what does not rise."""
 
     runs: int
     size_bytes: float = Field(description="Of the database's files or pages, without its log.")
@@ -289,7 +289,7 @@ class GrowthResult(Document):
 
 
 class QEResult(Document):
-    """One execution, in run order."""
+    """Execution of a query, in run order."""
 
     index: int
     sample: int | None = Field(description="Its place in every `samples`; null if it is not summed up.")
@@ -517,7 +517,7 @@ class ProbeResult(Document):
 
 
 class OwnCostResult(Document):
-    """What Tare itself used around a QE: medians over the timed QEs, rss the highest."""
+    """Cost of Tare itself around a QE: medians over the timed QEs, rss the highest."""
 
     cpu_ms: float | None = Field(
         description="Our process's, from before the first clock to after the second."
@@ -559,7 +559,7 @@ class WarningResult(Document):
 
 
 class RunResult(Document):
-    """One run of `tare time` or `tare compare`."""
+    """Run of `tare time` or `tare compare`."""
 
     schema_: Literal["tare-result/1"] = Field(default=SCHEMA_NAME, alias="schema")
     command: str

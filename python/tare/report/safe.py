@@ -1,4 +1,4 @@
-"""What comes from data made fit for a page: names cut to a length, JSON that cannot end its script."""
+"""Data made fit for a page: names cut to a length, JSON that cannot end its script."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a reader should know before trusting a number: one type a warning, each with its cause, the
+"""Warnings that a reader should know before trusting a number: one type a warning, each with its cause, the
 evidence for it, and a next step that is worded by what the user already asked for."""
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Which warnings are due: rules over what was summed up."""
+"""Warnings that are due: rules over what was summed up."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ UNATTRIBUTED_SHARE = 0.01  # of the query's CPU time
 def of_run(
     asked: Asked, means: Means, own: OwnCostResult, comparisons: Sequence[ComparisonResult]
 ) -> Iterator[Caution]:
-    """What concerns every query of the run."""
+    """Return the warnings that concern every query of the run."""
     if means.delay_accounting is not True:
         yield warnings.NoDelayAccounting(None, means.delay_accounting is False)
     if means.places is not None and not means.places.ours <= means.places.server:
@@ -66,7 +66,7 @@ def of_run(
 def of_query(
     name: str, qes: Sequence[QE], summed: QatC, asked: Asked, means: Means, server: Server
 ) -> Iterator[Caution]:
-    """What concerns one query."""
+    """Return the warnings that concern one query."""
     yield from _missing(name, qes)
     if 0 < len(summed.timed) < SMALLEST_FOR_INTERVAL:
         yield warnings.TooFewRuns(name, len(summed.timed))

@@ -65,7 +65,7 @@ _DBMSES = {
 
 
 def dbms_name(dbms: str) -> str:
-    """As its makers write it."""
+    """Return the DBMS's name as its makers write it."""
     return _DBMSES.get(dbms, dbms)
 
 

@@ -1,1 +1,1 @@
-"""What every report's charts are made of."""
+"""Parts of every report's charts."""

@@ -14,7 +14,7 @@ _SHOWN = (
 
 
 def time_axis(ticks: int) -> dict[str, Any]:
-    """Of elapsed times in ms, on a logarithmic scale: 1, 2 and 5 of each decade, in a unit of its size."""
+    """Return an axis of elapsed times in ms, logarithmic: 1, 2 and 5 of each decade, in a unit of its size."""
     return {"labelExpr": _SHOWN, "tickCount": ticks, "labelOverlap": "greedy", "labelSeparation": 6}
 
 
@@ -29,7 +29,7 @@ def around(values: Sequence[float], room: float = 1.15, least: float = 10.0) -> 
 
 
 def down(places: Sequence[str], label_limit: int) -> dict[str, Any]:
-    """One place below the other, in this order; `label_limit` in pixels."""
+    """Return an axis of places below each other, in this order; `label_limit` in pixels."""
     return {
         "field": "place",
         "type": "nominal",

@@ -11,7 +11,7 @@ MOST_MARKS = 4000
 """In one chart. Where there is more, it is aggregated first, and the caption says how."""
 
 MOST_POINTS = 2500
-"""That carry words with them, for the page's size."""
+"""Most points that carry words with them, for the page's size."""
 
 Row = Mapping[str, Any]
 Spec = dict[str, Any]

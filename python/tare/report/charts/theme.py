@@ -59,7 +59,7 @@ CONFIG: dict[str, Any] = {
 
 
 NUMBER = ",.6~g"
-"""Of an axis: no 2e+2."""
+"""Format of an axis' numbers: no 2e+2."""
 
 
 def spec(height: int, **more: Any) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""What a lab knows of its runs that no analysis reads: specifications, settings, machines."""
+"""Facts of a lab's runs that no analysis reads: specifications, settings, machines."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tare.errors import ForeignFile
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """Of one run. `run` is the lab's row of it."""
+    """Facts of a run. `run` is the lab's row of it."""
 
     run: Mapping[str, Any]
     experiment: Mapping[str, Any]
@@ -22,7 +22,7 @@ class Facts:
 
 
 def facts_of(where: str, runs: Sequence[int]) -> list[Facts]:
-    """Of the runs with these ids, in this order, from a lab or the folder of an export.
+    """Read the facts of these runs, in this order, from a lab or the folder of an export.
 
     Raises LabError or ForeignFile."""
     from tare.lab.frames import is_export

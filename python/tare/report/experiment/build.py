@@ -278,7 +278,7 @@ def _ids(frames: Frames) -> list[int]:
 
 
 def commands(facts: Sequence[Facts], primary: str, accepted: Sequence[str]) -> list[str]:
-    """What makes the experiment, and then this report, once more."""
+    """Return the commands that run the experiment, and then make this report, once more."""
     names = list(dict.fromkeys(one.experiment["name"] for one in facts))
     accept = "".join(f' --accept "{name}"' for name in accepted)
     return [

@@ -72,7 +72,7 @@ class Precise(Document):
 
 
 class Item(Document):
-    """One of the nine pieces of information of TTPv2 §9."""
+    """Piece of information, of the nine of TTPv2 §9."""
 
     number: int = Field(ge=1, le=9)
     name: str

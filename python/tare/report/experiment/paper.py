@@ -1,4 +1,4 @@
-"""What the papers found on their own data: shown beside ours, and never mixed with it.
+"""Findings of the papers on their own data: shown beside ours, and never mixed with it.
 
 TTPv1: S. Currim, R. T. Snodgrass, Y.-K. Suh, R. Zhang, M. Johnson and C. Yi, “DBMS metrology: Measuring
 query time”, SIGMOD 2013. TTPv2: S. Currim et al., ACM TODS 42(1), 2016.

@@ -11,12 +11,12 @@ RETAINED = "retained"
 
 
 def parts_of(qes: ir.Table) -> tuple[str, ...]:
-    """What `time_ms` is the sum of: the parts' names, without `part_` and `_ms`."""
+    """Return the names of the parts that `time_ms` is the sum of, without `part_` and `_ms`."""
     return tuple(name[5:-3] for name in qes.columns if name.startswith("part_") and name.endswith("_ms"))
 
 
 def places(frames: Frames) -> ir.Table:
-    """Where each Q@C belongs: qatc_id, run_id, query, query_number, dbms, cardinality."""
+    """Return a table of the Q@Cs: qatc_id, run_id, query, query_number, dbms, cardinality."""
     qatc = frames.qatc
     return qatc.select(
         qatc_id=qatc.id, run_id=qatc.run_id, query=qatc.query, query_number=qatc.query_number,

@@ -159,7 +159,7 @@ def _experiment_wide(outcome: Outcome, runs: Sequence[Run]) -> tuple[str, bool]:
 
 
 def _unjudged(checks: Sequence[CheckCount], what: str, how: str) -> str:
-    """One more sentence, if there are any."""
+    """Return a sentence about them, if there are any."""
     if not checks:
         return ""
     listed = joined([f"{_named(one)} ({one.unjudged})" for one in checks])

@@ -170,7 +170,7 @@ class Digest:
 
 @dataclass(frozen=True, slots=True)
 class WarningBlock:
-    """What keeps a number from being trusted, the evidence for it, and what to do."""
+    """Reason not to trust a number, with its evidence and what to do."""
 
     kind: ClassVar[str] = "warning"
     cause: str

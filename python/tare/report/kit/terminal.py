@@ -194,7 +194,7 @@ def _item(item: Item, width: int) -> Iterator[Text]:
 
 
 def _lines_at(width: int, most: int) -> int:
-    """As many lines as hold what `most` lines of 80 columns do."""
+    """Return the number of lines that hold as much as `most` lines of 80 columns."""
     return max(most, -(-80 * most // width))
 
 
@@ -220,7 +220,7 @@ def _digest(digest: Digest, width: int) -> Iterator[Text]:
 
 
 def _cut(text: str, width: int) -> str:
-    """One line, with an ellipsis where it is cut."""
+    """Cut a text to one line, with an ellipsis where it is cut."""
     flat = " ".join(printable(text).split())
     return flat if cell_len(flat) <= width else set_cell_size(flat, width - 1).rstrip() + "…"
 
@@ -257,7 +257,7 @@ def _facts(facts: Facts, width: int) -> Iterator[Text]:
 # Tables ----------------------------------------------------------------------------------
 @dataclass(slots=True)
 class _Widths:
-    """Of a column of numbers: before the point, from the point on, unit, interval, note. Of words: all in one."""
+    """Widths of a column of numbers: before the point, from the point on, unit, interval, note. Words have one."""
 
     whole: int = 0
     fraction: int = 0

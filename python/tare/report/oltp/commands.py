@@ -1,4 +1,4 @@
-"""What makes the same data, the same run and this report once more."""
+"""Commands that make the same data, the same run and this report once more."""
 
 from __future__ import annotations
 

@@ -64,7 +64,7 @@ def _is_established(found: Comparison) -> bool:
 
 
 def verdict(found: Comparison) -> str:
-    """What is established of response times, all types together."""
+    """Return the verdict on response times, all types together."""
     ratios = _of_all(found)
     lower = []
     for name, label in FIGURES.items():

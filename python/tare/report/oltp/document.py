@@ -37,7 +37,7 @@ class Precision(Document):
 
 
 class Times(Document):
-    """One kind of time of one type of transaction."""
+    """Times of one kind, for one type of transaction."""
 
     n: int
     mean: Figure | None
@@ -165,7 +165,7 @@ class Fact(Document):
 
 
 class Held(Document):
-    """What came of what was asked."""
+    """Result beside the request."""
 
     intended_rate: float | None = Field(description="Transactions a second; null: closed loop.")
     rate: float = Field(description="Started before the schedule's end.")
@@ -215,7 +215,7 @@ class Server(Document):
 
 
 class Data(Document):
-    """What was loaded."""
+    """Data that was loaded."""
 
     workload: str
     scale: float

@@ -106,7 +106,7 @@ def not_judged(facts: Sequence[Fact]) -> str:
 
 
 def stood_still(freezes: Sequence[Freeze]) -> str:
-    """Of one or more: the longest, and how many there are."""
+    """Put one or more freezes into words: the longest, and how many there are."""
     longest = max(freezes, key=lambda one: one.length_ns)
     length = words.seconds(longest.length_ns / _S)
     where = (

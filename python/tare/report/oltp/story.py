@@ -180,7 +180,7 @@ def _value(found: words.Interval | float | None) -> Cell:
 
 
 def _ends(report: OltpReport, types: Sequence[Type]) -> Table:
-    """What became of the arrivals; columns in which nothing happened are left out, except the main ones."""
+    """Return the table of the arrivals' ends. Columns in which nothing happened are left out, except the main ones."""
     names = [name for name in _ENDS if name in _ALWAYS or any(getattr(one.counts, name) for one in types)]
     rows: list[Row] = [
         [

@@ -29,14 +29,14 @@ COUNTS = {
     "retried_serialization": "retries: serialization failure",
     "retried_lock_timeout": "retries: lock time-out",
 }
-"""What became of transactions, by the counts' names."""
+"""Names of the transactions' ends, by count."""
 
 FAILED = ("deadlocks", "serialization_failures", "lock_timeouts", "lost", "errors", "shed", "unstarted")
-"""Of them: not ended as the workload has it."""
+"""Ends that the workload does not have."""
 
 
 def workload(name: str) -> str:
-    """As its makers write it."""
+    """Return the workload's name as its makers write it."""
     return _WORKLOADS.get(name, name)
 
 
@@ -50,7 +50,7 @@ def rate(value: float) -> str:
 
 
 class Schedule(Protocol):
-    """What arrivals were asked for."""
+    """Arrivals that were requested."""
 
     @property
     def arrivals(self) -> str: ...
@@ -121,7 +121,7 @@ _SHORT = {"cpu": "CPU", "wal": "WAL", "io": "I/O", "lwlock": "LWLock"}
 
 
 def measure(name: str) -> str:
-    """Of a server measure: "server CPU"."""
+    """Return the name of a server measure: "server CPU"."""
     return " ".join(_SHORT.get(word, word) for word in name.split("_"))
 
 

@@ -1,1 +1,1 @@
-"""What a profile found, as text, page, data and other tools' formats."""
+"""Reports of a profile: text, page, data and other tools' formats."""

@@ -1,4 +1,4 @@
-"""Which transactions of a profile are looked at one by one: the slowest, those in the middle, or by number.
+"""Choice of transactions that are looked at one by one: the slowest, those in the middle, or by number.
 
 A number is a transaction's place in the recording's list (`Assembled.transactions`), valid or not.
 """
@@ -21,7 +21,7 @@ Flags = NDArray[np.bool_]
 
 
 def able(transactions: pa.Table, windows: Sequence[Window]) -> Flags:
-    """Of each transaction whether it is valid and began in one of these windows: those with the probes."""
+    """Return for each transaction whether it is valid and began in one of these windows: those with the probes."""
     why = transactions["why"].combine_chunks().cast(pa.string())
     valid = np.asarray(pc.equal(why, VALID).to_numpy(zero_copy_only=False), dtype=bool)
     return valid & np.isin(transactions["window"].to_numpy(), [one.number for one in windows])

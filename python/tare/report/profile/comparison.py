@@ -42,7 +42,7 @@ class Side(Document):
 
 
 class Changed(Document):
-    """One function in both profiles; pairs are before and after."""
+    """Function in both profiles; pairs are before and after."""
 
     name: str
     inferred: bool

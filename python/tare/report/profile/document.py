@@ -24,7 +24,7 @@ class Figure(Document):
 
 
 class Site(Document):
-    """One place from which a path is called."""
+    """Place from which a path is called."""
 
     address: str = Field(description="Return address in its object, hexadecimal; empty: not known.")
     caller: str
@@ -167,7 +167,7 @@ class Loss(Document):
 
 
 class Overhead(Document):
-    """What profiling itself caused, by windows with all probes and with the markers alone, taking turns."""
+    """Overhead of profiling, by windows with all probes and with the markers alone, taking turns."""
 
     windows: int = Field(description="Pairs.")
     latency: Figure | None = Field(description="Ratio of mean durations, less 1.")
@@ -281,7 +281,7 @@ class Prices(Document):
 
 
 class Of(Document):
-    """What was profiled, and how."""
+    """Subject and way of the profile."""
 
     server: str = Field(description="Without its password.")
     dbms: str

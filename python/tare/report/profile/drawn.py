@@ -1,4 +1,4 @@
-"""What a report draws of single transactions: how long those of each type took, and how fast each window was."""
+"""Figures of single transactions that a report draws: durations of each type, and the speed of each window."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ PER_DECADE = 16
 """Bins of equal width on a logarithmic scale."""
 
 _POINTS = 120
-"""Of a curve of what took longer."""
+"""Points of a curve of what took longer."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -110,7 +110,7 @@ def next_step(
 def _hidden(
     source: Factor | None, nodes: Sequence[Node], unwatched: Mapping[int | None, Unwatched]
 ) -> tuple[str, Unwatched] | None:
-    """What varies most by its own time, and what may hide in that; None: nothing that is known."""
+    """Return the name of what varies most by its own time, and what may hide in that; None: nothing is known."""
     if any(one.parent is None and _own(one) >= _HIDDEN for one in nodes):
         return ("The transaction itself", unwatched[None]) if None in unwatched else None
     function = source.functions[0] if source is not None and source.functions else None

@@ -15,7 +15,7 @@ from typing import Any
 from tare.report.safe import printable
 
 Slice = tuple[int, int, int, int, int, int]
-"""As `tare._probe.slices` has them: pid, tid, function id, begin and end (CLOCK_MONOTONIC, ns), depth.
+"""Slice of `tare._probe.slices`: pid, tid, function id, begin and end (CLOCK_MONOTONIC, ns), depth.
 Those of one thread nest; a caller comes before what it calls."""
 
 

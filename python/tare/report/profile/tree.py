@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from tare.report.profile.document import Node, Pair, ProfileReport
 
 LEAST = 0.01
-"""Of Var(T): a path that has less, and whose descendants have less, is put together with its likes."""
+"""Share of Var(T): a path that has less, and whose descendants have less, is put together with its likes."""
 
 DEEPEST = 60
 """Levels that are shown; what is below is put together too."""

@@ -22,7 +22,7 @@ __all__ = [
 
 
 def percent(value: float | None, places: int | None = None) -> str:
-    """Of a share: 62%, 4.1%, 0.03%; without `places` two significant digits, and none below 0.01%."""
+    """Write a share: 62%, 4.1%, 0.03%; without `places` two significant digits, and none below 0.01%."""
     if value is None:
         return NOTHING
     points = 100 * value

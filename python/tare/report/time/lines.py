@@ -124,7 +124,7 @@ def missing(query: QueryResult) -> Iterator[tuple[str, str]]:
 
 
 def missing_everywhere(queries: Sequence[QueryResult]) -> list[tuple[str, str]]:
-    """What no query has, for one and the same reason: said once. Of a single query, nothing."""
+    """Return the measures that no query has, for one and the same reason: said once. None for a single query."""
     if len(queries) < 2:
         return []
     found = [list(missing(query)) for query in queries]

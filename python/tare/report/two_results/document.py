@@ -12,7 +12,7 @@ SCHEMA_NAME: Literal["tare-comparison/1"] = "tare-comparison/1"
 
 
 class Side(Document):
-    """One of the two results."""
+    """Result, of the two."""
 
     file: str
     command: str

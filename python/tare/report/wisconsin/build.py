@@ -136,7 +136,7 @@ def _incomplete(names: Named, stored: Sequence[StoredQatC]) -> Iterator[Missing]
 def _unknown(
     names: Named, known: Sequence[WisconsinQuery], stored: Sequence[StoredQatC]
 ) -> Iterator[Missing]:
-    """What another version of Tare ran."""
+    """Yield the Q@Cs that another version of Tare ran."""
     dbms = {run: system.dbms for system in names.systems for run in system.runs}
     keys = {(query.generation, query.name) for query in known}
     for one in stored:

@@ -92,7 +92,7 @@ class Ratio(Document):
 
 
 class SpeedUp(Document):
-    """What an organisation gives an operation: the heap's time over its own."""
+    """Speed-up of an operation by an organisation: the heap's time over its own."""
 
     system: str
     generation: str
@@ -159,7 +159,7 @@ class Answers(Document):
 
 
 class Left(Document):
-    """What the exact protocol retained."""
+    """Counts that the exact protocol retained."""
 
     title: str
     citation: str

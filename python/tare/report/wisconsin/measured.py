@@ -138,7 +138,8 @@ def _seen(
 
 
 def elapsed(samples: Sequence[float]) -> Time:
-    """Those that timed out took longer than all others; a median or bound that falls on one is not known."""
+    """Return the elapsed time. Executions that timed out took longer than all others; a median or bound that falls on one
+    is not known."""
     interval = median_interval(samples)
     return Time(
         ms=_finite(statistics.median(samples)),

@@ -68,7 +68,7 @@ def fit(samples: Mapping[int, Sequence[float]]) -> Fit:
 
 
 def slopes(measured: Measurements) -> Iterator[Slope]:
-    """Of every query that a system ran at two sizes or more."""
+    """Return the slopes of every query that a system ran at two sizes or more."""
     by_query: dict[tuple[str, str, str], list[Seen]] = {}
     for one in measured.seen:
         if all(0 < value < math.inf for value in one.samples):

@@ -1,4 +1,4 @@
-"""What an index gives each operation: the heap's time over that of the organisation."""
+"""Speed-up of each operation by an index: the heap's time over that of the organisation."""
 
 from __future__ import annotations
 

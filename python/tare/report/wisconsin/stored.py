@@ -1,4 +1,4 @@
-"""What a report of the benchmark reads beyond the frames: plans, answers and the QEs' elapsed times."""
+"""Data of a lab that the benchmark's report reads beyond the frames: plans, answers and the QEs' elapsed times."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tare.measure.records import Outcome
 
 @dataclass(frozen=True, slots=True)
 class StoredQE:
-    """One that counts: of its Q@C's last attempt, no warm-up, ended or timed out."""
+    """QE that counts: of its Q@C's last attempt, no warm-up, ended or timed out."""
 
     number: int  # the benchmark's variant, from 1 in turns of ten
     ok: bool
@@ -49,7 +49,7 @@ _COLUMNS = {
 
 
 def qatcs(where: str, runs: Sequence[int]) -> list[StoredQatC]:
-    """Of the runs with these ids, from a lab or the folder of an export, in the order of their ids.
+    """Read the Q@Cs of these runs, from a lab or the folder of an export, in the order of their ids.
 
     Raises LabError or ForeignFile."""
     from tare.lab.frames import is_export

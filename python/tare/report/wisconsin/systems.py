@@ -1,4 +1,4 @@
-"""Which runs belong to the benchmark, and what today's systems are called beside those of 1983."""
+"""Runs that belong to the benchmark, and names of today's systems beside those of 1983."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tare.workload.wisconsin.kinds import Generation
 
 @dataclass(frozen=True)
 class Named:
-    """Of each run: its generation and its system."""
+    """Generation, label and system of each run."""
 
     generations: Mapping[int, Generation]
     labels: Mapping[int, str]

@@ -26,14 +26,14 @@ _SQL = {
 
 @dataclass(frozen=True, slots=True)
 class Age:
-    """Of a server's main process and of those behind its sessions, s; None where it is not reported."""
+    """Ages of a server's main process and of those behind its sessions, s; None where one is not reported."""
 
     at_s: float  # CLOCK_MONOTONIC
     ages_s: tuple[float | None, ...]
 
 
 def age(session: Session) -> Age:
-    """Of an embedded DBMS nothing is asked."""
+    """Read the ages. An embedded DBMS has none."""
     ages = tuple(_asked(session, sql) for sql in _SQL.get(session.server.dbms, ()))
     return Age(time.monotonic(), ages)
 

@@ -1,4 +1,4 @@
-"""What the driver does besides runs, and how a workload's conditions stand."""
+"""Calls of the driver besides runs, and how a workload's conditions stand."""
 
 from __future__ import annotations
 

@@ -192,7 +192,7 @@ def _as_met(server: Server, connected: Connected) -> Server:
 
 
 def _seen(watch: Watch | None, events: list[Told]) -> tuple[tuple[Measure, ...], dict[str, str]]:
-    """Of the seconds that the driver told."""
+    """Return the measures of the seconds that the driver reported, and by source why others are missing."""
     if watch is None:
         return (), {"server": "the run ended before its connections were open"}
     numbers = {one.number for one in all_of(events, Second)}

@@ -18,7 +18,7 @@ MS = 1e6
 """Nanoseconds in a millisecond."""
 
 QUANTILES = (0.25, 0.5, 0.75, 0.9, 0.95, 0.99, 0.999)
-"""Those that are reported, with the largest value beside them."""
+"""Quantiles that are reported, with the largest value beside them."""
 
 
 def quantile_name(share: float) -> str:
@@ -43,7 +43,7 @@ class Distribution(BaseModel):
     # Moments, of ns -----------------------------------------------------------------------
     @property
     def variance(self) -> float | None:
-        """Of the sample (n − 1), ns²; None below two values."""
+        """Variance of the sample (n − 1), ns²; None below two values."""
         return self.m2 / (self.count - 1) if self.count > 1 else None
 
     @property
@@ -89,7 +89,7 @@ class Distribution(BaseModel):
 
     # Merging ------------------------------------------------------------------------------
     def merged(self, other: Distribution) -> Distribution:
-        """Of both. Raises ValueError if their norms differ."""
+        """Return the distribution of both. Raises ValueError if their norms differ."""
         if not other.count or not self.count:
             return self if self.count else other
         if self.norm != other.norm:
@@ -111,5 +111,5 @@ class Distribution(BaseModel):
 
 
 def merge(several: Iterable[Distribution]) -> Distribution:
-    """Of all. Raises ValueError if their norms differ."""
+    """Return the distribution of all. Raises ValueError if their norms differ."""
     return reduce(Distribution.merged, several, Distribution())

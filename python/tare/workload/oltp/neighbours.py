@@ -75,7 +75,7 @@ def _second(second: Second, used: Mapping[str, float], cpus: int) -> CpuUse | No
 
 
 def _share(lost: float, second: Second) -> float:
-    """Of the service time of the transactions that were in the DBMS in the second, s."""
+    """Return the service time that fell into the second, s, of the transactions that were in the DBMS then."""
     served = 0.0 if second.service is None else second.service.mean * second.counts.finished / 1e9
     within = max(served, float(second.running))  # those that did not end in it were in it all the same
     return lost / within if within else float(lost > 0)

@@ -1,4 +1,4 @@
-"""What the driver is asked for: one JSON document, since a URL holds a password and has no place on a command line.
+"""Request to the driver: one JSON document, since a URL holds a password and has no place on a command line.
 
 `crates/tare-load/src/oltp/request.rs` reads it.
 """
@@ -98,7 +98,7 @@ class Run(_Part):
 
 
 class Request(_Part):
-    """One call of the driver."""
+    """Call of the driver."""
 
     url: str = Field(repr=False)  # with its password
     workload: str
@@ -109,5 +109,5 @@ class Request(_Part):
     action: Annotated[Load | Check | Drop | Run, Field(discriminator="do")]
 
     def line(self) -> bytes:
-        """As the driver reads it."""
+        """Return the request as the driver reads it."""
         return self.model_dump_json().encode() + b"\n"

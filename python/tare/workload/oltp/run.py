@@ -48,7 +48,7 @@ class CurveStep:
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """What the driver was asked for."""
+    """Request to the driver."""
 
     arrivals: Literal["closed", "constant", "poisson", "trace"]
     phases: tuple[Phase, ...]
@@ -82,7 +82,7 @@ class Measure:
 
 @dataclass(frozen=True, slots=True)
 class Trouble:
-    """What the DBMS said when a connection was lost, or made again."""
+    """Message of the DBMS when a connection was lost, or made again."""
 
     at_s: float
     text: str
@@ -120,7 +120,7 @@ class OltpRun:
 
     @property
     def shares(self) -> dict[str, float]:
-        """Of each type in the mix, as used; together 1."""
+        """Share of each type in the mix, as used; together 1."""
         total = sum(self.outcome.mix) or 1.0
         return {of.name: one / total for of, one in zip(self.outcome.types, self.outcome.mix, strict=False)}
 
@@ -152,12 +152,12 @@ class OltpRun:
 
     @property
     def not_judged(self) -> tuple[NotJudged, ...]:
-        """What its figures do not show. With an empty `invalid` the run is neither valid nor invalid."""
+        """Judgements that its figures do not allow. With an empty `invalid` the run is neither valid nor invalid."""
         return (*self.outcome.not_judged, *((self.disturbed,) if self.disturbed else ()))
 
     @property
     def freezes(self) -> tuple[Freeze, ...]:
-        """Those that no broken connections explain. Of runs of an earlier version: whole seconds."""
+        """Freezes that no broken connections explain. Whole seconds for runs of an earlier version."""
         breaks = [one for one in self.outcome.invalid if isinstance(one, ConnectionsBroke)]
         found = _frozen_seconds(self.seconds) if self.outcome.freezes is None else self.outcome.freezes
         return tuple(one for one in found if not any(_overlap(one, broke) for broke in breaks))

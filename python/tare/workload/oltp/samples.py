@@ -26,7 +26,7 @@ RECORD = np.dtype(
         ("ended", "<i8"),
     ]
 )
-"""As `crates/tare-load/src/oltp/driver/sample.rs` lays it out."""
+"""Record as `crates/tare-load/src/oltp/driver/sample.rs` lays it out."""
 
 ENDS = (
     "committed",

@@ -1,4 +1,4 @@
-"""What the driver tells while it works and at the end: a JSON document a line.
+"""Messages of the driver while it works and at the end: a JSON document a line.
 
 `crates/tare-load/src/oltp/told.rs` writes it. Instants are ns of CLOCK_MONOTONIC, durations ns.
 """
@@ -93,7 +93,7 @@ class Quick(_Part):
 
 
 class OfType(_Part):
-    """One type of transaction, or all. Times are of those that were committed or rolled back as specified."""
+    """Type of transaction, or all. Times are of those that were committed or rolled back as specified."""
 
     name: str
     counts: Counts
@@ -104,7 +104,7 @@ class OfType(_Part):
 
 # Events -------------------------------------------------------------------------------------
 class Found(_Part):
-    """What stands in the database, before anything is done with it."""
+    """Content of the database, before anything is done with it."""
 
     event: Literal["found"] = "found"
     loaded: Loaded | None

@@ -133,7 +133,7 @@ DERIVED = frozenset({"server_restarted", "condition_failed", "conditions_uncheck
 
 # Not judged -----------------------------------------------------------------------------
 class RateLate(Fact):
-    """One delay of the driver explains the rate that was missed."""
+    """Single delay of the driver that explains the rate that was missed."""
 
     kind: Literal["rate_late"] = "rate_late"
     late: int  # started after the schedule's end
@@ -150,7 +150,7 @@ class RateTooFew(Fact):
 
 
 class BacklogShort(Fact):
-    """One delay of the driver explains that the backlog grew in the last quarter."""
+    """Single delay of the driver that explains why the backlog grew in the last quarter."""
 
     kind: Literal["backlog"] = "backlog"
     delay_ns: int
@@ -177,7 +177,7 @@ class Unwatched(Fact):
 
 
 Neighbours = Annotated[Disturbed | Unwatched, Field(discriminator="kind")]
-"""What keeps a run's figures from being the server's alone."""
+"""Causes that keep a run's figures from being the server's alone."""
 
 NotJudged = Annotated[
     RateLate | RateTooFew | BacklogShort | Disturbed | Unwatched | Sentence, Field(discriminator="kind")

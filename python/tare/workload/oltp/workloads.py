@@ -80,5 +80,5 @@ class Kind:
 
 
 def kinds(workload: str) -> list[Kind]:
-    """Of a known workload, in the driver's order."""
+    """Return the types of a known workload, in the driver's order."""
     return [Kind(*one) for one in oltp_kinds(workload)]

@@ -70,7 +70,7 @@ def _of_qes(frames: Frames, primary: Outcome, runs: Sequence[Run]) -> list[Chart
 
 
 def _starts(runs: Sequence[Run]) -> list[dict[str, object]]:
-    """Where each run's first QE stands when the runs are put one after the other, by id; none of very many."""
+    """Return the place of each run's first QE, by run id, with the runs one after the other; none of very many."""
     if len(runs) > _MOST_RUNS:
         return []
     found: list[dict[str, object]] = []

@@ -26,7 +26,7 @@ _Point = tuple[float, float]
 
 
 def charts(result: ModelResult) -> list[Chart]:
-    """One for each type of process; what is only between overall measures stands with the query processes."""
+    """Return a graph for each type of process. Arcs between overall measures are in that of the query processes."""
     return [_chart(result, part) for part in PARTS]
 
 
@@ -81,7 +81,7 @@ def _type(measure: str) -> str:
 
 
 def _kind(measure: str) -> str:
-    """Where a measure is drawn: an overall one by its name, any other by its name without the type."""
+    """Return the key of a measure's place: an overall one's name, any other's name without the type."""
     return measure if _type(measure) == "overall" else measure.split("_", 1)[1]
 
 
@@ -144,7 +144,7 @@ def _arc(result: ModelResult, one: Observed) -> dict[str, Any]:
 
 
 def _edge(of: _Point, towards: _Point, wide: float, room: float) -> _Point:
-    """Where the line from a node's middle leaves its box, and `room` px further."""
+    """Return the point where the line from a node's middle leaves its box, `room` px further."""
     dx, dy = towards[0] - of[0], towards[1] - of[1]
     length = math.hypot(dx, dy)
     reach = min(

@@ -1,4 +1,4 @@
-"""Where each measure stands in the structural graphs, and each label on its arc: laid by hand, as data.
+"""Places of the measures in the structural graphs, and of the labels on their arcs: laid by hand, as data.
 
 The three types of process share a layout, so that one graph can be held against another. A measure of a
 type is called by its name without the type. px, from the upper left; a label's place is a share of its arc.

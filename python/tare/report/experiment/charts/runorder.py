@@ -21,7 +21,7 @@ _OTHER = "another rule"
 
 
 def points(qes: ir.Table) -> tuple[list[dict[str, Any]], int]:
-    """What is drawn, and how many QEs went into one retained point (1: nothing was aggregated).
+    """Return the points to draw, and how many QEs went into one retained point (1: nothing was aggregated).
 
     The runs stand one after the other: `at` counts QEs over all of them.
     """

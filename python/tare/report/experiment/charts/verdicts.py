@@ -34,12 +34,12 @@ def scale() -> dict[str, Any]:
 
 
 def pooled_name(result: ModelResult) -> str:
-    """What all DBMSes together are called where one can choose."""
+    """Return the name of all DBMSes together, where a reader can choose."""
     return result.dbmses[0] if len(result.dbmses) == 1 else "all DBMSes"
 
 
 def row(result: ModelResult, one: Observed) -> dict[str, Any]:
-    """One correlation for a chart's data."""
+    """Return a correlation as a row of a chart's data."""
     of = one.relationship
     return {
         "name": of.name,

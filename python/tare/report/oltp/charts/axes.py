@@ -1,4 +1,4 @@
-"""What the charts of a run share: one time axis, so that a glance goes straight down, and logarithmic times."""
+"""Axes that the charts of a run share: one of time, so that a glance goes straight down, and logarithmic times."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ LEFT = 62
 """Pixels left of every plot over time, whatever its labels: the charts stand exactly below each other."""
 
 MOST_POINTS = 600
-"""Of a line over time; longer runs are put together by several seconds."""
+"""Most points of a line over time; longer runs are put together by several seconds."""
 
 
 def bin_size(report: OltpReport, most: int = MOST_POINTS) -> int:
@@ -41,7 +41,7 @@ def time_x(report: OltpReport, title: str | None) -> dict[str, Any]:
 
 
 def left(**more: Any) -> dict[str, Any]:
-    """Of a y axis: as wide as all others, its title above."""
+    """Return a y axis as wide as all others, its title above."""
     return {"minExtent": LEFT, "maxExtent": LEFT, **more}
 
 

@@ -105,7 +105,7 @@ def _ticks(low: float, high: float) -> list[float]:
 
 
 def _rate_labels(found: Sequence[Rate], column: Callable[[float], int], plot: int) -> list[str]:
-    """As many rates below the axis as there is room for, the highest always."""
+    """Return the rates that stand below the axis: as many as there is room for, the highest always."""
     cells = [" "] * (plot + LABEL + 2)
     highest = max(rate.requested for rate in found)
     taken: list[tuple[int, int]] = []

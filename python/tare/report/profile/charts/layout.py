@@ -1,4 +1,4 @@
-"""Where a path's rectangle stands in an icicle.
+"""Places of the paths' rectangles in an icicle.
 
 Own shares of covariance add up to 100%, so they can be widths; but some are negative. Those that are positive stand
 right of zero, those that are negative left of it, in an icicle of their own: right less left is 100%. A path that has
@@ -49,7 +49,7 @@ def _once(nodes: Sequence[Node], found: Sequence[Place]) -> list[Place]:
 
 
 def _widths(nodes: Sequence[Node], sign: float) -> list[float]:
-    """Of each node: the own shares of one sign, its own and of all below it."""
+    """Return by node the sum of own shares of one sign, its own and of all below it."""
     found = [max(0.0, sign * _own(one)) for one in nodes]
     for node in reversed(nodes):
         if node.parent is not None:

@@ -1,4 +1,4 @@
-"""What is different in the slowest hundredth: each function's share of what those transactions take longer."""
+"""Differences of the slowest hundredth: each function's share of what those transactions take longer."""
 
 from __future__ import annotations
 

@@ -43,7 +43,7 @@ class Join(StrEnum):
 
 
 class Grouping(StrEnum):
-    """Of equal tuples: to keep one of each, or to aggregate them."""
+    """Grouping of equal tuples: to keep one of each, or to aggregate them."""
 
     SORT = "sort"
     HASH = "hash table"
@@ -97,7 +97,7 @@ def _counted(joins: tuple[Join, ...]) -> list[str]:
 
 
 def through(attribute: str | None) -> Way:
-    """Which of the benchmark's indexes it is, by what it is on: only that on unique2 is clustered."""
+    """Return which of the benchmark's indexes it is, by what it is on: only that on unique2 is clustered."""
     return Way.CLUSTERED if attribute is not None and attribute.lower() == KEY else Way.NONCLUSTERED
 
 

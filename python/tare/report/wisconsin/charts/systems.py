@@ -31,7 +31,7 @@ def _of(systems: Sequence[System], values: list[str]) -> dict[str, Any]:
 
 
 def elapsed_scale() -> dict[str, Any]:
-    """Of an axis of elapsed times in ms, logarithmic, no wider than they reach."""
+    """Return the scale of an axis of elapsed times in ms, logarithmic, no wider than they reach."""
     return {
         "type": "quantitative",
         "title": "elapsed time (log)",

@@ -48,7 +48,7 @@ def of_class(measured: Measurements, system: System, kind: Class, *organisations
 
 
 def where(one: Seen) -> str:
-    """Which measurement a sentence speaks of."""
+    """Return the measurement that a sentence speaks of."""
     return f"{one.query.generation}, {label(one.query)} at {fixed(one.size, 0)} tuples"
 
 

@@ -37,7 +37,7 @@ def _judge(measured: Measurements, system: System) -> Judged:
 
 
 def _paths(seen: list[Seen]) -> str:
-    """Where none was slower for it."""
+    """Return the answer where none was slower for it."""
     paths = (
         ("by the index", [one for one in seen if _uses(one)]),
         ("not told by its plan", [one for one in seen if _untold(one)]),

@@ -1,4 +1,4 @@
-"""What the server and the machine are seen to do in each second of a run, on the clock of the transactions."""
+"""Measures of the server and the machine in each second of a run, on the clock of the transactions."""
 
 from tare.workload.oltp.measures.names import NAMES, Name
 from tare.workload.oltp.measures.watch import Watch

@@ -1,4 +1,4 @@
-"""What the kernel says of the server's processes, of the machine, and of Tare itself."""
+"""Measures by the kernel: of the server's processes, of the machine, and of Tare itself."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ def machine(total: CpuTicks) -> dict[str, float]:
 
 
 def tare(crew: Crew | None) -> dict[str, float]:
-    """What measuring costs: this process, and the server's share for our session."""
+    """Return the cost of measuring: this process, and the server's share for our session."""
     values = {"tare_cpu": time.process_time_ns() / _S}
     if crew is not None and crew.session is not None:
         with suppress(OSError):  # it has just gone

@@ -39,13 +39,13 @@ class Others:
         return {"others_cpu": self._sum_ns / _S}
 
     def _before(self, life: _Life, used_ns: int) -> int:
-        """What a process had used at the last reading. One that is older and new to us counts from now on."""
+        """Return the CPU time of a process at the last reading. One that is older and new to us counts from now on."""
         born_since = life[1] >= self._at_ns
         return min(used_ns, self._ours.get(life, 0 if born_since else used_ns))
 
 
 def driver(process: Process) -> dict[str, float]:
-    """Where the kernel has it."""
+    """Return the driver's time in the run queue, where the kernel has it."""
     waited_ns = process.run_queue_ns
     return {} if waited_ns is None else {"driver_run_queue": waited_ns / _S}
 

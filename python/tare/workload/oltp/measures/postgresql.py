@@ -26,7 +26,7 @@ _WAITING = {"Lock": "waiting_lock", "LWLock": "waiting_lwlock", "IO": "waiting_i
 
 
 def views(major: int) -> list[View]:
-    """Those that this version has."""
+    """Return the views that this version has."""
     return [
         _DATABASE,
         _LOG,

@@ -17,7 +17,7 @@ _LEAST_NS, _MOST_NS = SECOND_NS // 2, SECOND_NS * 3 // 2  # between two readings
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """What a source said at one moment, by names of NAMES: counters as they stand, gauges as they are."""
+    """Reading of a source at one moment, by names of NAMES: counters as they stand, gauges as they are."""
 
     at_ns: int  # CLOCK_MONOTONIC
     values: Mapping[str, float]

@@ -14,7 +14,7 @@ Rows = list[Sequence[object]]
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """One query, and how its answer is read."""
+    """Query, and how its answer is read."""
 
     name: str  # as the DBMS calls it
     sql: str
@@ -47,7 +47,7 @@ class Statistics:
 
 
 def named(*names: str) -> Callable[[Rows], dict[str, float]]:
-    """Of a view with one row: its columns. NULL is left out."""
+    """Read a view with one row: its columns. NULL is left out."""
 
     def read(rows: Rows) -> dict[str, float]:
         return {
@@ -60,7 +60,7 @@ def named(*names: str) -> Callable[[Rows], dict[str, float]]:
 
 
 def keyed(names: dict[str, tuple[str, float]]) -> Callable[[Rows], dict[str, float]]:
-    """Of a view with a row for each variable: by its name, what we call it and what it is multiplied by."""
+    """Read a view with a row for each variable: by its name, what we call it and what it is multiplied by."""
 
     def read(rows: Rows) -> dict[str, float]:
         values: dict[str, float] = {}
