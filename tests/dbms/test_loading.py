@@ -209,7 +209,7 @@ def test_ctrl_c_ends_a_load_and_nothing_of_it_is_kept(
     own: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """MariaDB reads an endless file to its end, killed or not: then the connection is cut."""
-    monkeypatch.setattr(mariadb_wire, "CANCEL_S", 0.5)
+    monkeypatch.setattr(mariadb_wire, "LEAVE_S", 0.5)
     session = find(own).connect(own, allow_writes=True)
     try:
         session.run(f"CREATE TABLE loaded ({COLUMNS})")

@@ -75,6 +75,26 @@ def test_a_server_that_no_longer_answers_is_given_up_soon_after_the_time_out(
         session.close()
 
 
+def test_ctrl_c_leaves_a_server_that_no_longer_answers(own_url: str) -> None:
+    session = find(own_url).connect(own_url, timeout_s=1)
+    leader = session.leader()
+    assert leader is not None
+    prepared = session.prepare(SLOW)
+    os.kill(leader.pid, signal.SIGSTOP)
+    timer = threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT))
+    timer.start()
+    try:
+        began = time.monotonic()
+        with pytest.raises(KeyboardInterrupt):
+            prepared.execute(60)
+        assert time.monotonic() - began < 5
+    finally:
+        with suppress(ProcessLookupError):
+            os.kill(leader.pid, signal.SIGCONT)
+        session.close()
+        timer.join()
+
+
 def test_a_server_that_stops_answering_between_queries_is_lost(
     own_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

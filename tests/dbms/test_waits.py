@@ -195,7 +195,7 @@ def test_preparing_that_takes_long_is_no_lost_engine(tmp_path: Path, monkeypatch
 def test_a_wait_for_sqlites_lock_ends_with_the_time_out_and_names_the_holder(
     tmp_path: Path, is_set_up: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(client, "CANCEL_S", 0.5)  # SQLite heeds no interrupt while it waits
+    monkeypatch.setattr(client, "LEAVE_S", 0.5)  # SQLite heeds no interrupt while it waits
     url = make_sqlite(tmp_path / "held.db")
     session = find(url).connect(url, timeout_s=60)
     holder = sqlite3.connect(tmp_path / "held.db", isolation_level=None)

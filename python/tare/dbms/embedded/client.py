@@ -19,7 +19,8 @@ import tare
 from tare.dbms.patience import Patience
 from tare.errors import QueryTimeout, ServerLost, TareError
 
-CANCEL_S = 5.0  # how long an interrupted query may take to stop
+CANCEL_S = 5.0  # how long a query may take to stop after its time-out
+LEAVE_S = 2.0  # the same after Ctrl-C: then somebody waits
 OWN_S = 30.0  # how long a request of our own (a plan, rows, …) may take: then the host is frozen
 _PACKAGE_ROOT = Path(tare.__file__).resolve().parents[1]
 
@@ -95,7 +96,7 @@ class HostClient:
         except (EOFError, OSError) as error:
             raise self._lost() from error
         except BaseException:  # Ctrl-C: leave a host that can be used, or none
-            self._interrupt()
+            self._interrupt(LEAVE_S)
             raise
         if not answered:
             raise self._interrupted(timeout_s)
@@ -132,11 +133,11 @@ class HostClient:
             patience.look(time.monotonic() - began, may_work_on=may_work_on)
         return True
 
-    def _interrupt(self) -> bool:
+    def _interrupt(self, wait_s: float) -> bool:
         """Stops what runs and takes its answer. False if the host had to be ended for it."""
         try:
             self._watch.send(b"i")
-            if self._wait(time.monotonic() + CANCEL_S):
+            if self._wait(time.monotonic() + wait_s):
                 self._commands.recv()
                 return True
         except (EOFError, OSError):
@@ -146,7 +147,7 @@ class HostClient:
 
     def _interrupted(self, timeout_s: float | None) -> TareError:
         shown = f"the query ran longer than its time-out of {timeout_s:g} s" if timeout_s else "time-out"
-        if self._interrupt():
+        if self._interrupt(CANCEL_S):
             return QueryTimeout(f"{shown} and was interrupted", "allow more time with --timeout")
         return QueryTimeout(
             f"{shown} and did not heed the interrupt: its process was ended", "allow more time with --timeout"

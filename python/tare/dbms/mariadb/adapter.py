@@ -32,7 +32,7 @@ class MariaDB(Adapter):
 
         def opened(**more: Any) -> Any:
             try:
-                connection = driver.connect(**arguments, **more, client_flag=_MULTI_STATEMENTS)
+                connection = driver.connect(**arguments | more, client_flag=_MULTI_STATEMENTS)
                 if "ssl" not in arguments or _is_encrypted(connection):
                     return connection
                 connection.close()

@@ -25,7 +25,8 @@ from tare.dbms.url import scrubbed
 from tare.errors import ConnectionFailed, QueryTimeout, ServerLost, StatementFailed, TareError
 
 GRACE_S = 2.0  # how much longer than the server the client waits before it kills the query
-CANCEL_S = 5.0  # how long a killed query may take to stop
+CANCEL_S = 5.0  # how long a query may take to stop after its time-out
+LEAVE_S = 2.0  # the same after Ctrl-C: then somebody waits
 OWN_S = 30.0  # how long a statement of our own (EXPLAIN, settings, …) may take: then the server is frozen
 
 _PART = 500_000  # bytes of a statement that are sent at once, as twice as many digits
@@ -36,7 +37,7 @@ _UNKNOWN_S = math.nan  # of a limit; no other limit equals it
 
 
 class Wire:
-    def __init__(self, driver: Any, opened: Callable[[], Any], password: str | None) -> None:
+    def __init__(self, driver: Any, opened: Callable[..., Any], password: str | None) -> None:
         self._driver = driver
         self._opened = opened
         self._password = password
@@ -127,9 +128,7 @@ class Wire:
         except WaitTimeout:
             pass
         assert timeout_s is not None
-        self._kill()
-        if not wait([running], CANCEL_S).done:
-            self._cut(running)
+        self._stop(running, CANCEL_S)
         raise _timed_out(timeout_s)
 
     def close(self) -> None:
@@ -149,7 +148,7 @@ class Wire:
         try:
             found: list[tuple[Any, ...]] = self._answer(running, OWN_S, about)
         except WaitTimeout:
-            self._cut(running)
+            self._cut(running, CANCEL_S)
             raise not_answered() from None
         return found
 
@@ -169,7 +168,7 @@ class Wire:
         except WaitTimeout:
             raise
         except KeyboardInterrupt:
-            self._give_up(running)
+            self._stop(running, LEAVE_S)
             raise
 
     def _watch(self, running: Future[Any], patience: Patience, *, may_work_on: bool) -> None:
@@ -179,14 +178,14 @@ class Wire:
             while not wait([running], patience.next_look_s(time.monotonic() - began, OWN_S)).done:
                 patience.look(time.monotonic() - began, may_work_on=may_work_on)
         except BaseException:  # given up, lost, Ctrl-C
-            self._give_up(running)
+            self._stop(running, LEAVE_S)
             raise
 
-    def _give_up(self, running: Future[Any]) -> None:
+    def _stop(self, running: Future[Any], wait_s: float) -> None:
         """Leave a connection that can be used, or none."""
-        self._kill()
-        if not wait([running], CANCEL_S).done:
-            self._cut(running)
+        is_killed = self._kill(wait_s)
+        if not wait([running], wait_s if is_killed else 0).done:
+            self._cut(running, wait_s)
 
     # In the other thread --------------------------------------------------
     def _query(self, sql: str) -> list[tuple[Any, ...]]:
@@ -226,23 +225,25 @@ class Wire:
             return f"SET SESSION max_statement_time = {timeout_s or 0:.6f}"
         return f"SET SESSION max_execution_time = {math.ceil((timeout_s or 0) * 1000)}"
 
-    def _kill(self) -> None:
-        """KILL QUERY from a second connection; if there is none to be had, the deadline decides."""
+    def _kill(self, wait_s: float) -> bool:
+        """KILL QUERY from a second connection. False where none opened in time."""
         with suppress(self._driver.Error, ConnectionFailed):
-            other = self._opened()
+            other = self._opened(connect_timeout=math.ceil(wait_s))
             try:
                 with other.cursor() as cursor:
                     cursor.execute(f"KILL QUERY {self._id}")
             finally:
                 other.close()
+            return True
+        return False
 
-    def _cut(self, running: Future[Any]) -> None:
+    def _cut(self, running: Future[Any], wait_s: float) -> None:
         """Ends a read that nothing else ends; the connection is lost with it."""
         with suppress(OSError):
             line = socket.socket(fileno=os.dup(self._descriptor))
             with line:
                 line.shutdown(socket.SHUT_RDWR)
-        wait([running], CANCEL_S)
+        wait([running], wait_s)
         self._stuck = not running.done()
 
     def _failure(self, error: Any, timeout_s: float | None, sql: str) -> TareError:

@@ -26,7 +26,8 @@ from tare.dbms.url import scrubbed
 from tare.errors import QueryTimeout, ServerLost, StatementFailed, TareError
 
 GRACE_S = 2.0  # how much longer than the server the client waits before it cancels by itself
-CANCEL_S = 5.0  # how long a cancelled statement may take to stop
+CANCEL_S = 5.0  # how long a statement may take to stop after its time-out
+LEAVE_S = 2.0  # the same after Ctrl-C: then somebody waits
 OWN_S = 30.0  # how long a statement of our own (EXPLAIN, settings, …) may take: then the server is frozen
 _ENCRYPTED = "the connection is encrypted, and its messages can only be sent all at once"
 
@@ -170,7 +171,7 @@ class Wire:
         except psycopg.Error as error:
             raise self._broken(str(error)) from error
         except BaseException:  # Ctrl-C: leave a connection that can be used, or none
-            self._abandon()
+            self._abandon(LEAVE_S)
             raise
         if result.status in _FAILURES:
             raise self._failure(result, timeout_s, time.monotonic() - began)
@@ -255,7 +256,7 @@ class Wire:
 
     def _cancelled_by_us(self, timeout_s: float | None) -> TareError:
         """The server did not stop by itself in time: cancel, and give up the connection if that fails."""
-        answered = self._abandon()
+        answered = self._abandon(CANCEL_S)
         shown = f"the query ran longer than its time-out of {timeout_s:g} s" if timeout_s else "time-out"
         if answered:
             return QueryTimeout(f"{shown} and was cancelled", "allow more time with --timeout")
@@ -264,11 +265,11 @@ class Wire:
             "see whether the server still responds (it may be stopped or out of resources)",
         )
 
-    def _abandon(self) -> bool:
+    def _abandon(self, wait_s: float) -> bool:
         """Stops what runs. False if the connection had to be closed for it."""
         try:
-            self._connection.cancel_safe(timeout=CANCEL_S)
-            self._receive(time.monotonic() + CANCEL_S)
+            self._connection.cancel_safe(timeout=wait_s)
+            self._receive(time.monotonic() + wait_s)
         except (psycopg.Error, DeadlinePassed):
             self._connection.close()
             return False
