@@ -140,7 +140,16 @@ def test_a_mistake_in_the_last_query_is_found_before_the_first_is_weighed(sqlite
 
 def test_a_time_out_is_kept_as_a_row(postgresql_url: str) -> None:
     said = tare(
-        "time", "SELECT pg_sleep(5)", "--db", postgresql_url, "--timeout", "200ms", "--runs", "2", "--json", "-"
+        "time",
+        "SELECT pg_sleep(5)",
+        "--db",
+        postgresql_url,
+        "--timeout",
+        "200ms",
+        "--runs",
+        "2",
+        "--json",
+        "-",
     )
     assert said.code == RUN, said.err
     (query,) = said.result["results"]

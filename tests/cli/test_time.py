@@ -108,7 +108,15 @@ def test_the_short_form_is_the_default(dbms: str, weighed: Weighed) -> None:
 
 def test_a_query_that_fails_shows_why_in_the_short_form(postgresql_url: str) -> None:
     said = tare(
-        "time", "SELECT pg_sleep(5)", "--db", postgresql_url, "--runs", "1", "--timeout", "200ms", COLUMNS="80"
+        "time",
+        "SELECT pg_sleep(5)",
+        "--db",
+        postgresql_url,
+        "--runs",
+        "1",
+        "--timeout",
+        "200ms",
+        COLUMNS="80",
     )
     assert said.code == 1
     assert said.out.startswith("✗ SELECT pg_sleep(5): no run was timed to its end: ")

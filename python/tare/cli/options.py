@@ -94,7 +94,9 @@ Answer = Annotated[
 Timeout = Annotated[
     float | None,
     typer.Option(
-        parser=seconds("--timeout", "1ms"), metavar="DURATION", help="Cancel a run that takes longer: 500ms, 30s, 2m."
+        parser=seconds("--timeout", "1ms"),
+        metavar="DURATION",
+        help="Cancel a run that takes longer: 500ms, 30s, 2m.",
     ),
 ]
 ConnectTimeout = Annotated[

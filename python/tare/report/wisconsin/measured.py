@@ -138,8 +138,8 @@ def _seen(
 
 
 def elapsed(samples: Sequence[float]) -> Time:
-    """Return the elapsed time. Executions that timed out took longer than all others; a median or bound that falls on one
-    is not known."""
+    """Return the elapsed time. An execution that timed out took longer than all others: a median or bound that falls on
+    one is not known."""
     interval = median_interval(samples)
     return Time(
         ms=_finite(statistics.median(samples)),
