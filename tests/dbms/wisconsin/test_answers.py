@@ -24,8 +24,7 @@ from tare.workload.wisconsin.catalogue import catalogue
 from tare.workload.wisconsin.kinds import Generation, Organisation
 from tare.workload.wisconsin.layout import Setting, layout_of
 from tare.workload.wisconsin.naming import VARIANTS
-from tare.workload.wisconsin.relation import Relation
-from tare.workload.wisconsin.relations import relations
+from tare.workload.wisconsin.relations import Relation, relations
 from tare.workload.wisconsin.rows import write_csv
 from tare.workload.wisconsin.specification import WisconsinSpec
 from tare.workload.wisconsin.tables import WisconsinTables
