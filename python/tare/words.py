@@ -50,6 +50,11 @@ def print_in_any_locale() -> None:
             reconfigure(errors=_PLAIN)
 
 
+def spelled(text: str, encoding: str) -> str:
+    """Return text as an output of this encoding shows it, once `print_in_any_locale` was called."""
+    return text.encode(encoding, _PLAIN).decode(encoding)
+
+
 def _spelled(error: UnicodeError) -> tuple[str, int]:
     assert isinstance(error, UnicodeEncodeError)
     found = error.object[error.start : error.end].translate(_SPELLED)

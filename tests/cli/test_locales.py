@@ -27,7 +27,7 @@ def _tare(locale: str, *words: str | bytes, text: bytes = b"") -> subprocess.Com
         input=text,
         capture_output=True,
         timeout=120,
-        env=environment(**LOCALES[locale]),
+        env=environment(COLUMNS="80", **LOCALES[locale]),
         check=False,
     )
     assert b"Traceback" not in done.stderr, done.stderr
@@ -67,8 +67,14 @@ def test_reports_and_errors_spell_what_an_encoding_lacks(locale: str, unit: byte
     assert b"SQLite refused" in refused.stderr
 
 
-def test_doctor_is_printed_in_ascii() -> None:
-    assert _tare("ascii output", "doctor").stdout.isascii()
+@pytest.mark.parametrize(
+    "words", [("doctor",), ("time", "SELECT 1", "--db", "sqlite:///:memory:", "--runs", "5", "-v")]
+)
+def test_a_report_in_ascii_is_as_narrow_as_any(words: tuple[str, ...]) -> None:
+    shown = _tare("ascii output", *words).stdout
+    assert shown.isascii()
+    wide = [line for line in shown.decode().splitlines() if len(line) > 80 and not line.startswith("  ")]
+    assert not wide, "only a command to copy, which is indented, is wider"
 
 
 def test_sql_that_is_not_utf8_is_named() -> None:

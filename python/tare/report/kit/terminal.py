@@ -41,6 +41,7 @@ from tare.report.kit.blocks import (
 )
 from tare.report.kit.figure import JOINED, joined_units
 from tare.report.kit.names import Names
+from tare.report.kit.spelling import LONGER, blocks_in
 from tare.report.numbers import thousands
 from tare.report.safe import printable
 
@@ -66,7 +67,10 @@ def print_story(story: Story, console: Console) -> None:
 
 
 def print_blocks(blocks: Sequence[Block], console: Console) -> None:
-    for line in lines(blocks, console.width):
+    width = console.width
+    if not console.encoding.startswith("utf"):
+        blocks, width = blocks_in(blocks, console.encoding), width - LONGER
+    for line in lines(blocks, width):
         console.print(line, no_wrap=True, soft_wrap=True, highlight=False)
 
 
