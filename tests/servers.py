@@ -82,7 +82,7 @@ _STARTS = {"postgresql": start_postgresql, "mariadb": start_mariadb, "mysql": st
 
 @contextmanager
 def own_server(dbms: str) -> Iterator[RunningServer]:
-    """One that may be killed; skips the test where there is none."""
+    """A server that the test may kill; skips the test where there is none."""
     try:
         server = _STARTS[dbms]()
     except ServerFailed as error:

@@ -15,7 +15,7 @@ from tare.workload.wisconsin.rows import tuples
 
 
 def plain_relations(generation: Generation, rows: int) -> sqlite3.Connection:
-    """Where the large relations have so many tuples; result relations are empty."""
+    """A database whose large relations have `rows` tuples and whose result relations are empty."""
     connection = sqlite3.connect(":memory:", isolation_level=None)
     for relation in relations(generation):
         _create(connection, relation.name, relation.attributes)

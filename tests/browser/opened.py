@@ -44,7 +44,7 @@ class Seen:
         return self.page.locator(f"#chart-{chart} svg g[class*='role-mark'] > *").count()
 
     def said_of(self, chart: str) -> str:
-        """What it is, for who cannot see it."""
+        """Description of a chart for readers who cannot see it."""
         return self.page.locator(f"#chart-{chart}").get_attribute("aria-label") or ""
 
     def overlapping(self, chart: str) -> list[tuple[str, str]]:
@@ -54,7 +54,7 @@ class Seen:
         return [(one[0], other[0]) for one, other in pairs if _overlap(one, other)]
 
     def widths(self) -> tuple[int, int]:
-        """Of what is on the page, and of the window."""
+        """Widths of the page's content and of the window."""
         page, window = self.page.evaluate("() => [document.documentElement.scrollWidth, window.innerWidth]")
         return page, window
 

@@ -1,4 +1,4 @@
-"""Which tests run on one worker of pytest-xdist: those of one file, as they share servers and data. A pytest plugin."""
+"""A pytest plugin: all tests of a file run on one worker of pytest-xdist, as they share servers and data."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ APART = (
 
 
 class LoadSharedFiles(LoadFileScheduling):
-    """One unit of work for each file, or for each test of `APART`."""
+    """Scheduling with a unit of work for each file, or for each test of a file in `APART`."""
 
     def _split_scope(self, nodeid: str) -> str:
         file: str = super()._split_scope(nodeid)

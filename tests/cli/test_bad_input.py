@@ -1,4 +1,4 @@
-"""What can go wrong says what happened, on what, what to do next, and ends with the exit code that fits."""
+"""Messages and exit codes of what can go wrong: what happened, to what, and what to do next."""
 
 from __future__ import annotations
 

@@ -23,7 +23,7 @@ pytestmark = needs_root
 
 @pytest.fixture(scope="module")
 def single() -> Iterator[Session]:
-    """One server with the same rows."""
+    """Session on a single server that has the same rows."""
     with start_postgresql() as server:
         session = find(server.url).connect(server.url, allow_writes=True)
         ensure_loaded(session, SCALE, lambda step: None)

@@ -55,7 +55,7 @@ seed = 2
 
 @dataclass
 class Life:
-    """One executor process, and the events that it wrote: those of QEs once they were durable."""
+    """An executor process and the events that it wrote; it writes the event of a QE once the QE is durable."""
 
     process: Running
     events_file: Path

@@ -42,7 +42,7 @@ _SESSIONS = {
 
 @dataclass(frozen=True)
 class Database:
-    """One of its own on a server that several tests share."""
+    """Database of one test, on a server that several tests share."""
 
     server: RunningServer
     url: str
@@ -76,7 +76,7 @@ class Database:
         return self.number(_LOCK_WAITS[self.dbms])
 
     def sessions(self) -> int:
-        """Of others."""
+        """Number of other sessions in the database."""
         return self.number(_SESSIONS[self.dbms])
 
     def processes(self) -> list[int]:
@@ -185,7 +185,7 @@ def signal_to(process: int, number: signal.Signals) -> None:
 
 
 def last_run(lab: Path) -> OltpRun:
-    """As the lab holds it."""
+    """The run as the lab holds it."""
     with open_lab(str(lab)) as opened:
         return runs.load(opened, runs.listed(opened)[-1].id)
 

@@ -310,7 +310,7 @@ def test_a_stopped_process_runs_again_and_one_that_ended_meanwhile_is_no_failure
 
 @pytest.fixture
 def knob() -> Path:
-    """Of delay accounting."""
+    """File that switches delay accounting on and off."""
     file = Path("/proc/sys/kernel/task_delayacct")
     if not file.exists():
         pytest.skip("this kernel has no delay accounting")

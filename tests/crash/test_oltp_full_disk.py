@@ -44,7 +44,7 @@ def disk(tmp_path: Path) -> Iterator[Disk]:
 
 @pytest.fixture(autouse=True)
 def once(request: pytest.FixtureRequest) -> None:
-    """What is written here is the same whichever DBMS was measured."""
+    """The tests run with PostgreSQL alone: Tare writes the same whichever DBMS it measures."""
     if "mariadb" in request.node.callspec.id:
         pytest.skip("tried with PostgreSQL")
 

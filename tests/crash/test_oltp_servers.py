@@ -1,4 +1,4 @@
-"""What befalls the server in mid-run: it is counted, it comes first in the report, and the data stay whole."""
+"""Failures and stalls of the server in mid-run: they are counted and come first in the report; the data stay whole."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One suite, run against every adapter on real servers. What an adapter cannot do stands in gaps.py."""
+"""A suite that runs against every adapter on real servers. gaps.py lists what an adapter cannot do."""
 
 from __future__ import annotations
 

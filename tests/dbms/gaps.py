@@ -1,4 +1,4 @@
-"""What an adapter cannot do, and the error it raises instead. A gap that closes fails its test."""
+"""Gaps of the adapters, each with the error that is raised instead. A gap that closes fails its test."""
 
 from __future__ import annotations
 

@@ -30,7 +30,7 @@ SPECIFICATION = experiment(VARIABLE, PLAIN)
 
 
 class Crash(Exception):
-    """What a power cut looks like from within."""
+    """A power cut as it looks from within."""
 
 
 @pytest.fixture(params=WITHOUT_MYSQL)

@@ -34,7 +34,7 @@ def answers(session: Session, cardinality: int, count: int) -> list[str]:
 
 @pytest.fixture(scope="module")
 def sqlite_answers(tmp_path_factory: pytest.TempPathFactory):  # type: ignore[no-untyped-def]
-    """What the others are held against, by cardinality."""
+    """SQLite's answers by cardinality, with which those of the other DBMSes are compared."""
     from tests.dbms.databases import empty_sqlite
 
     url = empty_sqlite(tmp_path_factory.mktemp("reference"))

@@ -28,7 +28,7 @@ LATER_ENDS = 40  # by then a session has ended if it ever does
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory, free_port: int) -> Iterator[RunningServer]:
-    """One with a directory and a port, which has been stopped and started again."""
+    """Server with a directory and a port, which has been stopped and started again."""
     folder = tmp_path_factory.mktemp("mysql")
     for path in (folder, folder.parent, folder.parent.parent):
         path.chmod(path.stat().st_mode | 0o011)  # root's servers run as an ordinary user
@@ -81,7 +81,7 @@ def stack_of(session: MariaDBSession) -> int:
 
 
 def stack_pointer(pid: int, tid: int) -> int:
-    """Of a thread that waits in a system call."""
+    """Stack pointer of a thread that waits in a system call."""
     while len(fields := Path(f"/proc/{pid}/task/{tid}/syscall").read_text().split()) < 3:
         pass
     return int(fields[-2], 16)

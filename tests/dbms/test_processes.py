@@ -1,4 +1,4 @@
-"""Which process and thread answer for a connection, and what the others are."""
+"""Processes and threads that answer for a connection, and what the others are."""
 
 from __future__ import annotations
 

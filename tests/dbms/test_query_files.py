@@ -180,7 +180,7 @@ def _refused() -> None:
 def test_tares_word_is_mincores(
     way: Way, file: Path, sees_all: bool, resident: list[float], request: pytest.FixtureRequest
 ) -> None:
-    """Of a file that can be evicted before the first run, and is kept in memory from its end on."""
+    """The file can be evicted before the first run, and is kept in memory from the end of that run on."""
     url = request.getfixturevalue(f"{way.dbms}_url")
     with ExitStack() as stack:
         qes = weigh(way, url, file, lambda: stack.enter_context(in_memory(file)))

@@ -1,4 +1,4 @@
-"""Which DBMS keeps results, and whether a run that one answers for is recognised."""
+"""DBMSes that keep results, and runs that a result cache answers."""
 
 from __future__ import annotations
 

@@ -141,7 +141,7 @@ def test_a_process_killed_in_mid_run_is_a_lost_server(own_url: str) -> None:
 def test_a_backend_ends_its_query_when_we_are_gone(
     postgresql_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """As after `kill -9`: the connection ends without a word."""
+    """The connection ends without a word, as after `kill -9`."""
     monkeypatch.setattr(postgresql_session, "CLIENT_CHECK_S", 1)
     session = find(postgresql_url).connect(postgresql_url)
     leader = session.leader()

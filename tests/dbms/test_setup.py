@@ -1,4 +1,4 @@
-"""What --setup puts into a session is in force in each run, whatever was emptied before it."""
+"""Settings and objects of --setup are in force in each run, whatever was emptied before it."""
 
 from __future__ import annotations
 

@@ -77,7 +77,7 @@ def example(outcome: Outcome) -> list[dict[str, Any]]:
 
 
 def shown(value: float | None) -> str | None:
-    """As the paper prints it: rounded half up at one decimal."""
+    """The number as the paper prints it: rounded half up at one decimal."""
     return None if value is None else f"{value + 1e-6:.1f}"
 
 

@@ -1,4 +1,4 @@
-"""One server of each kind for all tests of this folder; one that a test ends is its own."""
+"""A server of each kind for all tests of this folder; a test that ends a server starts its own."""
 
 from __future__ import annotations
 

@@ -56,7 +56,7 @@ def update(cursor: Any, draw: random.Random) -> None:
 
 
 def same_row(cursor: Any, draw: random.Random) -> None:
-    """One of three rows, so that transactions wait for each other."""
+    """A transaction that updates one of three rows, so that transactions wait for each other."""
     cursor.execute("BEGIN")
     cursor.execute(f"UPDATE {TABLE} SET balance = balance + 1 WHERE id = {draw.randrange(3)}")
     cursor.execute("SELECT 1")

@@ -110,7 +110,7 @@ class Sums:
 
 @dataclass(frozen=True)
 class Truth:
-    """What a program reports of itself, from its start or between two lines. The first function is the transaction."""
+    """Report of a program on itself, from its start or between two lines. The first function is the transaction."""
 
     transactions: int
     at_ns: int  # CLOCK_MONOTONIC

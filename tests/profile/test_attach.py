@@ -234,7 +234,7 @@ def test_a_root_that_is_called_millions_of_times_a_second_is_refused_before_it_i
 
 
 DEAR = ("--budget", "99%")
-"""What probes take is not the question then, and none gives way."""
+"""Options with a budget so large that no probe gives way."""
 
 
 def test_a_run_can_be_gone_on_from_while_its_server_runs(postgresql: RunningServer, tmp_path: Path) -> None:

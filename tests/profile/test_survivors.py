@@ -74,7 +74,7 @@ LOOK_S = 1.5
 FEWEST = 500
 """Transactions of a program by itself, from which its own shares are judged."""
 PLANNED_SHARE = 0.7
-"""Of the culprit, at least: a program by itself varies by what is planted."""
+"""Least share of the culprit before the profile: a program by itself varies by what is planted."""
 FEW_MORE = 20
 """Transactions after the profile, which show that the program goes on."""
 

@@ -1,4 +1,4 @@
-"""One PostgreSQL is enough here: the benchmark's SQL is the same for all that Tare knows."""
+"""A single version of PostgreSQL is enough here: the benchmark's SQL is the same for all that Tare knows."""
 
 from __future__ import annotations
 

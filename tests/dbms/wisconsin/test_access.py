@@ -1,4 +1,4 @@
-"""What the benchmark's report reads out of real plans: each DBMS's own way to the tuples, to joins and to groups.
+"""Access paths that the benchmark's report reads out of real plans: each DBMS's own way to tuples, joins and groups.
 
 The queries of one setting stand together, since another one is loaded anew.
 """

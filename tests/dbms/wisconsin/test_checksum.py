@@ -81,5 +81,5 @@ def made(session: Session, one: Relation, files: Path) -> None:
 
 
 def answered(session: Session, one: Relation) -> str:
-    """As a hash, in which equal numbers of different types are equal."""
+    """Hash of the checksum's answer, in which equal numbers of different types are equal."""
     return answer_hash(ledger.rows(session, checksum_sql(one.name)))

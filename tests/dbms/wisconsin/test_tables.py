@@ -54,14 +54,14 @@ def generated(relation: Relation, large: int) -> list[tuple[Any, ...]]:
 
 
 def loaded_by(writer: Session, spec: WisconsinSpec, cardinality: int, setting: Setting) -> list[str]:
-    """What another executor has to load."""
+    """Tables that another executor has to load."""
     return settled_by(writer, spec, cardinality, setting)[0]
 
 
 def settled_by(
     writer: Session, spec: WisconsinSpec, cardinality: int, setting: Setting
 ) -> tuple[list[str], tuple[str, ...]]:
-    """What another executor has to load, and what it then tells a reader."""
+    """Tables that another executor has to load, and the facts that it then reports."""
     heard: list[str] = []
     again = WisconsinTables(writer, spec, lambda table, done, of: heard.append(table) if done == 0 else None)
     again.prepare()

@@ -29,7 +29,7 @@ def busy_connections(draw: random.Random, transactions: int = 200) -> Records:
 
 
 def waits_within(sent: Records, draw: random.Random) -> Iterator[Wait]:
-    """One a transaction; a process's number is 1000 and its connection's."""
+    """A wait for each transaction; the number of a process is that of its connection plus 1000."""
     for one in sent:
         began, ended = int(one["started"]) + draw.randint(0, 5) * MS, int(one["ended"])
         yield Wait(1000 + int(one["connection"]), began, draw.randint(1, ended - began))

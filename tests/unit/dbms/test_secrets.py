@@ -72,7 +72,7 @@ FORMS = (
 
 
 def told(call: object, *arguments: object) -> str:
-    """What is shown of it: an answer or an error, with all its causes."""
+    """Text that a call shows: an answer, or an error with all its causes."""
     try:
         return str(call(*arguments))  # type: ignore[operator]
     except TareError as error:

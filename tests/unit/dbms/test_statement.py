@@ -1,4 +1,4 @@
-"""What is said of SQL without parsing it."""
+"""First word and constants of SQL, found without parsing it."""
 
 from __future__ import annotations
 

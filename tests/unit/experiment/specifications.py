@@ -23,7 +23,7 @@ count = 3
 
 
 def four_tables(cardinality: int) -> tuple[TableSpec, ...]:
-    """As the paper's: four integers, with and without a primary key, one variable."""
+    """Tables like the paper's: four integers, with and without a primary key, one of them variable."""
     return (
         TableSpec(name="ft_HT1", cardinality=cardinality, step=cardinality // 5, primary_key="id1", seed=1),
         TableSpec(name="ft_HT2", cardinality=cardinality, seed=2),

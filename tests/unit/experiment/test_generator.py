@@ -119,7 +119,7 @@ def test_no_query_explodes_whatever_the_tables(shapes: list[tuple[int, bool, int
 
 
 def _from_and_where(sql: str) -> str:
-    """Of the innermost SELECT."""
+    """FROM and WHERE of the innermost SELECT."""
     return sql.rpartition(" FROM ")[2].partition(" GROUP BY")[0].removesuffix(") q")
 
 

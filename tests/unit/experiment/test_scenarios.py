@@ -20,7 +20,7 @@ FIVE = Range(maximum=50, minimum=10, step=10)
 
 
 def walk(scenario: Scenario, cardinalities: Range, plan_at: Callable[[int], str]) -> list[Visit]:
-    """As an executor does it."""
+    """Visits of a walk, as an executor makes them."""
     visits: list[Visit] = []
     while (cardinality := scenario.next_cardinality(cardinalities, visits)) is not None:
         plan = plan_at(cardinality)

@@ -1,4 +1,4 @@
-"""What stands around one QE: set up, timed, held against the definition, put back — on a real SQLite."""
+"""The trial of a QE on a real SQLite: set up, timed, checked against the definition, and put back."""
 
 from __future__ import annotations
 

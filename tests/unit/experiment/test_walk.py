@@ -1,4 +1,4 @@
-"""What is next, from what was seen: a walk made again from any point of a run goes on where it was."""
+"""Next steps of a walk, by what was seen: a walk that is repeated from any point of a run continues where it was."""
 
 from __future__ import annotations
 

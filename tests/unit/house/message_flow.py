@@ -81,7 +81,7 @@ class _Each:
 
 
 _Sources: TypeAlias = "frozenset[_Source | _Own | _Each | None]"
-"""Where a value comes from: it is a message if any of these is. None: from a sentence, so it is one in any case."""
+"""Sources of a value, which is a message if any of these is. None: a sentence, so that it is one in any case."""
 
 _NEVER: _Sources = frozenset()
 _ALWAYS: _Sources = frozenset([None])
@@ -162,7 +162,7 @@ def _errors(scopes: Iterable[_Scope], facts: _Facts) -> None:
 
 
 def _grew(uses: _Uses, facts: _Facts) -> bool:
-    """One more step along the way of messages; false once nothing new holds one."""
+    """Take a step along the way of messages. Return false once nothing new holds one."""
     before = facts.size
     fields, functions, parameters = (
         uses.mostly(uses.fields, facts),
@@ -191,7 +191,7 @@ def _orders(scopes: Iterable[_Scope]) -> dict[str, list[str]]:
 
 @dataclass
 class _Uses:
-    """Where all that each name is given comes from."""
+    """Sources of all values that each name is given."""
 
     orders: Mapping[str, list[str]]
     fields: dict[str, list[_Sources]] = field(default_factory=lambda: defaultdict(list))
@@ -236,7 +236,7 @@ class _Values:
         self._names: dict[tuple[int, str, int], _Sources] = {}  # by scope, name and depth
 
     def sources(self, node: ast.AST | None, scope: _Scope, depth: int = 0) -> _Sources:
-        """What makes the value a message, or a collection of them."""
+        """Sources that make the value a message, or a collection of messages."""
         if node is None or depth > 12:
             return _NEVER
         any_of = lambda parts: self._any_of(parts, scope, depth + 1)  # noqa: E731
@@ -442,7 +442,7 @@ def _is_text(node: ast.expr) -> bool:
 
 
 def _is_phrase(node: ast.expr) -> bool:
-    """Of several words; one word may be a key."""
+    """Whether it is a text of several words; a single word may be a key."""
     return _is_text(node) and " " in ast.literal_eval(node)
 
 

@@ -20,7 +20,7 @@ def postgresql_lab(postgresql_url: str) -> Iterator[str]:
 
 @pytest.fixture(params=["sqlite", "postgresql"])
 def where(request: pytest.FixtureRequest, tmp_path: Path) -> str:
-    """Where a lab may be made."""
+    """Path or URL of a lab that can be created."""
     if request.param == "sqlite":
         return str(tmp_path / "lab.db")
     url: str = request.getfixturevalue("postgresql_lab")

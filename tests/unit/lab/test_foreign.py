@@ -242,7 +242,7 @@ def test_a_fault_in_a_late_row_takes_the_early_ones_back(
 
 
 def test_threads_of_arrow_never_need_the_interpreter(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """One that does when the interpreter ends aborts the process."""
+    """A thread that needs the interpreter while this ends aborts the process."""
     given: list[object] = []
 
     def opened(source: object) -> pq.ParquetFile:

@@ -1,4 +1,4 @@
-"""One executor per run, until it lets go or dies."""
+"""A run has one executor, until that lets go or dies."""
 
 from __future__ import annotations
 

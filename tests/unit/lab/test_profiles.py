@@ -63,7 +63,7 @@ WINDOWS = [
 
 @dataclass
 class Made:
-    """As `tare._probe.Assembled`."""
+    """Stand-in for `tare._probe.Assembled`."""
 
     transactions: Any
     paths: Any

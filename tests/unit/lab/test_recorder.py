@@ -1,4 +1,4 @@
-"""What is recorded is what was measured, on disk and once."""
+"""The recorder stores what was measured, on disk and once."""
 
 from __future__ import annotations
 
@@ -155,7 +155,7 @@ def check_machine(row: Any, cpus: Any, used: MachineUse | None) -> None:
 
 
 def check_processes(rows: Any, processes: tuple[ProcessUse, ...]) -> None:
-    """Those that rested are not there, and all others are."""
+    """Steady processes that used nothing are left out, except query processes; all others are there."""
     moved = ("user_ns", "system_ns", "guest_ns", "run_ns", "run_queue_ns", "slices", "block_io_ns",
              "min_faults", "maj_faults", "voluntary_switches", "involuntary_switches", "read_calls",
              "write_calls", "read_chars", "write_chars", "read_bytes", "write_bytes")  # fmt: skip

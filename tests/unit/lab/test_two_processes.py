@@ -1,4 +1,4 @@
-"""One process writes, another reads; one is killed, and what it said was done is done."""
+"""A lab that one process writes and another reads. If the writer is killed, all that it reported as done is done."""
 
 from __future__ import annotations
 

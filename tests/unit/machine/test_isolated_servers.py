@@ -1,4 +1,4 @@
-"""Which servers `tare isolate` takes in: those of the command's own addresses."""
+"""Servers that `tare isolate` takes in: those of the command's own addresses."""
 
 from __future__ import annotations
 

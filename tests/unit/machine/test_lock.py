@@ -52,7 +52,7 @@ def holder(tmp_path: Path) -> Iterator[subprocess.Popen[str]]:
 
 
 def is_free(directory: Path) -> bool:
-    """As another process sees it."""
+    """Whether the lock is free, as another process sees it."""
     with (directory / "lock").open("a") as file:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)

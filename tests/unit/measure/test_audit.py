@@ -1,4 +1,4 @@
-"""Where no trace can be taken the audit says why, and the lab can hold what it says."""
+"""Audits without a usable trace, which state why, and the lab's columns for what an audit states."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def test_a_trace_that_is_refused_later_rejects_the_audit_and_not_the_qe(
 
 
 def test_a_trace_of_other_processes_is_rejected(rig: Rig, monkeypatch: pytest.MonkeyPatch) -> None:
-    """As if the query had run in a process that nobody knew of."""
+    """The query's process is not in the trace, as if nobody had known of it."""
     try:
         Tracer([1]).stop()
     except ProbeError as error:

@@ -1,4 +1,4 @@
-"""What a process used is told from its readings, whenever it came and went."""
+"""Use of a process, computed from its readings, whenever the process started and ended."""
 
 from typing import Any
 

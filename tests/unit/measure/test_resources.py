@@ -58,7 +58,7 @@ def test_a_helper_is_in_the_sum_and_what_may_be_one_stands_beside() -> None:
 
 
 def test_a_delay_that_no_thread_can_have_waited_is_not_summed() -> None:
-    """As Linux 6.18 counts some: from the machine's start on."""
+    """Linux 6.18 counts some delays from the machine's start on."""
     waited = used(Role.QUERY, pid=7, comm="python", threads=3, block_io_ns=500 * MS)
     broken = used(Role.QUERY, pid=8, comm="python", threads=3, block_io_ns=52_000_000 * MS)
     assert resources_view([waited], interval_ns=200 * MS).block_io_ns == 500 * MS

@@ -21,7 +21,7 @@ def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def log(tmp_path: Path) -> Iterator[tuple[ServerLog, Path]]:
-    """Of a process whose standard error is a file that holds something already."""
+    """Log of a process whose standard error is a file that holds something already."""
     path = tmp_path / "server.log"
     path.write_text("FATAL: of an earlier time\n")
     with path.open("a") as file:

@@ -79,7 +79,7 @@ def schedstat(task: str) -> tuple[int, int, int]:
 
 
 def interrupted_ns() -> int:
-    """What interrupts and other virtual machines have taken of all CPUs so far, to a tick."""
+    """Time that interrupts and other virtual machines have taken of all CPUs so far, to a tick."""
     fields = Path("/proc/stat").read_text().split("\n", 1)[0].split()
     return sum(map(int, fields[6:9])) * TICK_NS
 

@@ -66,7 +66,7 @@ def written(
     counted: int = 0,
     ended: bool = True,
 ) -> Path:
-    """One window from tick 0 to 10,000 of a clock that ticks twice in a ns; all records in it.
+    """A recording of one window from tick 0 to 10,000 of a clock that ticks twice in a ns; all records are in it.
 
     `counted`: the tick up to which there is another window before it, which counts entries of function 2."""
     begin = {

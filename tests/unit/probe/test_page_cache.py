@@ -1,4 +1,4 @@
-"""What of a file is in memory is seen, and what is clean can be dropped."""
+"""Pages of a file: those in memory are counted, and clean ones can be dropped."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which tiers there are, that each was tried, and that they tell the same story."""
+"""Tiers of the probe: each was tried, and all that work report the same."""
 
 from __future__ import annotations
 
@@ -102,7 +102,7 @@ def test_a_closed_probe_says_so_and_closing_twice_is_allowed() -> None:
 
 
 def seen_by_an_ordinary_user() -> dict[str, object]:
-    """What a probe that is opened without root's rights finds."""
+    """Findings of a probe that is opened without root's rights."""
     probe = Probe()
     rows = probe.processes().processes()
     try:

@@ -45,7 +45,7 @@ def file(tmp_path: Path) -> Path:
 
 
 def traced(act: Callable[[], object], *processes: int) -> tuple[Recording, int, int]:
-    """What was recorded of these processes (of us, where none is named) around `act`, and its interval."""
+    """Recording of these processes (of this one, where none is named) around `act`, and the interval of `act`."""
     tracer = Tracer(list(processes) or [os.getpid()])
     begin = time.monotonic_ns()
     act()

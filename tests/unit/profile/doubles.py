@@ -27,7 +27,7 @@ RATE = 100.0
 
 @dataclass(frozen=True)
 class Set:
-    """One call of a recorder's `set`."""
+    """A call of a recorder's `set`."""
 
     at: float
     watched: tuple[int, ...]  # without the marker

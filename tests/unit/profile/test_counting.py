@@ -10,7 +10,7 @@ from tare.profile.counting import ENOUGH, GLANCE_S, HOT, MOST_S, STEP_S, Counts
 from tests.unit.profile.doubles import Clock, NoRecorder, Set, recording
 
 MEANWHILE_NS = HOT * 1e9 * GLANCE_S
-"""What all functions of a batch may take in a glance."""
+"""Time that all functions of a batch may take in a glance."""
 
 
 PER_S = 2_000.0

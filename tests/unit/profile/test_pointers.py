@@ -29,7 +29,7 @@ class Reader:
 
 
 class Searched:
-    """One search over functions of which some are called so many times a transaction."""
+    """A search over functions of which some are called so many times a transaction."""
 
     def __init__(self, calls: Mapping[int, float], candidates: int, seconds: float = SECONDS) -> None:
         clock = Clock()

@@ -1,4 +1,4 @@
-"""What probes cost on this machine, on a process of our own."""
+"""Prices of probes on this machine, measured on a process of our own."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which functions come to a round: beneath what varies, called at all, and within the budget."""
+"""Functions that come to a round: beneath what varies, called at all, and within the budget."""
 
 from __future__ import annotations
 

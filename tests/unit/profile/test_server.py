@@ -1,4 +1,4 @@
-"""Which process is meant, and what is said of one that is not."""
+"""The process that a user means, and messages about one that cannot be profiled."""
 
 from __future__ import annotations
 

@@ -50,7 +50,7 @@ class Played:
         return [one for one in self.sets if one.purpose == purpose]
 
     def watched(self) -> list[tuple[int, ...]]:
-        """Of each round, once."""
+        """Watched functions of each round, once."""
         return list(dict.fromkeys(one.watched for one in self.of("probed")))
 
 
@@ -274,7 +274,7 @@ def test_too_few_transactions_to_the_end_are_said() -> None:
 
 
 def test_under_another_load_calls_are_counted_anew_and_refinement_begins_again() -> None:
-    """As where the load's driver looks at the data first, and then sends."""
+    """The load changes, as where its driver looks at the data first, and then sends."""
     played = play(step(2), step(4), step(4, 5), ramps_until=6.5)
     assert played.script.forgot == 1
     assert [one.watched for one in played.made.rounds] == [(2,), (4,), (4, 5)]

@@ -21,7 +21,7 @@ from tests.unit.protocol.qe_records import TICK_NS
 
 @dataclass(frozen=True)
 class RecordedQatC:
-    """One Q@C of query `query`, with the QEs that its lab holds."""
+    """A Q@C of query `query`, with the QEs that its lab holds."""
 
     qes: Sequence[QE]
     query: int = 0

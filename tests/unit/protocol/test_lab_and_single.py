@@ -1,4 +1,4 @@
-"""One Q@C judged in plain numbers, and the same among others in a lab: the same verdicts, word by word."""
+"""A Q@C judged in plain numbers, and the same among others in a lab: the same verdicts, word by word."""
 
 from __future__ import annotations
 

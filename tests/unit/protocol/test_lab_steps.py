@@ -133,7 +133,7 @@ def test_the_measured_time_differs_from_the_calculated_by_what_is_told() -> None
 def test_a_thread_of_the_server_that_waits_for_blocks_of_its_own_is_not_the_query(
     dbms: str, ms: float
 ) -> None:
-    """One second in the process's account, 7 ms in that of the thread that answers."""
+    """The process's account shows 1 s, that of the thread that answers 7 ms."""
     own = elapsed(108, 100, block_io_ns=7_000_000, sleep_ns=0, residue_ns=0)
     server = {"run_ns": 100_000_000, "block_io_ns": 1_000_000_000}
     qes = [qe(i, elapsed=own, processes=(process(**server),), machine=machine()) for i in range(10)]

@@ -1,4 +1,4 @@
-"""What holds of every protocol over every lab.
+"""Properties of every protocol over every lab.
 
 A protocol takes a second to put its questions, whatever the number of rows. So a lab has several runs, and one analysis
 of it serves all tests that need no other lab beside it.

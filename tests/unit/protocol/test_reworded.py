@@ -23,7 +23,7 @@ NONE = Lack(Cause.NO_TRACE, "no such kernel")
 
 
 class Sentence(Lack):
-    """As an older Tare stored it."""
+    """A lack as an older Tare stored it."""
 
     def as_json(self) -> Any:
         return unmeasured.reason(self)

@@ -1,4 +1,4 @@
-"""One sample's centre by signed ranks."""
+"""Centre of one sample by signed ranks."""
 
 from __future__ import annotations
 

@@ -24,7 +24,7 @@ def paper(name: str = "ttp2", dbmses: tuple[str, ...] = ("mariadb", "postgresql"
 
 
 def silenced(result: ModelResult, measure: str) -> ModelResult:
-    """As if this measure had been the same in every QE."""
+    """The result as if this measure had been the same in every QE."""
     found = tuple(
         Observed(
             one.relationship, one.dbms, one.n, None, None, Verdict.NON_VARYING,

@@ -1,4 +1,4 @@
-"""What a reader sees: every number with its uncertainty, every dash with its reason, at 80 columns."""
+"""Reports as a reader sees them: every number with its uncertainty, every dash with its reason, at 80 columns."""
 
 from __future__ import annotations
 

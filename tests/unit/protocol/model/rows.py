@@ -21,7 +21,7 @@ COLUMNS = sorted(
 
 
 def qes(given: Mapping[str, Sequence[Number]], dbms: str | Sequence[str] = "postgresql") -> ir.Table:
-    """One row per QE; measures that are not given are 0 throughout."""
+    """Table with a row per QE; measures that are not given are 0 throughout."""
     n = len(next(iter(given.values()))) if given else 0
     columns = {
         name: pa.array([None if x is None else float(x) for x in given.get(name, [0] * n)], pa.float64())

@@ -153,7 +153,7 @@ def test_a_significant_negative_r_is_off_and_says_so() -> None:
 
 
 def test_great_numbers_with_small_differences_keep_their_correlation() -> None:
-    """Where sums of squares of the numbers themselves would have lost every digit."""
+    """Sums of squares of the numbers themselves would lose every digit."""
     x, y = [10**12 + i for i in (1, 2, 3, 4)], [10**12 + i for i in (1, 3, 2, 4)]
     assert named(over(qes({X: x, Y: y}), "ttp2"), "Ia").r == pytest.approx(0.8, abs=1e-12)
 

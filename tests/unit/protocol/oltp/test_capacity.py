@@ -14,7 +14,7 @@ SECONDS = 24
 
 
 def run(rate: float = 300.0, *, slower: float = 1.0, stall: tuple[float, float] | None = None) -> OltpRun:
-    """One step at one rate; sixteen connections serve some 2,300 a second at `slower` 1."""
+    """A step at one rate; sixteen connections serve some 2,300 a second at `slower` 1."""
     return sample.run(rates=(rate,), seconds=SECONDS, slower=slower, stall=stall)
 
 

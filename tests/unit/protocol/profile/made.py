@@ -17,7 +17,7 @@ WINDOW = Window(0, 0, 10**12, "probed", 1)
 
 
 def numbers(own: Mapping[str, Any]) -> dict[str, int]:
-    """Of functions, by name, in order of appearance."""
+    """Numbers of functions, by name, in order of appearance."""
     names = [_function(step) for path in own if path not in ("", WAITING) for step in path.split("/")]
     return {name: number for number, name in enumerate(dict.fromkeys(names), start=1)}
 
@@ -142,5 +142,5 @@ def made(
 
 
 def microseconds(values: NDArray[np.float64]) -> NDArray[np.int64]:
-    """As whole ns, none below 0."""
+    """Values in µs as whole ns, none below 0."""
     return np.maximum(0, np.rint(values * 1e3)).astype(np.int64)

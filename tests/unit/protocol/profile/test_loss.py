@@ -39,7 +39,7 @@ def windows(*purposes: str, seconds: float = 1.0, round_: int = 1) -> list[Windo
 
 
 def ends(of: list[Window], a_second: float) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
-    """Of transactions, in the windows in which they are seen."""
+    """Ends of transactions, in the windows in which they are seen."""
     seen = [one for one in of if one.purpose in (MARKERS, PROBED)]
     return np.concatenate(
         [np.linspace(one.begin_ns, one.end_ns - 1, round(a_second)).astype(np.int64) for one in seen]

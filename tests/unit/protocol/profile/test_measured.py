@@ -1,4 +1,4 @@
-"""What the analysis takes from a recording's tables."""
+"""Transactions and functions that the analysis takes from a recording's tables."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What holds of the analysis of any profile."""
+"""Properties of the analysis of any profile."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def found(own: Mapping[str, Any], **more: Any) -> Findings:
 
 
 def figures(findings: Findings) -> dict[str, list[Any]]:
-    """What does not hang on the draw of the bootstrap."""
+    """Figures that do not depend on the draw of the bootstrap."""
     return {
         "nodes": [
             (one.name, one.mean_ns, one.sd_ns, one.variance.value, one.own_covariance.value, one.covariance)
@@ -79,7 +79,7 @@ def close(left: Any, right: Any) -> None:
 @some
 @given(profiles())
 def test_equation_1_holds_at_every_node(own: Own) -> None:
-    """As recorded, in whole numbers; and as reported, in shares of Var(T)."""
+    """The equation holds as recorded, in whole numbers, and as reported, in shares of Var(T)."""
     findings = found(own)
     assert max(one.residue for one in findings.nodes) < 1e-9
     for node in findings.nodes:

@@ -1,4 +1,4 @@
-"""What is said before the figures."""
+"""Reservations about a profile, which a report states before its figures."""
 
 from __future__ import annotations
 

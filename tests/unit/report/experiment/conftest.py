@@ -1,4 +1,4 @@
-"""One sample lab for all tests of the report."""
+"""A sample lab for all tests of the report."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One run, built once."""
+"""Report of a run, built once."""
 
 from __future__ import annotations
 

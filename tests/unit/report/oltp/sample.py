@@ -132,7 +132,7 @@ def run(
 
 
 def checks(failing: int = 0) -> tuple[Checked, ...]:
-    """Of two conditions; `failing` rows of the first."""
+    """Checks of two conditions; `failing` rows of the first fail."""
     return (
         Checked(
             name="3.3.2.1",
@@ -208,7 +208,7 @@ def _freezes(due: Floats, end: Floats) -> tuple[Freeze, ...]:
 
 
 def distribution(values: Floats) -> Distribution:
-    """Of ns, in buckets of three significant digits."""
+    """Distribution of times in ns, in buckets of three significant digits."""
     if not values.size:
         return Distribution()
     kept = np.maximum(values.astype(np.int64), 1)

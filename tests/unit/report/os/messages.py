@@ -35,7 +35,7 @@ def message(
 
 
 def broadcast(at_ms: float, content: int, size: int = 4000, apart_ms: float = 10.0) -> list[Message]:
-    """One content from worker 1 to the three other nodes."""
+    """Messages of one content from worker 1 to the three other nodes."""
     others = [node for node in HOSTS if node != "worker 1"]
     return [
         message(at_ms + turn * apart_ms, "worker 1", node, content, size) for turn, node in enumerate(others)

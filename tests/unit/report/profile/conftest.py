@@ -1,4 +1,4 @@
-"""One profile, analysed once."""
+"""Report of a profile that is analysed once."""
 
 from __future__ import annotations
 

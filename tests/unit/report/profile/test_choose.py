@@ -1,4 +1,4 @@
-"""Which transactions are exported."""
+"""Choice of the transactions that are exported."""
 
 from __future__ import annotations
 

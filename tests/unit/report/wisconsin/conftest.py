@@ -1,4 +1,4 @@
-"""One lab filled by hand for all tests of the benchmark's report."""
+"""A lab filled by hand for all tests of the benchmark's report."""
 
 from __future__ import annotations
 

@@ -165,7 +165,7 @@ def cost_ms(query: WisconsinQuery, size: int, dbms: str) -> float:
 
 
 def plan(query: WisconsinQuery, dbms: str) -> dict[str, Any]:
-    """As the DBMSes' own: what the readers of access paths look for."""
+    """A plan like the DBMS's own, with what the readers of access paths look for."""
     return _postgresql(query) if dbms == "postgresql" else _sqlite(query)
 
 

@@ -99,7 +99,7 @@ def test_others_have_what_the_machine_used_and_we_did_not() -> None:
     born_ns = time.clock_gettime_ns(time.CLOCK_BOOTTIME) + 3600 * 10**9
 
     def used(user: int, *processes: Any) -> float:
-        """Of processes, those below 10 are ours."""
+        """CPU seconds that others used until now. Processes below 10 are ours."""
         return others.read(ticks(user), processes, lambda one: one.tgid < 10)["others_cpu"]
 
     second = 10**9 // TICK_NS

@@ -1,4 +1,4 @@
-"""What a user reads of a run at its end: the report's own story."""
+"""Text that a user reads at the end of a run: the report's own story."""
 
 from __future__ import annotations
 

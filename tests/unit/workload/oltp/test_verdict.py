@@ -1,4 +1,4 @@
-"""What a run may be relied on for: neighbours, restarts, and how the first line words each finding."""
+"""Verdicts on a run: neighbours, restarts, and how the first line words each finding."""
 
 from __future__ import annotations
 

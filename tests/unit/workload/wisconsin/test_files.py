@@ -68,7 +68,7 @@ def test_a_disk_that_is_too_small_is_known_before_anything_is_written(
 def test_a_failure_half_way_leaves_nothing(
     kind: Format, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Of the second relation's file: the disk is full, as /dev/full is."""
+    """The disk is full for the second relation's file, as /dev/full is."""
     write = files._WRITERS[kind]
 
     def failing(one: object, rows: int, path: Path, header: bool) -> None:

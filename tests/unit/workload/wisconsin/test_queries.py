@@ -36,7 +36,7 @@ def filled(generation: Generation, rows: int) -> sqlite3.Connection:
 
 
 def state(database: sqlite3.Connection, generation: Generation) -> dict[str, list[tuple[object, ...]]]:
-    """Of each relation: what tells a changed, missing or doubled key."""
+    """Count and sums of each relation, which show a changed, missing or doubled key."""
     return {
         relation.name: database.execute(
             f"SELECT count(*), sum(unique1), sum(unique2), sum(unique1 * unique2) FROM {relation.name}"
