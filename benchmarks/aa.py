@@ -49,7 +49,7 @@ class Verdicts:
 
 
 def take(pairs: Iterator[tuple[float, float]], runs: int, until: Stop | None) -> Comparison:
-    """One comparison: a fixed number of runs, or until the rule is met."""
+    """Make a comparison of a fixed number of runs, or until the rule is met."""
     a, b = _pull(pairs, runs)
     found = compare(a, b)
     while until is not None and not until.after(found):
@@ -110,7 +110,7 @@ def skewed(draw: random.Random) -> Iterator[float]:
 
 
 def neighbours(draw: random.Random) -> Iterator[float]:
-    """One run in twenty is disturbed and takes up to half as long again."""
+    """Noise in which one run in twenty is disturbed and takes up to half as long again."""
     while True:
         yield 1 + draw.gauss(0, 0.02) + (draw.uniform(0, 0.5) if draw.random() < 0.05 else 0)
 

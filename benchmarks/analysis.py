@@ -1,5 +1,5 @@
-"""One analysis in a process of its own, for `benchmarks.scale` and `benchmarks.spark`: what it took, and what it
-found, as JSON.
+"""An analysis in a process of its own, for `benchmarks.scale` and `benchmarks.spark`: its cost and its findings, as
+JSON.
 
     python -m benchmarks.analysis [--spark MASTER] SOURCE WHAT…
 
@@ -58,7 +58,7 @@ def main() -> None:
 
 
 def _protocol(frames: Frames, name: str) -> dict[str, Any]:
-    """What a report says of it, with every Q@C's time computed."""
+    """Findings of a protocol as a report has them, with every Q@C's time computed."""
     from tare.lab.answers import row
     from tare.protocol import run_protocol
 
@@ -87,7 +87,7 @@ def _model(frames: Frames, what: str) -> dict[str, Any]:
 
 
 def _peak_rss_bytes() -> int:
-    """Of this program alone; what getrusage says may be its parent's."""
+    """Peak memory of this program alone; that of getrusage may be its parent's."""
     for line in Path("/proc/self/status").read_text(encoding="ascii").splitlines():
         if line.startswith("VmHWM:"):
             return int(line.split()[1]) * 1024

@@ -1,4 +1,4 @@
-"""What the benchmarks share: a server, a rig, and how a figure is printed."""
+"""Parts that the benchmarks share: a server, a rig, and figures as they are printed."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ ONE_PROCESS = {"max_parallel_workers_per_gather": "0", "jit": "off", "autovacuum
 
 @dataclass(frozen=True)
 class Figure:
-    """One bar: what was measured, against what was promised."""
+    """A figure that was measured, against the bar that was promised."""
 
     name: str
     value: float
@@ -98,7 +98,7 @@ def command_of(*arguments: str | Path) -> list[str]:
 
 
 def tare(*arguments: str | Path) -> str:
-    """What a command of Tare prints. Ends the benchmark if it fails."""
+    """Return the output of a command of Tare. End the benchmark if the command fails."""
     done = subprocess.run(command_of(*arguments), stdout=subprocess.PIPE, text=True, check=False)
     if done.returncode != 0:
         raise SystemExit(f"tare {arguments[0]} {arguments[1]} ended with {done.returncode}\n{done.stdout}")
@@ -124,7 +124,7 @@ def rig(url: str, tier: Tier | None = None, *, allow_writes: bool = False) -> It
 
 
 def weigh_once(opened: Rig, query: Query, cache: CacheState = CacheState.WARM) -> QE:
-    """One timed QE, outside any run: the first of its query, with no time-out."""
+    """A timed QE outside any run: the first of its query, with no time-out."""
     return time_single_qe(opened, query, index=0, query_index=0, warmup=False, cache=cache, timeout_s=None)
 
 

@@ -1,4 +1,4 @@
-"""What the transactional benchmarks share: the driver as `tare bench oltp` calls it, and what it told."""
+"""Parts that the transactional benchmarks share: the driver as `tare bench oltp` calls it, and its events."""
 
 from __future__ import annotations
 

@@ -25,7 +25,7 @@ _LOOK_S = 0.1
 
 @dataclass(frozen=True)
 class Cost:
-    """Of a peer's whole process."""
+    """Cost of a peer's whole process."""
 
     transactions: int
     cpu_ms: float  # a transaction
@@ -109,7 +109,7 @@ class GoTpc:
 
 
 def _run(command: Sequence[str | Path]) -> tuple[str, float, float]:
-    """What it printed, CPU seconds, peak memory in MB. Ends the benchmark if it fails."""
+    """Return a command's output, CPU seconds and peak memory in MB. End the benchmark if the command fails."""
     before = _children_cpu_s()
     peak_kb = 0
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as process:

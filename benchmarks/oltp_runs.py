@@ -57,7 +57,7 @@ def send(
 
 
 def conditions(run: OltpRun, load_before: float) -> str:
-    """Of a run, in a sentence: the machine, and what else was on it."""
+    """The machine of a run, in a sentence, with its warehouses and the load before the first run."""
     machine = run.machine
     return (
         f"{machine.usable_cpus} CPUs ({machine.cpu_model}), Linux {machine.kernel}; "

@@ -21,7 +21,7 @@ _S = 1e9
 
 @dataclass(frozen=True)
 class Seen:
-    """Of the transactions of a run, beside the server's standstill."""
+    """Counts of a run's transactions, with the length of the server's standstill."""
 
     stood_s: float
     due: int  # while it stood still

@@ -1,5 +1,5 @@
-"""What an entry and exit of a function costs under each backend, ns, with what else there is beside them: a compiler's
--finstrument-functions, and bpftrace.
+"""Cost of an entry and exit of a function under each backend, ns, and for comparison under a compiler's
+-finstrument-functions and under bpftrace.
 
 An almost empty function is called in bursts, each short enough that what it records finds room; the cost is a call's
 time less that of a call in the same program, built and started without any profiler. Cases take turns. Functions
@@ -65,7 +65,7 @@ class Caller:
         self.process.wait()
 
     def ns(self, first: str, calls: int) -> float:
-        """Of one call, in one burst."""
+        """Time of a call in one burst."""
         assert self.process.stdin is not None
         assert self.process.stdout is not None
         print(first, calls, 1, 0, file=self.process.stdin, flush=True)

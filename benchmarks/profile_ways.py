@@ -25,7 +25,7 @@ Probe = tuple[int, str, bool, bool]
 
 
 class Way:
-    """One backend on one program. `folder` is its own: for a copy of the program, and the recording. Within its block
+    """A backend on one program. `folder` is its own: for a copy of the program, and the recording. Within its block
     it has a folder in memory, which the process and the recorder share."""
 
     def __init__(self, name: str, folder: Path) -> None:

@@ -1,4 +1,4 @@
-"""What an analysis costs on a lab as large as TTPv2's own: 555,850 QEs, about ten active processes each.
+"""Cost of an analysis on a lab as large as TTPv2's own: 555,850 QEs, about ten active processes each.
 
 Each analysis is timed in a process of its own, from the program's first line to its last answer; opening the
 lab is in it. The lab is synthetic (`benchmarks.synthetic`) and just written, so its file is in the page cache.
@@ -70,7 +70,7 @@ def measure(folder: Path, qatcs: int, rounds: int) -> list[Figure]:
 
 
 def analysed(source: Path, what: Sequence[str], *more: str) -> dict[str, Any]:
-    """What `benchmarks.analysis` says of it."""
+    """Return the JSON that `benchmarks.analysis` prints for a source."""
     done = subprocess.run(
         [sys.executable, "-W", "ignore", "-m", "benchmarks.analysis", *more, str(source), *what],
         capture_output=True,

@@ -1,4 +1,4 @@
-"""What a snapshot of 200 processes and one of the machine cost, tier by tier.
+"""Cost of a snapshot of 200 processes and of one of the machine, tier by tier.
 
 Each tier is timed in a row, where few processes ran since the snapshot before, as it is around a query. Beside
 that stand the worst case (every process ran meanwhile, and the caches are cold), which no bar is set for, and

@@ -33,7 +33,7 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One command, and the exit codes that it may end with."""
+    """A command, and the exit codes that it may end with."""
 
     words: tuple[str, ...]
     codes: tuple[int, ...]

@@ -16,7 +16,7 @@ MS = 1e6
 
 @dataclass(frozen=True)
 class Columns:
-    """Of many waits, ns of one clock."""
+    """Times of many waits, ns of one clock."""
 
     kind: NDArray[np.int64]
     born: NDArray[np.int64]  # when the transaction was due

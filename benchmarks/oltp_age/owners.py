@@ -23,7 +23,7 @@ FEWEST_APART = 5  # misfits of the runner-up …
 TIMES_APART = 5  # … and how many times those of the best
 
 Records = NDArray[np.void]
-"""Of `tare.workload.oltp.samples.RECORD`."""
+"""Records of the type `tare.workload.oltp.samples.RECORD`."""
 
 
 @dataclass(frozen=True)
@@ -65,7 +65,7 @@ def match(waits: Sequence[Wait], sent: Records) -> Matched:
 
 
 def places(waits: Sequence[Wait], transactions: Records) -> NDArray[np.int64]:
-    """Of each wait the transaction that it lies in, -1: none. `transactions` follow each other."""
+    """Index of the transaction that each wait lies in; -1: none. `transactions` follow each other."""
     began = np.array([wait.began for wait in waits])
     granted = np.array([wait.granted for wait in waits])
     # by its middle, which is in no neighbour if the wait is longer than the slack

@@ -1,4 +1,4 @@
-"""One contended run with its lock waits, all on the driver's clock."""
+"""A contended run with its lock waits, all on the driver's clock."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def look(server: RunningServer, rate: int | None, connections: int, seconds: int
 
 
 def shares_ms_below(seen: Seen) -> Mapping[str, float]:
-    """Of all waits seen, how many took less than two, four, eight ms: what the least that is logged may hide."""
+    """Shares of the waits seen that took less than 2, 4, 8 ms: a hint at how many are too short to be logged."""
     took = np.array([wait.took for wait in seen.waits.granted])
     return {f"{ms} ms": float(np.mean(took < ms * 1e6)) for ms in (2, 4, 8)} if len(took) else {}
 

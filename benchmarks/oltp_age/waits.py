@@ -14,7 +14,7 @@ SETTINGS = {
     "log_error_verbosity": "terse",
     "log_min_error_statement": "panic",  # without the statement: a tenth of the log
 }
-"""Of the server, so that `read` understands what it logs."""
+"""Settings of the server with which `read` understands its log."""
 
 _LINE = re.compile(
     r"(?P<at>\d+\.\d{3}) (?P<pid>\d+) \[tare oltp\] LOG:  process (?P=pid) (?P<what>still waiting for|acquired) "

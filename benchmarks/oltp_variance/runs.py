@@ -1,4 +1,4 @@
-"""What is run, and on which DBMS."""
+"""Workloads of the runs, and the DBMSes that they run on."""
 
 from __future__ import annotations
 

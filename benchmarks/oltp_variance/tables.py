@@ -112,7 +112,7 @@ def each_run(all_: Sequence[Done]) -> str:
 
 
 def by_type(all_: Sequence[Done]) -> str:
-    """Of the whole mix, all valid rounds together: how much of the spread is that types differ."""
+    """Table of the whole mix by type, all valid rounds together: how much of the spread is that types differ."""
     lines = []
     for work, dbms, some in cells(all_):
         if work.mix or not valid(some):

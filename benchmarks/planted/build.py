@@ -31,7 +31,7 @@ class Program:
         return self.built(flags=self.flags)
 
     def built(self, compiler: str = "gcc", flags: tuple[str, ...] = (), more: tuple[Path, ...] = ()) -> Path:
-        """Where it is, made anew if a source is younger than it."""
+        """Path of the program, which is built again if a source is younger."""
         place = BUILT / f"{self.name}-{compiler}{''.join(flags)}"
         sources = (*self.sources, *more)
         inputs = (*sources, *self.sources[0].parent.glob("*.h"), *HEADERS.glob("*.h"))

@@ -15,7 +15,7 @@ STOPS_WITHIN_S = 10.0
 
 @dataclass(frozen=True)
 class Source:
-    """What is planted, and what a profiler should call it."""
+    """A planted source of variance, and what a profiler should call it."""
 
     name: str
     factor: tuple[str, ...]  # the functions of the factor; () where it is the waiting between intervals
@@ -56,13 +56,13 @@ class Truth:
         return Truth(table[:, 1], table[:, 3], table[:, 2], *table[:, 4:7].T.astype(float))
 
     def between(self, begin_ns: int, end_ns: int) -> Truth:
-        """Those that ran wholly in this time of CLOCK_MONOTONIC."""
+        """Transactions that ran wholly in this time of CLOCK_MONOTONIC."""
         inside = (self.begin_ns >= begin_ns) & (self.begin_ns + self.duration <= end_ns)
         every = (self.tid, self.begin_ns, self.kind, self.duration, self.first, self.second)
         return Truth(*(column[inside] for column in every))
 
     def shares(self) -> Mapping[str, float]:
-        """Of Var(T): as equation 1 has them."""
+        """Shares of Var(T), as equation 1 has them."""
         whole = np.cov((self.duration, self.first, self.second))
         return {
             "first": whole[1, 1] / whole[0, 0],

@@ -1,4 +1,4 @@
-"""Which functions make transactions of a stock server vary? The paper's Tables 1 and 2, on today's servers.
+"""Functions that make transactions of a stock server vary: the paper's Tables 1 and 2, on today's servers.
 
 PostgreSQL 18 (of its wheel), PostgreSQL 15 (of Debian) and MariaDB, each at its own settings, under TPC-C and pgbench,
 with rows that transactions wait for each other at and without. Each is profiled by `tare profile attach` as a user
@@ -29,10 +29,10 @@ from benchmarks.profile_factors.works import MARIADB, NAMES, WORKS, Work
 from tare.dbms.servers import RunningServer, start_mariadb, start_postgresql
 
 FLUSHING = {"XLogFlush", "XLogWrite", "LWLockAcquireOrWait", "issue_xlog_fsync"}
-"""What a committer does, or waits for another to do, until its log is on disk."""
+"""Functions of a committer until its log is on disk: it writes the log, or waits for another that does."""
 
 LOCKING = {"ProcSleep", "LockAcquireExtended", "XactLockTableWait", "heap_lock_tuple", "LockTuple"}
-"""What one does that waits for a row that another transaction has locked."""
+"""Functions of a transaction that waits for a row that another one has locked."""
 
 BY_AGENT = f"{MARIADB}, by the agent"
 
@@ -116,7 +116,7 @@ def profiled(
 
 
 def tare(way: str, *words: str, kept: Path, command: Sequence[str] = ()) -> dict[str, Any]:
-    """What `tare profile` says as JSON."""
+    """Return the JSON of `tare profile`."""
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "profile.json"
         called = ["profile", way, *words, "--out", str(kept), "--json", str(file), *command]

@@ -1,4 +1,4 @@
-"""What profiling costs a server: the paper's Fig. 5 (left) on PostgreSQL 18, by the number of functions watched.
+"""Cost of profiling for a server: the paper's Fig. 5 (left) on PostgreSQL 18, by the number of functions watched.
 
 Two servers with the same data: one as it comes, one started with the agent in it. The load runs on one of them at a
 time, in short windows: TPC-C, as in the paper, or pgbench's TPC-B-like transaction, which is so short that each call of
@@ -45,7 +45,7 @@ SEED = 5
 WARMUP_S = 2.0  # of a window, whose connections are new: each fills caches of its own, and prepares what is rare late
 DISK = "disk"
 STORAGES = {DISK: None, "tmpfs": MEMORY}
-"""Where the servers' data are: in memory nothing waits for a disk, so that the server computes all the time."""
+"""Folders of the servers' data: in memory nothing waits for a disk, so that the server computes all the time."""
 SCALES = {"tpcc": 8, "tpcb": 20}
 """Warehouses, so many that rows are seldom contended; pgbench's unit of 100,000 accounts."""
 

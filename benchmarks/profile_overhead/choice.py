@@ -1,4 +1,4 @@
-"""Which functions are watched: of those that each transaction calls, the ones called least."""
+"""Functions that are watched: of those that each transaction calls, the ones called least."""
 
 from __future__ import annotations
 
@@ -45,6 +45,6 @@ def counted(
 
 
 def chosen(calls: Mapping[int, float], most: int) -> list[int]:
-    """Those that each transaction calls, the seldom called first, `most` at most."""
+    """Functions that each transaction calls, the seldom called first, `most` at most."""
     called = [number for number, count in calls.items() if count >= ONCE]
     return sorted(called, key=lambda number: calls[number])[:most]

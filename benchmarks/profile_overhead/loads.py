@@ -13,7 +13,7 @@ from tare.dbms.servers import RunningServer
 
 @dataclass(frozen=True)
 class Load:
-    """One window."""
+    """Throughput and latency of one window."""
 
     transactions: int
     rate: float  # a second

@@ -1,4 +1,4 @@
-"""What the windows of a case came to, and how it is told."""
+"""Results of the windows of a case, and how they are reported."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from benchmarks.profile_overhead.loads import Load
 from benchmarks.profile_overhead.pairs import Change, change_over
 
 PAPER = 0.06
-"""Of throughput and latency, at most: TProfiler's with 100 functions (its Fig. 5, left)."""
+"""Bar of throughput lost and of latency added: TProfiler's with 100 functions (its Fig. 5, left)."""
 
 Pair = tuple[Load, Load]
 """A window on the untouched server, and one of a case."""
@@ -34,7 +34,7 @@ class Measured:
 
     @property
     def lost(self) -> Change:
-        """Of the throughput."""
+        """Share of the throughput that is lost."""
         found = throughput(self.rounds)
         return Change(-found.value, -found.high, -found.low)
 

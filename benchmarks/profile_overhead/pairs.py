@@ -35,6 +35,6 @@ def change(ratios: Sequence[float]) -> Change:
 
 
 def change_over(rounds: Sequence[Sequence[float]]) -> Change:
-    """Of what each round's ratios come to, in the same way: what differs from round to round, such as which server has
-    which data, is in the interval then."""
+    """Change over the centres of each round's ratios, in the same way: what differs from round to round, such as which
+    server has which data, is in the interval then."""
     return change([math.exp(centre(np.log(ratios))) for ratios in rounds])

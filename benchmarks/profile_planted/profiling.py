@@ -1,4 +1,4 @@
-"""One run of the planted program, watched: every function beneath a transaction."""
+"""A run of the planted program, in which every function beneath a transaction is watched."""
 
 from __future__ import annotations
 

@@ -45,7 +45,7 @@ USER = "nobody"
 
 
 class Missing(Exception):
-    """What a subject needs is not installed here."""
+    """A program that a subject needs is not installed here."""
 
 
 class TpccLoad:
@@ -74,7 +74,7 @@ class TpccLoad:
         self._stack.close()
 
     def ends(self) -> Ends:
-        """Of transactions that ended as their specification has it. After `stop`."""
+        """Ends of the transactions that ended as their specification has it. For use after `stop`."""
         records = np.fromfile(self._samples, dtype=RECORD)
         return np.sort(records["ended"][np.isin(records["end"], DONE)])
 
@@ -434,7 +434,7 @@ SUBJECTS: Mapping[str, Callable[[Path], Subject]] = {
 
 
 def new_folder() -> tempfile.TemporaryDirectory[str]:
-    """One that servers of an ordinary user may enter."""
+    """A temporary folder that servers of an ordinary user may enter."""
     folder = tempfile.TemporaryDirectory(prefix="tare-servers-")
     Path(folder.name).chmod(0o755)
     return folder

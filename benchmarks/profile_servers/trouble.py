@@ -104,7 +104,7 @@ class Trouble(ABC):
 
     @abstractmethod
     def number_of(self, connection: Any) -> int:
-        """As the server numbers connections."""
+        """Number that the server gives to the connection."""
 
     @abstractmethod
     def cancel(self, cursor: Any, number: int) -> None: ...

@@ -37,7 +37,7 @@ from tare.workload.oltp.told import Connected, Told
 WAREHOUSES = 1
 WARMUP_S = 5
 OUTSIDE_S = 25
-"""Of a profile, at most: what `--duration` does not hold, such as the search for functions."""
+"""Longest time of a profile outside `--duration`, such as for the search for functions."""
 
 FUNCTIONS = ("mysql_select", "mysql_update", "lock_wait_suspend_thread", "os_event_wait_low")
 """The wait, its caller, and the statements that tell the paper's call sites A and B apart."""

@@ -79,7 +79,7 @@ class Ratio:
 
 @dataclass(frozen=True)
 class Comparison:
-    """One run with both orders."""
+    """A run with both orders."""
 
     rate: int  # transactions a second, requested
     started: float

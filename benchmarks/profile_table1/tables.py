@@ -29,7 +29,7 @@ PAPER = (
 """Table 1, first half."""
 
 PAPER_RATIOS = ("*500*", "*paper, Table 3: FCFS / VATS*", "", "", "*6.3*", "*5.6*", "", "*2.0*")
-"""Of MySQL 5.6.23; the paper gives no interval."""
+"""Ratios of MySQL 5.6.23; the paper gives no interval."""
 
 
 @dataclass(frozen=True)

@@ -123,7 +123,7 @@ def _fates(random: Generator, qatcs: TimedQatcs) -> Ints:
 
 
 def _work(random: Generator, qatcs: TimedQatcs) -> tuple[Floats, Floats, Floats, Floats]:
-    """Of each Q@C: the query's ticks, the share of user time, iowait over them, and relative noise."""
+    """Work of each Q@C: the query's ticks, the share of user time, iowait over them, and relative noise."""
     starts = np.cumsum(qatcs.largest) - 1  # place of its query among the run's queries
     queries = int(starts[-1]) + 1
     largest = np.minimum(60 + random.lognormal(np.log(800), 1.6, queries), 300_000)
@@ -150,7 +150,7 @@ def _troubles(random: Generator, fate: Ints, number: Ints) -> Ints:
 
 
 def _others(random: Generator, n: int, tiny: Bools) -> tuple[Bools, Ints, Ints]:
-    """Which of the slots are active, and the ticks of all but the query process."""
+    """Activity of the slots, and the user and system ticks of all but the query process."""
     present = random.random((n, SLOTS)) < 0.5
     present[:, UTILITIES] = random.random((n, len(UTILITIES))) < 0.75
     present[:, (QUERY, EXECUTOR)] = True

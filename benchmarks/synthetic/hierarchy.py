@@ -33,7 +33,7 @@ _MACHINE = {
 
 @dataclass(frozen=True)
 class TimedQatcs:
-    """Those of one run, as arrays of one length, in the order of the run."""
+    """Timed Q@Cs of one run, as arrays of one length, in the order of the run."""
 
     run: int
     dbms: str
@@ -46,7 +46,7 @@ class TimedQatcs:
 
 
 def top() -> dict[str, Rows]:
-    """What stands above the runs."""
+    """Rows of the tables above the runs."""
     return {
         "experiment": [
             {
@@ -106,7 +106,7 @@ def run_row(run: int) -> dict[str, Any]:
 def queries_and_qatcs(
     random: Generator, run: int, counts: NDArray[np.int64], first_query: int, first_qatc: int
 ) -> tuple[Rows, Rows, TimedQatcs]:
-    """Of one run: its queries, all the Q@Cs that were visited, and those of them that were timed."""
+    """Queries of one run, all its Q@Cs that were visited, and those of them that were timed."""
     one_pass = run_row(run)["experiment_id"] <= ONE_PASS
     queries: Rows = []
     visited: Rows = []

@@ -1,4 +1,4 @@
-"""What is drawn of a Q@C as a whole: how often each kind of trouble comes, and what the work is like.
+"""Properties that are drawn for a Q@C as a whole: how often each kind of trouble comes, and what the work is like.
 
 Shares are of Q@Cs or of QEs, chosen so that the drop table comes out about as TTPv2's Table XIII.
 """
@@ -16,7 +16,7 @@ CARDINALITY_STEP: Final = 10_000
 
 
 class Fate(IntEnum):
-    """Of a Q@C."""
+    """Fate of a Q@C."""
 
     NORMAL = 0
     ZERO = 1  # too short for a tick: no QE shows any
@@ -41,17 +41,17 @@ SHARE: Final = {
     Fate.RESULT_CACHED: 0.0015,
     Fate.ABSENT: 0.0005,
 }
-"""Of all Q@Cs."""
+"""Shares of all Q@Cs."""
 
 SHARE_OF_SMALLEST: Final = {Fate.ZERO: 0.030, Fate.SHORT: 0.119}
-"""Of the Q@Cs at their query's lowest cardinality: about one in 11.6."""
+"""Shares of the Q@Cs at their query's lowest cardinality, which are about one in 11.6."""
 
 UNTOLD: Final = 0.05  # of the Q@Cs whose query process the server does not name
 DISORDERED: Final = 0.005  # of the Q@Cs that take longer than at the next higher cardinality
 
 
 class Trouble(IntEnum):
-    """Of a single QE, by its number in TTPv2's Table XI; 5 and 12 come with their Q@C."""
+    """Trouble of a single QE, by its number in TTPv2's Table XI; 5 and 12 come with their Q@C."""
 
     NONE = 0
     EPHEMERAL = 1
@@ -74,4 +74,4 @@ RATE: Final = {
     Trouble.BLOCK_IO: 0.0001,
     Trouble.IOWAIT: 0.0190,
 }
-"""Of the QEs of normal Q@Cs."""
+"""Shares of the QEs of normal Q@Cs."""

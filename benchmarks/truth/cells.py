@@ -1,4 +1,4 @@
-"""What is weighed: where, which query, in which cache state, beside which noise."""
+"""Cells that are measured: where, which query, in which cache state, with which noise."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ CACHES = (CacheState.WARM, CacheState.COLD)
 
 @dataclass(frozen=True)
 class SetUp:
-    """Where the query runs and how PostgreSQL reads."""
+    """CPUs that the query runs on, and how PostgreSQL reads."""
 
     name: str
     cpus: frozenset[int]

@@ -1,4 +1,4 @@
-"""One QE as the trace saw it, and what each protocol computes its time from."""
+"""A QE as the trace saw it, and what each protocol computes its time from."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tare.protocol.ttp2.equations import io_calc
 
 @dataclass(frozen=True)
 class Row:
-    """One QE: the truth, and what each protocol computes with. ms; faults are counts."""
+    """Figures of a QE: the truth, and what each protocol computes with. ms; faults are counts."""
 
     cell: Cell
     wall: float

@@ -103,7 +103,7 @@ def _refused(path: str, request: bytes, due: int) -> None:
 
 
 def _disconnected(path: str) -> None:
-    """One client goes in the middle of its request, another while it is sent a large file."""
+    """Disconnect a client in the middle of its request, and another while it is sent a large file."""
     with Client(path) as client:
         client.send(b"GET /0 HTTP/1.1\r\nHo")
     with Client(path) as client:
