@@ -45,7 +45,7 @@ class MeasureResult(Document):
     rsd: float | None = Field(description="Sample standard deviation (n - 1) over |mean|.")
     samples: list[float | None] = Field(description="In run order, one for each QE with a `sample` number.")
     reason: str | None = Field(description="Why the median is null.")
-    note: str | None = Field(description="What to bear in mind when reading the value.")
+    note: str | None = Field(description="Caveat to bear in mind when reading the value.")
     sampled: bool = Field(description="True for a split that the kernel samples: only the sum is counted.")
     unit: str
     view: View = Field(
@@ -119,15 +119,16 @@ class PlanResult(Document):
 class AnswerResult(Document):
     rows: int | None
     size_bytes: int | None = Field(
-        default=None, description="Of the first answer, if it was received as bytes (COPY … TO STDOUT)."
+        default=None, description="Size of the first answer, if it was received as bytes (COPY … TO STDOUT)."
     )
-    hash: str | None = Field(description="Of the rows, whatever their order.")
+    hash: str | None = Field(description="Hash of the rows, whatever their order.")
     consistent: bool = Field(
         description="Every QE that ended, also one to warm up, gave this answer; false where answers were not compared."
     )
     compared: Literal["exact", "close", "any"] | None = Field(
         default=None,
-        description="As asked: bit for bit, floating-point values within a tolerance, or not at all.",
+        description="Comparison of answers, as requested: bit for bit, floating-point values within a tolerance, or "
+        "not at all.",
     )
     largest_difference: float | None = Field(
         default=None,
@@ -230,7 +231,7 @@ class DisturberResult(Document):
     kernel: bool
     pids: list[int]
     run_ms: float
-    share: float = Field(description="Of wall time x online CPUs.")
+    share: float = Field(description="Share of wall time x online CPUs.")
     on_query_cpus_ms: float = Field(
         description="By those last seen on a CPU on which a query process was last seen."
     )
@@ -262,7 +263,7 @@ class PreemptionResult(Document):
 
     count: float = Field(description="Involuntary switches in the median run.")
     bound_ms: float = Field(description="By which `cpu_ms` may be too low: 14 µs for each.")
-    share: float = Field(description="Of the CPU time.")
+    share: float = Field(description="Share of `bound_ms` in the CPU time.")
 
 
 class WarmUpResult(Document):
@@ -276,12 +277,15 @@ class GrowthResult(Document):
     """Growth from run to run of a query that may change data. Each figure is for a run; 0 for what does not rise."""
 
     runs: int
-    size_bytes: float = Field(description="Of the database's files or pages, without its log.")
+    size_bytes: float = Field(description="Growth of the database's files or pages, without its log.")
     table: str | None = Field(description="The table that gains most rows; null where the DBMS counts none.")
     live_rows: float = Field(
-        description="Of that table, by the DBMS's own count; DuckDB's has rows deleted since the last checkpoint."
+        description="Live rows that the table gains, by the DBMS's own count; DuckDB's has rows deleted since the last "
+        "checkpoint."
     )
-    dead_rows: float = Field(description="Of that table: deleted or replaced, and still stored.")
+    dead_rows: float = Field(
+        description="Dead rows that the table gains: deleted or replaced, and still stored."
+    )
     cost: Literal["cpu", "wall"] | None = Field(
         description="Time that rises with the run's number: CPU of all query processes, or wall; null if neither does."
     )
@@ -301,7 +305,10 @@ class QEResult(Document):
     fingerprint: str | None
     rows: int | None
     answer: str | None
-    answer_difference: float | None = Field(default=None, description="As `largest_difference`, of this QE.")
+    answer_difference: float | None = Field(
+        default=None,
+        description="Difference of this QE's answer from the first one, as in `largest_difference`.",
+    )
 
 
 class QueryResult(Document):
@@ -369,14 +376,16 @@ class PartsResult(Document):
         description="The parts that differ, each by its own 99% interval; opposite: one grows, the other shrinks."
     )
     planning_share: float | None = Field(
-        description="Of the sum of both differences, by size; null where neither part moves."
+        description="Planning's share of the sum of both differences, by size; null where neither part moves."
     )
 
 
 class ElsewhereResult(Document):
     """CPU time of processes that may have worked for a query, where it moves a verdict on CPU time."""
 
-    medians_ms: tuple[float, float] = Field(description="Of each execution of A, and of B.")
+    medians_ms: tuple[float, float] = Field(
+        description="Median CPU time of these processes during an execution of A, and of B."
+    )
     by: list[str] = Field(description="Names of the processes, those that used most first.")
     with_them: MeasureComparison = Field(
         description="CPU time of all processes, with what the others used beyond the pace that they keep beside the "
@@ -386,9 +395,11 @@ class ElsewhereResult(Document):
 
 
 class StopResult(Document):
-    rule: str | None = Field(description='As asked, e.g. "ci=2%"; null for a fixed number of runs.')
+    rule: str | None = Field(description='Rule as requested, e.g. "ci=2%"; null for a fixed number of runs.')
     reached: bool | None
-    half_width: float | None = Field(description="Of the ratio's 95% interval, relative to the ratio.")
+    half_width: float | None = Field(
+        description="Half-width of the ratio's 95% interval, relative to the ratio."
+    )
 
 
 class BlockRatio(Document):
@@ -469,8 +480,9 @@ class ComparisonResult(Document):
     stop: StopResult
     blocks: Literal["restart", "session", "run"] | None = Field(
         default=None,
-        description="What each run of A shares with one of B: a server restarted for them, a fresh session, or only "
-        "the run. Null: two results that were measured apart, and older results, whose runs shared one session.",
+        description="Kind of block that each run of A shares with one of B: a server restarted for them, a fresh "
+        "session, or only the run. Null: two results that were measured apart, and older results, whose runs shared "
+        "one session.",
     )
     sequential: SequentialResult | None = Field(default=None, description="Null without --until decided.")
     gate: GateResult | None = Field(default=None, description="Null without --fail-if.")
@@ -565,21 +577,21 @@ class RunResult(Document):
     command: str
     started_at: str = Field(description="UTC, ISO 8601.")
     interrupted: bool
-    error: str | None = Field(description="What ended the run before its time.")
+    error: str | None = Field(description="Error that ended the run before its time.")
     ended_by: str | None = Field(
         default=None,
         description="The query whose failure that is; null where no query's failure ended the run.",
     )
     clocked: Literal["total", "execution"] = Field(
         default="execution",
-        description="What the clocks enclose. total: parsing, planning, execution and fetch, as a client pays; "
-        "execution: execution and fetch of a prepared statement, the paper's measure.",
+        description="Interval that the clocks enclose. total: parsing, planning, execution and fetch, as a client "
+        "pays; execution: execution and fetch of a prepared statement, the paper's measure.",
     )
     environment: Environment
     results: list[QueryResult]
     comparison: ComparisonResult | None
     comparisons: list[ComparisonResult] = Field(
-        default=[], description="One for each query of a set; then `comparison` is null."
+        default=[], description="Comparisons, one for each query of a set; then `comparison` is null."
     )
     arms: list[ArmResult] = Field(
         default=[], description="A and B. Empty: both ran on one server under its settings."

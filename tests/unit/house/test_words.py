@@ -1,4 +1,4 @@
-"""How docstrings and help begin: with the thing or the action, not with a fragment that stands for it."""
+"""Beginnings of docstrings, help and descriptions: the thing or the action, not a fragment that stands for it."""
 
 from __future__ import annotations
 
@@ -8,17 +8,18 @@ from pathlib import Path
 
 import pytest
 
-TARE = Path(__file__).parents[3] / "python" / "tare"
+ROOT = Path(__file__).parents[3]
+FOLDERS = ("python/tare", "tests", "benchmarks", "examples")
 FRAGMENTS = ("Of", "What", "Where", "Which", "As", "Those", "One", "That")
 
 
 def strings(tree: ast.Module) -> Iterator[str]:
-    """Docstrings, strings that stand by themselves below a constant or an attribute, and texts of help."""
+    """Docstrings, strings that stand by themselves below a constant or an attribute, texts of help and descriptions."""
     for node in ast.walk(tree):
         match node:
             case ast.Expr(value=ast.Constant(value=str(text))):
                 yield text
-            case ast.keyword(arg="help", value=ast.Constant(value=str(text))):
+            case ast.keyword(arg="help" | "description", value=ast.Constant(value=str(text))):
                 yield text
 
 
@@ -26,10 +27,11 @@ def fragments(text: str) -> list[str]:
     return [one for one in strings(ast.parse(text)) if one.split(" ", 1)[0] in FRAGMENTS]
 
 
-def test_no_docstring_and_no_help_begins_with_a_fragment() -> None:
+@pytest.mark.parametrize("folder", FOLDERS)
+def test_no_docstring_help_or_description_begins_with_a_fragment(folder: str) -> None:
     found = {
-        str(path.relative_to(TARE)): begun
-        for path in TARE.rglob("*.py")
+        str(path.relative_to(ROOT)): begun
+        for path in (ROOT / folder).rglob("*.py")
         if (begun := [text[:60] for text in fragments(path.read_text())])
     }
     assert not found, "begin with the thing or the action"
@@ -42,6 +44,7 @@ def test_no_docstring_and_no_help_begins_with_a_fragment() -> None:
         ('def f():\n    """Which one it is."""', 1),
         ('SIZE = 1\n"""As many as fit."""', 1),
         ('option(help="What to do.")', 1),
+        ('Field(default=None, description="Of the rows.")', 1),
         ('"""Size of a run."""\ndef f():\n    """Offices of a bank."""', 0),
     ],
 )

@@ -20,7 +20,7 @@ class Run(Document):
     scenario: str
     dbms: str
     version: str
-    settings: dict[str, str] = Field(description="Those of the DBMS that matter to a measurement.")
+    settings: dict[str, str] = Field(description="Settings of the DBMS that matter to a measurement.")
     machine: int = Field(description="Index in `machines`.")
     state: str
     said: str | None

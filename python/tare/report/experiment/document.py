@@ -26,7 +26,7 @@ class Check(Document):
     violations: int
     share: float | None
     unjudged: str | None = Field(description="Why the others could not be judged.")
-    paper: float | None = Field(description="What the paper found: a share, or a count.")
+    paper: float | None = Field(description="The paper's own figure: a share, or a count.")
 
 
 class Step(Document):
@@ -92,7 +92,7 @@ class Protocol(Document):
     citation: str
     min_qes: int
     accepted: list[str] = Field(description="Experiment-wide checks taken as deviations.")
-    stopped: str | None = Field(description="What stopped the analysis.")
+    stopped: str | None = Field(description="Experiment-wide violation that stopped the analysis.")
     checks: list[Check]
     remaining: list[Step]
     rules: list[Rule]
@@ -111,7 +111,7 @@ class Timed(Document):
     high_ms: float | None
     sd_ms: float | None
     qes: int = Field(description="Retained.")
-    rule: str | None = Field(description="That dropped the Q@C.")
+    rule: str | None = Field(description="Rule that dropped the Q@C.")
     strict: bool = Field(description="Slower than the same plan at the next higher cardinality.")
     relaxed: bool = Field(description="The same beyond half a standard deviation of each.")
 
@@ -150,7 +150,7 @@ class Model(Document):
     citation: str
     qes: int
     dbmses: list[str]
-    verdicts: dict[str, int] = Field(description="Of the pooled correlations.")
+    verdicts: dict[str, int] = Field(description="Number of pooled correlations, by verdict.")
     observed: list[Correlation]
 
 

@@ -62,7 +62,7 @@ class Comparison(Document):
     lab: str
     a: Side
     b: Side
-    objections: list[str] = Field(description="What keeps the runs from being compared; empty: nothing.")
+    objections: list[str] = Field(description="Reasons that keep the runs from being compared; empty: none.")
     method: str
     ratios: list[Ratio]
 

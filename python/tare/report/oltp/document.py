@@ -27,7 +27,7 @@ class Figure(Document):
 class Precision(Document):
     """How the intervals were had: neighbours in time are alike, so that n transactions tell less than n."""
 
-    batches: int | None = Field(description="Of seconds; null where there were too few.")
+    batches: int | None = Field(description="Number of batches of seconds; null where there were too few.")
     seconds: int | None = Field(description="In each.")
     inflation: float | None = Field(
         description="Spread of the batches' means over what independent transactions would give; the effective n "
@@ -44,7 +44,7 @@ class Times(Document):
     variance: Figure | None = Field(description="ms².")
     sd: Figure | None
     cv: Figure | None = Field(description="Standard deviation over mean.")
-    p: float = Field(description="Of the L_p norm.")
+    p: float = Field(description="Exponent p of the L_p norm.")
     norm: float | None = Field(description="(Σ lᵢᵖ)^(1/p), which grows with n; ms.")
     power_mean: Figure | None = Field(description="(Σ lᵢᵖ / n)^(1/p), the norm freed of n.")
     least: float | None
@@ -58,7 +58,7 @@ class Counts(Document):
     offered: int
     started: int = Field(description="Sent at least once (not a part of the sum).")
     committed: int
-    rolled_back: int = Field(description="As the workload's specification has it.")
+    rolled_back: int = Field(description="Transactions rolled back as the workload's specification has it.")
     deadlocks: int
     serialization_failures: int
     lock_timeouts: int
@@ -77,7 +77,7 @@ class Counts(Document):
 
 class Type(Document):
     name: str
-    share: float | None = Field(description="Of the mix, as asked; null: all types together.")
+    share: float | None = Field(description="Share of the mix, as requested; null: all types together.")
     counts: Counts
     response: Times
     service: Times
@@ -138,13 +138,13 @@ class Asked(Document):
     trace: str | None
     phases: list[Phase]
     connections: int
-    seed: str = Field(description="Of mix, parameters and arrivals; 64 bits.")
+    seed: str = Field(description="Seed of mix, parameters and arrivals; 64 bits.")
     warmup_s: float
     drain_s: float
     tries: int
     isolation: str
     mix: dict[str, float] = Field(description="Percent by type, as used.")
-    options: dict[str, str] = Field(description="Of the workload, given to the run.")
+    options: dict[str, str] = Field(description="Options of the workload, given to the run.")
     think: float
     shed_after_s: float | None
 
@@ -172,7 +172,7 @@ class Held(Document):
     off: float | None = Field(description="Rate over the intended one, less 1.")
     sustained_rate: float | None = Field(
         default=None,
-        description="Of the transactions started before the schedule's end, those that were committed or rolled "
+        description="Transactions a second that were started before the schedule's end and were committed or rolled "
         "back as specified; null: a report of an earlier version.",
     )
     sustained_off: float | None = Field(
@@ -182,7 +182,7 @@ class Held(Document):
     warmup_s: float
     warmup: Counts
     reconnects: int
-    isolation: str = Field(description="As it was at work, in the DBMS's words.")
+    isolation: str = Field(description="Isolation level that was in force, in the DBMS's words.")
     own_cpu_s: float
     own_cpu_ms_each: float | None = Field(description="The driver's CPU time for each started transaction.")
     own_peak_rss_bytes: int
@@ -221,7 +221,7 @@ class Data(Document):
     scale: float
     seed: str
     options: dict[str, str] = Field(
-        description="That it was loaded with; a run takes them where it is given none."
+        description="Options that it was loaded with; a run takes them where it is given none."
     )
 
 
@@ -238,12 +238,12 @@ class OltpReport(Document):
     valid: bool
     invalid: list[str] = Field(description="Why it is not.")
     not_judged: list[str] = Field(
-        description="What the run is too short to tell, and whether neighbours on the machine disturbed it. With an "
-        "empty `invalid` it is neither valid nor invalid."
+        description="Reasons why the run is not judged: it is too short, or neighbours on the machine disturbed it. "
+        "With an empty `invalid` it is neither valid nor invalid."
     )
-    invalid_facts: list[Fact] = Field(default=[], description="What `invalid` says, as figures.")
-    not_judged_facts: list[Fact] = Field(default=[], description="What `not_judged` says, as figures.")
-    freezes: list[Freeze] = Field(default=[], description="Of a second or more, in order.")
+    invalid_facts: list[Fact] = Field(default=[], description="Reasons of `invalid`, as figures.")
+    not_judged_facts: list[Fact] = Field(default=[], description="Reasons of `not_judged`, as figures.")
+    freezes: list[Freeze] = Field(default=[], description="Freezes of a second or more, in order.")
     restarted: bool | None = Field(
         default=None, description="Whether the server restarted during the run; null: not known."
     )
@@ -253,7 +253,7 @@ class OltpReport(Document):
     machine: dict[str, str | int | float | bool | None]
     asked: Asked
     held: Held
-    precision: dict[str, Precision] = Field(description="Of response, service and lag.")
+    precision: dict[str, Precision] = Field(description="Precision of response, service and lag.")
     all: Type
     types: list[Type]
     seconds: list[Second]

@@ -53,9 +53,10 @@ class Changed(Document):
     own_mean_ns: tuple[float, float]
     own_mean_change: Figure | None = Field(description="ns.")
     own_covariance: tuple[float, float] = Field(description="Cov(own, T), ns².")
-    share: tuple[float, float] = Field(description="Of each profile's own variance.")
+    share: tuple[float, float] = Field(description="Share of own_covariance in each profile's own variance.")
     change: Figure | None = Field(
-        description="Of own_covariance, as a share of the variance before; all functions' add up to its change."
+        description="Change of own_covariance, as a share of the variance before; those of all functions add up to the "
+        "variance's."
     )
     established: bool = Field(description="The interval leaves out 0.")
 

@@ -56,7 +56,7 @@ class Node(Document):
         description="Cov(own, T) / Var(T); over all nodes these add up to 1."
     )
     covariance: float | None = Field(description="Cov(inclusive, T) / Var(T).")
-    residue: float | None = Field(description="Of equation 1, relative to Var(inclusive).")
+    residue: float | None = Field(description="Residue of equation 1, relative to Var(inclusive).")
     sites: list[Site]
     children: list[int]
     recursion: int = Field(
@@ -152,7 +152,7 @@ class Loss(Document):
         "and `average`."
     )
     markers_by: str | None = Field(
-        description='What the kernel counted in place of transactions while no probe was on: "waits" (voluntary '
+        description='Counter of the kernel that stood for transactions while no probe was on: "waits" (voluntary '
         'context switches) or "user time".'
     )
     markers_pairs: int = Field(description="Pairs of windows, with the markers alone and without any probe.")
@@ -193,11 +193,11 @@ class Shed(Document):
     round: int
     functions: list[str] = Field(description="The dearest first.")
     predicted: list[float] = Field(description="Cost of each, as a share of the time that a transaction has.")
-    measure: str = Field(description='Of the overhead: "latency" or "throughput".')
+    measure: str = Field(description='Measure of the overhead: "latency" or "throughput".')
     overhead: Figure = Field(description="Measured when the functions were let go.")
     pairs: int = Field(description="Pairs of windows until then.")
     allowed: float | None = Field(
-        default=None, description="Of the overhead, while all probes were on; null: the budget."
+        default=None, description="Limit of the overhead while all probes were on; null: the budget."
     )
     left: int = Field(description="Functions that stayed watched.")
 
@@ -210,10 +210,12 @@ class Failure(Document):
     process_name: str
     signal: int | None = Field(description="Null: none, or not known.")
     exit_status: int | None = Field(description="Null: a signal, or not known.")
-    thread: int | None = Field(description="That the signal hit, or one of those that hang; null: not known.")
+    thread: int | None = Field(
+        description="Thread that the signal hit, or one of those that hang; null: not known."
+    )
     thread_name: str
     function: str = Field(description="In which the recording saw the thread last; empty: not known.")
-    threads: int = Field(description="That hang.")
+    threads: int = Field(description="Number of threads that hang.")
     probes: str = Field(description='Probes of Tare that were on: "functions", "markers" or "none".')
     functions: int = Field(description="Functions watched at that time.")
 
@@ -265,7 +267,7 @@ class Equation(Document):
 
     paths: int
     residue: float | None = Field(description="The largest, relative.")
-    own_sum: float | None = Field(description="Of all own_covariance: 1.")
+    own_sum: float | None = Field(description="Sum of all own_covariance, which should be 1.")
 
 
 class Next(Document):
@@ -287,13 +289,15 @@ class Of(Document):
     dbms: str
     dbms_version: str
     backend: str
-    says: str = Field(description="What the backend says of itself.")
+    says: str = Field(description="Description that the backend gives of itself.")
     preset: str
-    transaction: str = Field(description="What one is.")
+    transaction: str = Field(description="Definition of a transaction.")
     budget: float | None = Field(
         description="Share of the throughput that probes may take, over the whole profile."
     )
-    prices: Prices | None = Field(default=None, description="Of probes, by `attach`; null: not measured.")
+    prices: Prices | None = Field(
+        default=None, description="Prices of probes, by `attach`; null: not measured."
+    )
     state: str = Field(
         description='"complete", "interrupted", "server ended", "server hangs" or "recording".'
     )
@@ -364,5 +368,5 @@ class ProfileReport(Document):
     left_out: list[str] = Field(description="Functions that are called too often for the budget.")
     watching: Watching = Watching()
     machine: dict[str, str | int | float | bool | None]
-    notes: list[str] = Field(description="What was out of the ordinary.")
+    notes: list[str] = Field(description="Notes on what was out of the ordinary.")
     commands: list[str]

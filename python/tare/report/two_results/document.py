@@ -18,7 +18,7 @@ class Side(Document):
     command: str
     started_at: str = Field(description="UTC, ISO 8601.")
     interrupted: bool
-    error: str | None = Field(description="What ended the run before its time.")
+    error: str | None = Field(description="Error that ended the run before its time.")
     environment: Environment
 
 
@@ -66,7 +66,9 @@ class ResultsComparison(Document):
         default=False,
         description="The runs of the two results did not take turns: drift of the machine is in every ratio.",
     )
-    clocked: Literal["total", "execution"] = Field(description="As in both results.")
+    clocked: Literal["total", "execution"] = Field(
+        description="Interval that the clocks enclosed in both results."
+    )
     primary: str = Field(description="The measure that the verdicts are about.")
     queries: list[QueryComparison]
     only_old: list[str] = Field(description="Names of queries that the new result does not have.")

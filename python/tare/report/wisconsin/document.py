@@ -29,10 +29,10 @@ class System(Document):
 class Query(Document):
     name: str
     generation: str
-    number: int | None = Field(description="Of the 32 of 1993.")
+    number: int | None = Field(description="Number of the query among the 32 of 1993.")
     kind: str = Field(description="selection, join, projection, aggregate or update.")
     organisation: str = Field(description="heap, clustered, nonclustered or hash.")
-    operation: str = Field(description="What it does, alike in every organisation.")
+    operation: str = Field(description="Operation of the query, alike in every organisation.")
     title: str
     published: str | None = Field(description="1983: the paper's table and column.")
 

@@ -136,7 +136,7 @@ class CurveReport(Document):
     lab: str
     headline: list[str]
     limit: Limit | None
-    knees: list[Knee] = Field(description="One for each arm where there is a limit.")
+    knees: list[Knee] = Field(description="A knee for each arm if there is a limit.")
     arms: list[Arm]
     steps: list[Step] = Field(description="In the order in which they were taken.")
     failures: list[Failure]
