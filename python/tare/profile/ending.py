@@ -17,6 +17,7 @@ class Ending(StrEnum):
     ROUNDS = "rounds"
     TIME = "time"
     BUDGET = "budget"  # all probes were let go
+    HOT_MARKERS = "hot markers"  # they alone took more than is allowed while they are on
     SPENT = "spent"  # a further search would take more than the budget leaves
     TOO_FEW = "too few"  # transactions
     STALLED = "stalled"  # no transaction ended any more
@@ -29,6 +30,7 @@ class Ending(StrEnum):
         """Whether the last round was not analysed when it came."""
         return self in (
             Ending.BUDGET,
+            Ending.HOT_MARKERS,
             Ending.STALLED,
             Ending.REFUSED,
             Ending.INTERRUPTED,

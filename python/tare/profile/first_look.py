@@ -28,6 +28,9 @@ COUNTING_S = 0.25
 PAIRS = 4
 """Windows with the markers, and as many without any probe, of the first look."""
 
+MORE = 2
+"""Times that it goes on for as many where the markers took more than is allowed, and the interval does not say so."""
+
 WINDOW_S = 0.25
 """Length of its windows."""
 
@@ -93,21 +96,26 @@ class FirstLook:
             entries = self._count() if self._compares else {}
             since = recording.last_window + 1
             if self._compares:
-                self._alternate(MOMENT_S if self._is_perhaps_hot(entries) else WINDOW_S)
+                length = MOMENT_S if self._is_perhaps_hot(entries) else WINDOW_S
+                self._alternate(length)
             else:
                 recording.mark(LOOKING)
                 recording.last(self._asked.settling_s)
-            recording.rest(LOOKING)
-            self._reader.look()
-            pace = self._reader.pace(recording.activity, since)
+            pace = self._pace(since)
             if pace.transactions and is_idle and self._compares:
                 is_idle = False  # once more, under the load from beginning to end
                 recording.forget()
                 continue
             if pace.transactions:
-                markers = self._reader.markers_loss(recording.activity) if self._compares else None
                 if not self._compares:
-                    return Look(since, pace, markers)
+                    return Look(since, pace, None)
+                markers = self._reader.markers_loss(recording.activity)
+                for _ in range(MORE):
+                    if not self._is_undecided(markers):
+                        break
+                    self._alternate(length)
+                    pace = self._pace(since)
+                    markers = self._reader.markers_loss(recording.activity)
                 pairs = self._marker_pairs(pace, markers, entries)
                 self._refuse_hot(pace, markers, pairs, entries)
                 return Look(since, pace, markers, pairs)
@@ -127,6 +135,16 @@ class FirstLook:
             for marked in (True, False) if pair % 2 else (False, True):
                 (self._recording.mark if marked else self._recording.bare)(LOOKING)
                 self._recording.last(length)
+
+    def _pace(self, since: int) -> Pace:
+        """Pace of the windows from this one on, read while no probe is on."""
+        self._recording.rest(LOOKING)
+        self._reader.look()
+        return self._reader.pace(self._recording.activity, since)
+
+    def _is_undecided(self, markers: MarkersLoss | None) -> bool:
+        """Whether the markers took more than is allowed, and perhaps by chance."""
+        return markers is not None and markers.figure.low <= self._asked.most_markers < markers.figure.value
 
     def _count(self) -> Mapping[int, float]:
         """Entries of the markers a second, by function."""
@@ -165,10 +183,10 @@ class FirstLook:
         raise UsageError(
             f"to time what marks a transaction ({names}, entered {sum(entries.values()):,.0f} times a second) takes "
             f"{shown}; at most {most:.0%} is allowed while it is timed",
-            self._instead(),
+            self.instead(),
         )
 
-    def _instead(self) -> str:
+    def instead(self) -> str:
         """A transaction that comes less often, and the option that allows more."""
         found: list[str] = []
         if self._transactions.txn.startswith("function:"):

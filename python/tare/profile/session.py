@@ -26,7 +26,7 @@ from tare.profile import told
 from tare.profile.costs import MOST_CHANGE, Price, weighed
 from tare.profile.counting import BATCH, Counts
 from tare.profile.ending import WORDS, Ending
-from tare.profile.first_look import LOOKING, MOST_LOST, FirstLook, Look
+from tare.profile.first_look import LOOKING, MOMENT_S, MOST_LOST, FirstLook, Look
 from tare.profile.made import Made, Rates, Round, Shed
 from tare.profile.reader import Pace, Reader
 from tare.profile.recording import Recording, ServerEnded
@@ -34,10 +34,11 @@ from tare.profile.refine import Count, Step
 from tare.profile.request import Asked
 from tare.profile.spending import REPORT_CPU_S, Spending, lost_to
 from tare.profile.windows import AFTER_S, BARE, LEAST_PAIRS, MARKERS, PROBED, Duty, Turn, turns
-from tare.protocol.profile.found import Findings, MarkersLoss, Overhead
+from tare.protocol.profile.found import Estimate, Findings, MarkersLoss, Overhead
 from tare.protocol.profile.loss import share_of
 from tare.protocol.profile.overhead import Excess, excess
 from tare.protocol.profile.overhead import Turn as Measured
+from tare.protocol.profile.paired import SIGNED_RANKS
 from tare.protocol.profile.refinement import Costs
 
 FIRST_ROUND = 1
@@ -66,6 +67,14 @@ class OverBudget(Exception):
     def __init__(self, excess: Excess) -> None:
         super().__init__(excess)
         self.excess = excess
+
+
+class HotMarkers(Exception):
+    """What marks a transaction took more than is allowed while it is timed, with the whole interval of it."""
+
+    def __init__(self, figure: Estimate) -> None:
+        super().__init__(figure)
+        self.figure = figure
 
 
 class Stalled(Exception):
@@ -161,6 +170,9 @@ class Session:
         except TooFewTransactions as few:
             made.notes.append(str(few))
             self._end(Ending.TOO_FEW, few.what)
+        except HotMarkers as hot:
+            made.notes.append(self._first_look.instead())
+            self._end(Ending.HOT_MARKERS, self._hot_in_words(hot.figure))
         except Stalled:
             self._end(Ending.STALLED)
         except ServerEnded:
@@ -194,7 +206,7 @@ class Session:
             try:
                 recording.after(made.rounds[-1].number)
                 window = recording.last_window
-                lasted = recording.last(self._after_s)
+                lasted = recording.last(MOMENT_S if made.ending is Ending.HOT_MARKERS else self._after_s)
                 recording.rest(made.rounds[-1].number)
                 after = self._reader.ended_since(window) / lasted if lasted > 0 else None
             except ServerEnded:
@@ -419,8 +431,24 @@ class Session:
         self._recording.rest(number)
         begun = monotonic()
         found = self._reader.glance(since)
+        if self._markers is not None and self._markers.figure.high > self._asked.most_markers:
+            self._reader.look()
+            self._judge_markers()
         self._glance_s = monotonic() - begun
         return found
+
+    def _judge_markers(self) -> None:
+        """Judge them by all windows that were read so far: those of the first look are few and short. Raises
+        HotMarkers."""
+        found = self._markers = self._reader.markers_loss(self._recording.activity) or self._markers
+        if found and found.pairs >= SIGNED_RANKS and found.figure.low > self._asked.most_markers:
+            raise HotMarkers(found.figure)
+
+    def _hot_in_words(self, figure: Estimate) -> str:
+        return (
+            f"what marks a transaction took {figure.value:.0%} of the throughput ({figure.low:.0%} to "
+            f"{figure.high:.0%}) while it alone was timed; at most {self._asked.most_markers:.0%} is allowed"
+        )
 
     def _duty(self, watch: Sequence[int], *, last: bool) -> Duty | None:
         if not self._compares:
@@ -530,7 +558,7 @@ class Session:
         """Learn the time of transactions without probes, and the real cost of a probe here."""
         self._own_ns = self._pace().own_ns or self._own_ns
         if self._compares:
-            self._markers = self._reader.markers_loss(self._recording.activity) or self._markers
+            self._judge_markers()
         if overhead is not None and overhead.latency is not None:
             latency = overhead.latency
             self._price = self._price.learnt(latency.low, latency.high, pairs, self._own_ns)

@@ -135,7 +135,7 @@ class NoReader:
     slowed: Callable[[tuple[int, ...]], float] = lambda watched: 1.0
     stalls_at: float = float("inf")  # after it, no transaction ends
     megabytes: float = 1.0
-    markers: MarkersLoss | None = None
+    markers: MarkersLoss | Callable[[int], MarkersLoss] | None = None  # by how many windows have no probe
     mean_ns: float = MEAN_NS
     busy: float = 0.0  # CPUs
 
@@ -175,7 +175,7 @@ class NoReader:
         kept = {one for one in bare if one >= min(activity)}  # those before are forgotten
         assert kept
         assert kept <= set(activity), "the kernel's counters are read in each window"
-        return self.markers
+        return self.markers(len(kept)) if callable(self.markers) else self.markers
 
     def findings(self, round_: int) -> Findings:
         if self.clock.now < self.few_until:

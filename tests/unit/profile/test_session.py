@@ -13,11 +13,12 @@ from tare.errors import UsageError
 from tare.profile import told
 from tare.profile.costs import Price
 from tare.profile.ending import Ending
-from tare.profile.first_look import FirstLook, NoTransactions
+from tare.profile.first_look import MOMENT_S, FirstLook, NoTransactions
 from tare.profile.made import Made
 from tare.profile.refine import Step
 from tare.profile.request import Asked
 from tare.profile.session import Session
+from tare.profile.windows import LEAST_PAIRS
 from tare.protocol.profile.found import Counter, Estimate, MarkersLoss
 from tare.protocol.profile.loss import Activity
 from tests.unit.profile.doubles import (
@@ -74,7 +75,7 @@ def play(
     set_s: float = 0.0,
     interrupt: Callable[[told.Told], bool] = lambda event: False,
     compares: bool = False,
-    markers: MarkersLoss | None = None,
+    markers: MarkersLoss | Callable[[int], MarkersLoss] | None = None,
     mean_ns: float = MEAN_NS,
     search_cpu_s: float = 0.0,
     busy: float = 0.0,
@@ -328,6 +329,34 @@ def test_a_figure_that_no_price_explains_refuses_nothing() -> None:
     """5 us of 10 ms, and a load that fell while the markers were on."""
     fell = MarkersLoss(Estimate(0.3, 0.2, 0.4), Counter.WAITS, 4)
     assert play(compares=True, markers=fell).made.rounds
+
+
+def test_markers_that_may_be_too_hot_are_looked_at_for_longer() -> None:
+    """Four pairs say 19% (1% to 33%), of 15% that are allowed; eight pairs say that it is less."""
+    unsure = MarkersLoss(Estimate(0.19, 0.01, 0.33), Counter.USER_TIME, 4)
+
+    def found(pairs: int) -> MarkersLoss:
+        return LITTLE if pairs > 4 else unsure
+
+    played = play(compares=True, markers=found)
+    assert len([one for one in played.of("bare") if one.round == 0]) == 8
+    assert played.made.rounds
+
+
+def test_markers_that_turn_out_too_hot_end_the_profile_after_the_first_pairs() -> None:
+    """The first look says 19% (1% to 33%), the windows of the first round 46% (27% to 58%)."""
+
+    def found(pairs: int) -> MarkersLoss:
+        early = pairs <= 12
+        figure = Estimate(0.19, 0.01, 0.33) if early else Estimate(0.46, 0.27, 0.58)
+        return MarkersLoss(figure, Counter.USER_TIME, pairs)
+
+    made = (played := play(compares=True, markers=found)).made
+    assert made.ending is Ending.HOT_MARKERS
+    assert "46% of the throughput (27% to 58%)" in made.ended
+    assert any("--peak" in note for note in made.notes)
+    assert len([one for one in played.of("markers") if one.round == 1]) == LEAST_PAIRS
+    assert played.clock.now - played.of("after")[0].at == pytest.approx(MOMENT_S, rel=0.01)
 
 
 def test_what_a_server_did_before_its_load_came_stands_for_no_transaction() -> None:
