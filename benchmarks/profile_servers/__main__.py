@@ -158,7 +158,7 @@ def measure(subject: Subject, seconds: int, around_s: int, budget: str, attaches
             before=pace(ends, quiet[:1]),
             during=pace(ends, watched),
             after=pace(ends, quiet[1:]),
-            losses=tuple(losses(ends, quiet, watched)),
+            losses=tuple(losses(ends, quiet, watched, seconds)),
         )
     finally:
         subject.give_up()
@@ -171,11 +171,13 @@ def _pause(seconds: int) -> Span:
     return begin, time.monotonic_ns()
 
 
-def losses(ends: Ends, quiet: Sequence[Span], watched: Sequence[Span]) -> Iterator[float]:
-    """Share of the throughput that was lost in each watched stretch, against the quiet ones before and after it."""
+def losses(ends: Ends, quiet: Sequence[Span], watched: Sequence[Span], seconds: int) -> Iterator[float]:
+    """Share of the throughput that was lost in each watched stretch, against the quiet ones before and after it. A
+    profile that ends before the requested time may take what it was allowed of that time."""
     rates = [_rate(ends, span) for span in quiet]
-    for number, span in enumerate(watched):
-        yield 1 - _rate(ends, span) / statistics.mean(rates[number : number + 2])
+    for number, (begin, end) in enumerate(watched):
+        lost = 1 - _rate(ends, (begin, end)) / statistics.mean(rates[number : number + 2])
+        yield lost * min(1.0, (end - begin) / (seconds * SECOND))
 
 
 def _rate(ends: Ends, span: Span) -> float:
