@@ -238,8 +238,9 @@ class OltpReport(Document):
     valid: bool
     invalid: list[str] = Field(description="Why it is not.")
     not_judged: list[str] = Field(
-        description="Reasons why the run is not judged: it is too short, or neighbours on the machine disturbed it. "
-        "With an empty `invalid` it is neither valid nor invalid."
+        description="Reasons why the run is not judged: it is too short, neighbours on the machine disturbed it, or "
+        "the machine was read in fewer than half of its seconds. With an empty `invalid` it is neither valid nor "
+        "invalid."
     )
     invalid_facts: list[Fact] = Field(default=[], description="Reasons of `invalid`, as figures.")
     not_judged_facts: list[Fact] = Field(default=[], description="Reasons of `not_judged`, as figures.")
