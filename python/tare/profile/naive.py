@@ -12,6 +12,9 @@ UNCOUNTED = 1.0
 """Calls per transaction of a function that nobody counted, where a naive strategy is priced: most functions are called
 never, some a hundred times."""
 
+UNREAD = 1.0
+"""Weight of such a function: its code is not read for the sake of a round that nobody makes."""
+
 MOST_NAIVE = 100
 """Functions in a round of it (the paper's §7.6 goes up to a hundred)."""
 
@@ -22,7 +25,11 @@ def naive_rounds(
     """To the same functions under the same budget. `callees`: of a function, or of TRANSACTION. None: there is no way
     to them by calls that are known."""
     graph = CallGraph(_AllCallees(callees), {}, 0)
-    priced = replace(costs, calls=_Assumed(costs.calls))
+    priced = replace(
+        costs,
+        calls=_Assumed(costs.calls),
+        weight=lambda one: costs.weight(one) if one in costs.calls else UNREAD,
+    )
     return rounds.naive_rounds(graph, sources, priced, budget, MOST_NAIVE)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 
 from tare.protocol.profile.found import Node
 from tare.protocol.profile.refinement import Callees, CallGraph, Costs, plan
@@ -20,27 +20,26 @@ def naive_rounds(
     missing = set(sources)
     rounds = taken = 0
     left = 0.0
-    for function in _breadth_first(graph.callees):
-        if not missing:
-            break
+    for function in _breadth_first(graph.callees) if missing else ():
         cost = costs.of(function)
         if rounds == 0 or cost > left or taken == most:
             rounds, taken, left = rounds + 1, 0, budget
         taken += 1
         left -= cost
         missing.discard(function)
+        if not missing:
+            break  # the rest of a large program is not looked through
     return None if missing else rounds
 
 
-def _breadth_first(callees: Callees) -> list[int]:
-    order = list(dict.fromkeys(callees.get(TRANSACTION, ())))
-    seen = set(order)
-    for function in order:  # grows meanwhile
-        for callee in callees.get(function, ()):
-            if callee not in seen:
-                seen.add(callee)
-                order.append(callee)
-    return order
+def _breadth_first(callees: Callees) -> Iterator[int]:
+    seen: set[int] = set()
+    level: Sequence[int] = tuple(callees.get(TRANSACTION, ()))
+    while level:
+        new = [one for one in dict.fromkeys(level) if one not in seen]
+        seen.update(new)
+        yield from new
+        level = [callee for function in new for callee in callees.get(function, ())]
 
 
 def guided_rounds(

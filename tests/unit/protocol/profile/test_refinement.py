@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -191,3 +192,16 @@ def test_naive_rounds_take_as_many_as_the_budget_allows_at_least_one() -> None:
     assert naive_rounds(CHAIN, [6], CHEAP, 0.0) == 6
     assert naive_rounds(CHAIN, [6], CHEAP, 1.0, most=5) == 2
     assert naive_rounds(CHAIN, [99], CHEAP, 1.0) is None
+
+
+def test_naive_rounds_look_at_no_callees_beyond_what_is_sought() -> None:
+    """A program may have a hundred thousand functions, and each look reads code."""
+    asked = []
+
+    class Asked(dict[int, Collection[int]]):
+        def get(self, function: int, otherwise: object = None) -> Collection[int]:  # type: ignore[override]
+            asked.append(function)
+            return super().get(function, ())
+
+    assert naive_rounds(replace(CHAIN, callees=Asked(CHAIN.callees)), [4], CHEAP, 1.0) == 1
+    assert asked == [TRANSACTION, 1, 2]
