@@ -52,6 +52,8 @@ def breakpoints(pid: int) -> int:
                 in_file = file.read(end - begin)
             memory.seek(begin)
             in_memory = memory.read(end - begin)
+            if in_memory == in_file:
+                continue
             length = min(len(in_file), len(in_memory))
             original, now = (np.frombuffer(code, np.uint8, length) for code in (in_file, in_memory))
             found += int(np.count_nonzero((now == BREAKPOINT) & (original != BREAKPOINT)))
