@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import BeforeValidator, Field
 
 from tare.protocol import measures
 from tare.protocol.measures import View
+from tare.report.document import Document
 
 SCHEMA_NAME: Literal["tare-result/1"] = "tare-result/1"
 
@@ -23,12 +24,6 @@ Verdict = Annotated[
     BeforeValidator(lambda given: "undecided" if given == "not distinguished" else given),
 ]
 """Verdict of a comparison. Older results have "not distinguished" for undecided."""
-
-
-class Document(BaseModel):
-    model_config = ConfigDict(
-        extra="forbid", frozen=True, allow_inf_nan=False, populate_by_name=True, serialize_by_alias=True
-    )
 
 
 # Measures --------------------------------------------------------------------------

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pydantic import Field
 
-from tare.report.result import Document
+from tare.report.document import Document
 
 
 class Machine(Document):

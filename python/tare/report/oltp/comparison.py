@@ -11,10 +11,10 @@ from tare.lab.oltp import find, load
 from tare.lab.store import open_lab
 from tare.protocol.oltp.compare import Compared, compare, objections
 from tare.protocol.oltp.precision import precision
+from tare.report.document import Document
 from tare.report.oltp import figures, reasons
 from tare.report.oltp.document import Figure, Precision
 from tare.report.origin import written_at, written_by
-from tare.report.result import Document
 from tare.report.safe import lab_name
 from tare.workload.oltp.run import OltpRun
 

@@ -11,7 +11,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from tare.report.result import Document
+from tare.report.document import Document
 
 SCHEMA_NAME: Literal["tare-oltp/1"] = "tare-oltp/1"
 

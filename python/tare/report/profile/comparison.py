@@ -8,11 +8,11 @@ from pydantic import Field
 
 from tare.lab.profile_about import About
 from tare.protocol.profile.difference import Change, Difference
+from tare.report.document import Document
 from tare.report.kit.names import whole
 from tare.report.origin import written_at, written_by
 from tare.report.profile import figures
 from tare.report.profile.document import Figure
-from tare.report.result import Document
 from tare.report.words import sentence
 
 SCHEMA_NAME: Literal["tare-profile-comparison/1"] = "tare-profile-comparison/1"

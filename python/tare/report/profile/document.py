@@ -10,7 +10,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from tare.report.result import Document
+from tare.report.document import Document
 
 SCHEMA_NAME: Literal["tare-profile/1"] = "tare-profile/1"
 

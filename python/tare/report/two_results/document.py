@@ -6,7 +6,8 @@ from typing import Literal
 
 from pydantic import Field
 
-from tare.report.result import Bounds, ComparisonResult, Document, Environment
+from tare.report.document import Document
+from tare.report.result import Bounds, ComparisonResult, Environment
 
 SCHEMA_NAME: Literal["tare-comparison/1"] = "tare-comparison/1"
 

@@ -11,7 +11,7 @@ from typing import Literal
 from pydantic import Field
 
 from tare.report.conditions.document import Machine, Missing, Reproduction, Run
-from tare.report.result import Document
+from tare.report.document import Document
 
 SCHEMA_NAME: Literal["tare-wisconsin/1"] = "tare-wisconsin/1"
 

@@ -11,8 +11,8 @@ from pydantic import Field
 
 from tare.protocol.oltp.capacity import Capacity, Sign
 from tare.protocol.oltp.limit import Ended
+from tare.report.document import Document
 from tare.report.oltp.document import Figure, Server
-from tare.report.result import Document
 from tare.workload.oltp.verdict import Neighbours
 
 SCHEMA_NAME: Literal["tare-oltp-curve/1"] = "tare-oltp-curve/1"
