@@ -227,3 +227,9 @@ class DatabaseInUse(UsageError):
 
 class NotEnoughDisk(UsageError):
     """The requested data do not fit on the disk."""
+
+
+def cause_and_step(error: OSError) -> tuple[str, str]:
+    """Return the probe's cause, and its next step where it has one."""
+    what, _, step = (error.strerror or str(error)).partition("\n  next: ")
+    return what, step

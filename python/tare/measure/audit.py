@@ -24,9 +24,9 @@ from typing import TypeVar
 
 from tare._probe import Recording, ThreadParts, Tracer, Weighed
 from tare.dbms.base import Role
-from tare.errors import PrivilegeMissing
+from tare.errors import PrivilegeMissing, cause_and_step
 from tare.measure.records import Audit, ProcessUse
-from tare.measure.rig import Rig, reason
+from tare.measure.rig import Rig
 
 _DBMS = (Role.QUERY, Role.UTILITY)
 
@@ -62,7 +62,7 @@ class Auditor:
         try:
             self._tracer = Tracer(ours)
         except OSError as error:
-            self._refused = reason(error)[0]
+            self._refused = cause_and_step(error)[0]
 
     def end(self) -> None:
         """Call when it rests again. Does nothing the second time."""
@@ -72,7 +72,7 @@ class Auditor:
         try:
             self._recording = tracer.finish()
         except OSError as error:
-            self._refused = reason(error)[0]
+            self._refused = cause_and_step(error)[0]
 
     def judge(self, rig: Rig, clock_1: int, clock_2: int, processes: Iterable[ProcessUse]) -> Audit:
         """Return the trace's figures for the time between the clocks (CLOCK_MONOTONIC, ns)."""
@@ -117,7 +117,7 @@ def auditing(rig: Rig, auditor: SomeAuditor) -> Iterator[SomeAuditor]:
     try:
         Tracer([rig.leader.pid]).stop()
     except OSError as error:
-        what, step = reason(error)
+        what, step = cause_and_step(error)
         raise PrivilegeMissing(
             f"no kernel trace can be taken here: {what}", step or "leave the audit out"
         ) from error

@@ -19,7 +19,7 @@ from tare._probe import (
     delay_accounting,
 )
 from tare.dbms.base import Leader, Plan, Prepared, Role, Session
-from tare.errors import PrivilegeMissing, UsageError
+from tare.errors import PrivilegeMissing, UsageError, cause_and_step
 from tare.measure.choices import Tier
 from tare.measure.differences import Life
 from tare.measure.helpers import Helpers
@@ -41,17 +41,11 @@ def open_probe(tier: Tier | None = None) -> Probe:
     try:
         return Probe(tier)
     except OSError as error:
-        what, step = reason(error)
+        what, step = cause_and_step(error)
         raise PrivilegeMissing(
             f"the kernel cannot be read here: {what}",
             f"{step + '; or ' if step else ''}leave --tier out; `tare doctor` says what each tier needs",
         ) from error
-
-
-def reason(error: OSError) -> tuple[str, str]:
-    """Return the probe's cause, and its next step where it has one."""
-    what, _, step = (error.strerror or str(error)).partition("\n  next: ")
-    return what, step
 
 
 class Rig:
@@ -176,11 +170,11 @@ class Rig:
         try:
             self._follower = self.probe.follow([leader.tid])
         except OSError as error:
-            self.no_trace = reason(error)[0]
+            self.no_trace = cause_and_step(error)[0]
         try:
             self._instructions = count_instructions([leader.pid], self.session.worker_parents(leader))
         except OSError as error:
-            self.no_instructions = reason(error)[0]
+            self.no_instructions = cause_and_step(error)[0]
 
     def detach(self) -> None:
         """Takes every instrument off; what was prepared stays prepared."""
@@ -228,7 +222,7 @@ class Rig:
         try:
             self._listener = self.probe.listen()
         except OSError as error:
-            self.no_listener = reason(error)[0]
+            self.no_listener = cause_and_step(error)[0]
 
     def _renew(self) -> None:
         if self.session.generation != self._generation:

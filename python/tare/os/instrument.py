@@ -7,8 +7,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 
 from tare import _probe
-from tare.errors import PrivilegeMissing
-from tare.measure.rig import reason
+from tare.errors import PrivilegeMissing, cause_and_step
 from tare.os import counts, proc
 from tare.os.counts import Counts, Parts
 from tare.os.files import Files, unknown_file
@@ -153,7 +152,7 @@ def open_instrument(subject: Subject, roles: Roles, level: Level | None) -> Inst
     try:
         return Traced(subject, roles, level or Level.FULL)
     except OSError as error:
-        what, step = reason(error)
+        what, step = cause_and_step(error)
         if level is None:
             return FromProc(subject, roles, f"{what}{'; ' if step else ''}{step}")
         raise PrivilegeMissing(

@@ -8,8 +8,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tare.errors import PrivilegeMissing, TareError, UsageError
-from tare.measure.rig import reason
+from tare.errors import PrivilegeMissing, TareError, UsageError, cause_and_step
 from tare.profile.functions import Functions, is_runtime
 from tare.profile.server import DELETED, Server, mapped_files, mappings
 
@@ -77,7 +76,7 @@ def in_our_words() -> Iterator[None]:
 
 def refused(error: OSError) -> TareError:
     """The probe's own words: what happened, on what, and what to do."""
-    what, step = reason(error)
+    what, step = cause_and_step(error)
     if error.errno in (errno.EPERM, errno.EACCES):
         return PrivilegeMissing(what, step or "run Tare as root or as the server's user")
     return UsageError(what, step)

@@ -20,8 +20,7 @@ from time import monotonic
 from typing import Protocol
 
 from tare._probe import ProbeError
-from tare.errors import TooFewTransactions
-from tare.measure.rig import reason
+from tare.errors import TooFewTransactions, cause_and_step
 from tare.profile import told
 from tare.profile.costs import MOST_CHANGE, Price, weighed
 from tare.profile.counting import BATCH, Counts
@@ -70,7 +69,7 @@ class OverBudget(Exception):
 
 
 class HotMarkers(Exception):
-    """What marks a transaction took more than is allowed while it is timed, with the whole interval of it."""
+    """Markers of transactions took more than is allowed while they are timed, with the whole interval of it."""
 
     def __init__(self, figure: Estimate) -> None:
         super().__init__(figure)
@@ -181,7 +180,7 @@ class Session:
         except ProbeError as error:
             if made.findings is None:
                 raise
-            what, step = reason(error)
+            what, step = cause_and_step(error)
             made.notes.append(f"probes could not be set any more: {what}; {step or 'profile again'}")
             self._end(Ending.REFUSED, f"probes could not be set any more: {what}")
         except KeyboardInterrupt as interrupt:
@@ -446,8 +445,8 @@ class Session:
 
     def _hot_in_words(self, figure: Estimate) -> str:
         return (
-            f"what marks a transaction took {figure.value:.0%} of the throughput ({figure.low:.0%} to "
-            f"{figure.high:.0%}) while it alone was timed; at most {self._asked.most_markers:.0%} is allowed"
+            f"to time what marks a transaction took {figure.value:.0%} of the throughput ({figure.low:.0%} to "
+            f"{figure.high:.0%}); at most {self._asked.most_markers:.0%} is allowed while it is timed"
         )
 
     def _duty(self, watch: Sequence[int], *, last: bool) -> Duty | None:
