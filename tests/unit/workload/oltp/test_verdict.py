@@ -174,6 +174,14 @@ def test_a_server_younger_than_it_must_be_was_restarted(
     assert restarted(Age(5.0, before), Age(65.0, after)) is is_so
 
 
+def test_a_server_whose_whole_seconds_do_not_show_it_is_told_by_its_process() -> None:
+    """It is killed 1.8 s after its own start, and 60 s pass between the two ages."""
+    before, after = Age(5.0, (1.0,), (70, 1_000)), Age(65.0, (59.0,), (71, 1_180))
+    assert restarted(before, after) is True
+    assert restarted(before, Age(65.0, (61.0,), (70, 1_000))) is False
+    assert restarted(before, Age(65.0, (61.0,))) is False
+
+
 def test_a_server_that_could_not_be_asked_is_not_known_to_have_restarted() -> None:
     assert restarted(Age(5.0, (100.0,)), None) is None
 
