@@ -60,6 +60,22 @@ def test_a_query_that_fails_among_others_is_named(sqlite_url: str) -> None:
     assert "tare: SELECT none:" in said.err
 
 
+@pytest.mark.parametrize(
+    ("sql", "code", "expected"),
+    [
+        ("SELECT none FROM numbers", 2, "none"),
+        ("SELECT a FROM numbers WHERE a = :id", 2, ":id in line 1 is a parameter without a value"),
+        ("SELECT abs(-9223372036854775808)", 1, "overflow"),
+    ],
+)
+def test_a_refused_query_is_the_fault_of_the_request(
+    sqlite_url: str, sql: str, code: int, expected: str
+) -> None:
+    said = tare("os", "run", "--db", sqlite_url, "--level", "proc", sql)
+    assert said.code == code, said.err
+    assert expected in said.err
+
+
 def test_a_write_is_refused_without_leave(sqlite_url: str) -> None:
     said = tare("os", "run", "--db", sqlite_url, "--level", "proc", "DELETE FROM numbers")
     assert said.code == 2

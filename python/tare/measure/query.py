@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal, InvalidOperation
 
-from tare.errors import StatementFailed, UsageError
+from tare.errors import BadStatement, StatementFailed, UsageError
 from tare.measure.source import Source, excerpt, line_and_column, offset_in_template
 
 MOST_VALUES = 10_000
@@ -48,6 +48,18 @@ class Query:
         )
         failure.excerpt = "" if error.offset is None else excerpt(self.sql, error.offset)
         return failure
+
+    def refused(self, error: StatementFailed, dbms: str) -> BadStatement:
+        """The same as the fault of the request, for an error at preparing or planning. What a client would have
+        replaced in the statement is named, if there is such a thing."""
+        from tare.dbms.unbound import unbound  # 0.1 s: not for statements that run
+
+        found = unbound(self.sql, dbms)
+        if found is not None:
+            what, next_step = found.explanation(error.what)
+            error = StatementFailed(what, next_step, code=error.code, offset=error.offset)
+        failure = self.failed(error)
+        return BadStatement(failure.what, failure.next_step, code=failure.code, excerpt=failure.excerpt)
 
 
 def scan(name: str, low: str, high: str, step: str = "1") -> tuple[str, list[str]]:

@@ -242,20 +242,7 @@ class Weigher:
             rig.prepared(sql)
             rig.plan(sql)  # some mistakes are found no earlier: a parameter left open
         except StatementFailed as error:
-            failure = self._queries[query].failed(self._explained(sql, rig.session.server.dbms, error))
-            raise BadStatement(
-                failure.what, failure.next_step, code=failure.code, excerpt=failure.excerpt
-            ) from error
-
-    def _explained(self, sql: str, dbms: str, error: StatementFailed) -> StatementFailed:
-        """The error by what a client would have replaced in the refused statement, if there is such a thing."""
-        from tare.dbms.unbound import unbound  # 0.1 s: not for statements that run
-
-        found = unbound(sql, dbms)
-        if found is None:
-            return error
-        what, next_step = found.explanation(error.what)
-        return StatementFailed(what, next_step, code=error.code, offset=error.offset, may_pass=error.may_pass)
+            raise self._queries[query].refused(error, rig.session.server.dbms) from error
 
     def _open(self, query: int) -> None:
         self._at = query

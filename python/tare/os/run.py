@@ -120,15 +120,30 @@ class Runner:
 
     def _attempt(self, query: Query, level: Level) -> TareError | None:
         """Run all executions of a query; the error that ended them, if one did."""
+        is_admitted = False
         try:
+            self._admit(query)
+            is_admitted = True
             self._run_query(query, level)
         except TareError as error:
             self.failures[query.name] = error.what
             self.hear(QueryFailed(query.name, error.what))
             if isinstance(error, ServerLost):
                 return self._reconnect() or error
-            return query.failed(error) if isinstance(error, StatementFailed) else error
+            if isinstance(error, StatementFailed):
+                dbms = self._session.server.dbms
+                return query.failed(error) if is_admitted else query.refused(error, dbms)
+            return error
         return None
+
+    def _admit(self, query: Query) -> None:
+        """Prepare and plan a query, which shows the mistakes of the request."""
+        prepared = self._session.prepare(query.sql)
+        try:
+            self._session.plan_of(prepared, query.sql)
+        finally:
+            with suppress(Exception):
+                prepared.close()
 
     def _reconnect(self) -> ConnectionFailed | None:
         """Open another session; the error where the server does not answer."""

@@ -102,6 +102,9 @@ class FakeSession:
     def prepare(self, sql: str) -> Prepared:
         return Prepared(lambda: self._execute(sql))
 
+    def plan_of(self, prepared: Prepared, sql: str) -> None:
+        return
+
     def close(self) -> None:
         self.is_closed = True
 
