@@ -18,8 +18,8 @@ from tare.measure.query import Query
 from tare.measure.weigh import Conditions
 from tare.protocol.comparison.looks import Claim, Question
 from tare.report.asked import Asked
+from tare.report.comparison_models import ComparisonResult
 from tare.report.gate_conditions import GateRequest, judge, violated
-from tare.report.result import ComparisonResult
 
 BAD_REQUEST, FAILED = 2, 3
 CODES = {"not slower": 0, "slower": FAILED, "undecided": UNDECIDED}

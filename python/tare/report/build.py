@@ -16,6 +16,7 @@ from tare.report import watch
 from tare.report.asked import Asked, Means
 from tare.report.brief import brief
 from tare.report.comparison import arms_with, compare_pairs
+from tare.report.comparison_models import ComparisonResult
 from tare.report.query_result import query_result
 from tare.report.warnings import Caution, RunsMissing, type_name
 
@@ -50,7 +51,7 @@ def build_result(
         for own in of_query
     ]
     cost = _own_cost(summed)
-    comparisons: list[document.ComparisonResult] = []
+    comparisons: list[ComparisonResult] = []
     if asked.compare is not None:
         names = [query.name for query in queries]
         comparisons = compare_pairs(names, summed, asked, looks)

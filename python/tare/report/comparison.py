@@ -18,7 +18,7 @@ from tare.protocol.measures import CPU, CPU_OF_ALL, INSTRUCTIONS, PLANNING, PLAN
 from tare.protocol.statistics import Summary
 from tare.protocol.stop import relative_half_width
 from tare.protocol.summary import QatC
-from tare.report import result as document
+from tare.report import comparison_models as models
 from tare.report.asked import Asked
 from tare.report.query_result import bounds
 
@@ -36,7 +36,7 @@ PLANNING_OF: Mapping[str, Measure] = {WALL.name: PLANNING, CPU.name: PLANNING_CP
 """The part of each measure that planning takes; none of instructions, which are counted over the whole."""
 
 
-NO_RULE = document.StopResult(rule=None, reached=None, half_width=None)
+NO_RULE = models.StopResult(rule=None, reached=None, half_width=None)
 
 
 LEVEL = 0.05
@@ -47,7 +47,7 @@ NOT_LOOKED = Look(number=0, blocks=0, verdict=Verdict.UNDECIDED, change=None, fl
 
 def compare_pairs(
     names: Sequence[str], summed: Sequence[QatC], asked: Asked, looks: SessionLooks | None = None
-) -> list[document.ComparisonResult]:
+) -> list[models.ComparisonResult]:
     """Compare A and B of each query: every two Q@Cs, or with looks, for which A runs again, the first two of every
     three.
 
@@ -55,7 +55,7 @@ def compare_pairs(
     for all together, by Holm's correction, or since the looks share their error rate."""
     assert asked.compare is not None
     places = range(0, len(summed), arms_with(looks))
-    compared: list[document.ComparisonResult] = []
+    compared: list[models.ComparisonResult] = []
     p: dict[str, float] = {}
     for number, place in enumerate(places):
         pair = summed[place : place + 2]
@@ -79,7 +79,7 @@ def arms_with(looks: SessionLooks | None) -> int:
     return 2 if looks is None else ARMS
 
 
-def _as_one_of_many(found: document.ComparisonResult, p: float) -> document.ComparisonResult:
+def _as_one_of_many(found: models.ComparisonResult, p: float) -> models.ComparisonResult:
     holds = p < LEVEL
     return found.model_copy(
         update={
@@ -106,7 +106,7 @@ def _compared(
     measures: Mapping[str, Comparison],
     asked: Asked,
     margin: float,
-) -> document.ComparisonResult:
+) -> models.ComparisonResult:
     assert asked.compare is not None
     a, b = pair
     chosen = measures[asked.compare]
@@ -123,9 +123,7 @@ def _compared(
         _answers_agree(a, b),
         _parts(a, b, asked.compare),
         others,
-        document.StopResult(
-            rule=str(asked.until) if asked.until else None, reached=reached, half_width=width
-        ),
+        models.StopResult(rule=str(asked.until) if asked.until else None, reached=reached, half_width=width),
     )
     needed = chosen.runs_needed
     return result.model_copy(
@@ -148,8 +146,8 @@ def _minutes(blocks: int | None, timed: Sequence[QE], rounds: int = 1) -> float 
 
 
 def _with_looks(
-    found: document.ComparisonResult, looks: SessionLooks, query: int, timed: Sequence[QE]
-) -> document.ComparisonResult:
+    found: models.ComparisonResult, looks: SessionLooks, query: int, timed: Sequence[QE]
+) -> models.ComparisonResult:
     """Add the last look at a query. A run that was cut short before it has no gate, and is undecided."""
     is_gate = looks.claim.question is Question.SLOWER
     if not looks.latest:
@@ -159,14 +157,14 @@ def _with_looks(
 
 
 def _with_gate(
-    found: document.ComparisonResult, looks: SessionLooks, last: Look, timed: Sequence[QE]
-) -> document.ComparisonResult:
+    found: models.ComparisonResult, looks: SessionLooks, last: Look, timed: Sequence[QE]
+) -> models.ComparisonResult:
     """Add the gate at its last look at a query. Where a process that may have worked for the query could overturn the
     ratio, the gate stays undecided, and more blocks will not help."""
     is_known = found.elsewhere is None or not found.elsewhere.overturns
     needed = last.blocks_needed if is_known else None
     verdict = last.verdict if is_known else Verdict.UNDECIDED
-    gate = document.GateResult(
+    gate = models.GateResult(
         **_last_look(last),
         margin=looks.claim.margin,
         verdict="slower"
@@ -181,8 +179,8 @@ def _with_gate(
 
 
 def _with_last_look(
-    found: document.ComparisonResult, last: Look, timed: Sequence[QE]
-) -> document.ComparisonResult:
+    found: models.ComparisonResult, last: Look, timed: Sequence[QE]
+) -> models.ComparisonResult:
     """Replace the verdict by that of the last look, as `_with_gate` does."""
     is_known = found.elsewhere is None or not found.elsewhere.overturns
     verdict = last.verdict if is_known else Verdict.UNDECIDED
@@ -196,7 +194,7 @@ def _with_last_look(
             "greater": greater,
             "blocks_needed": needed,
             "minutes_needed": _minutes(needed, timed, ROUNDS),
-            "sequential": document.SequentialResult(**_last_look(last)),
+            "sequential": models.SequentialResult(**_last_look(last)),
         }
     )
 
@@ -211,10 +209,10 @@ def _last_look(last: Look) -> dict[str, Any]:
     }
 
 
-def _block_ratio(estimate: RatioEstimate | None) -> document.BlockRatio | None:
+def _block_ratio(estimate: RatioEstimate | None) -> models.BlockRatio | None:
     if estimate is None:
         return None
-    return document.BlockRatio(
+    return models.BlockRatio(
         ratio=estimate.ratio,
         low=estimate.low,
         high=estimate.high,
@@ -229,14 +227,14 @@ def comparison_result(
     primary: str,
     margin: float | None,
     answers_agree: bool | None,
-    parts: document.PartsResult | None,
+    parts: models.PartsResult | None,
     others: Elsewhere | None = None,
-    stop: document.StopResult = NO_RULE,
-) -> document.ComparisonResult:
+    stop: models.StopResult = NO_RULE,
+) -> models.ComparisonResult:
     """Return the document of a comparison; `found` has the primary measure. `margin`: of the verdict, where given."""
     chosen = found[primary]
     holds = others is None or not others.overturns
-    return document.ComparisonResult(
+    return models.ComparisonResult(
         a=names[0],
         b=names[1],
         primary=primary,
@@ -256,8 +254,8 @@ def _elsewhere(a: QatC, b: QatC, chosen: Comparison, margin: float) -> Elsewhere
     return elsewhere(left, right, chosen, margin)
 
 
-def _elsewhere_result(found: Elsewhere) -> document.ElsewhereResult:
-    return document.ElsewhereResult(
+def _elsewhere_result(found: Elsewhere) -> models.ElsewhereResult:
+    return models.ElsewhereResult(
         medians_ms=(found.beside_a_ms, found.beside_b_ms),
         by=list(found.by),
         with_them=measure_comparison(found.with_them, CPU_OF_ALL.unit),
@@ -274,7 +272,7 @@ def _summary(qatc: QatC, name: str) -> Summary:
     return (qatc.resources if measure.view == "resources" else qatc.elapsed)[measure.name]
 
 
-def _parts(a: QatC, b: QatC, primary: str) -> document.PartsResult | None:
+def _parts(a: QatC, b: QatC, primary: str) -> models.PartsResult | None:
     """Split the difference into its parts; None where a run of the two lacks the figure for planning."""
     planning = PLANNING_OF.get(primary)
     sides = [_side(qatc, planning, primary) for qatc in (a, b)] if planning else []
@@ -284,8 +282,8 @@ def _parts(a: QatC, b: QatC, primary: str) -> document.PartsResult | None:
     return parts_result(attribute(*whole), COMPARED[primary].unit)
 
 
-def parts_result(found: Attribution, unit: str) -> document.PartsResult:
-    return document.PartsResult(
+def parts_result(found: Attribution, unit: str) -> models.PartsResult:
+    return models.PartsResult(
         planning=measure_comparison(found.planning, unit),
         execution=measure_comparison(found.execution, unit),
         where=found.where,
@@ -305,8 +303,8 @@ def _answers_agree(a: QatC, b: QatC) -> bool | None:
     return None if any(hash_ is None for _, hash_ in answers) else len(answers) == 1
 
 
-def measure_comparison(one: Comparison, unit: str) -> document.MeasureComparison:
-    return document.MeasureComparison(
+def measure_comparison(one: Comparison, unit: str) -> models.MeasureComparison:
+    return models.MeasureComparison(
         runs=(one.runs_a, one.runs_b),
         medians=(one.median_a, one.median_b),
         difference=_shift(one.difference),
@@ -321,5 +319,5 @@ def measure_comparison(one: Comparison, unit: str) -> document.MeasureComparison
     )
 
 
-def _shift(shift: Shift) -> document.ShiftResult:
-    return document.ShiftResult(estimate=shift.estimate, ci95=bounds(shift.ci95), ci99=bounds(shift.ci99))
+def _shift(shift: Shift) -> models.ShiftResult:
+    return models.ShiftResult(estimate=shift.estimate, ci95=bounds(shift.ci95), ci99=bounds(shift.ci99))

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 from tare.errors import UsageError
-from tare.report.result import ComparisonResult, ConditionResult, QueryResult, RunResult
+from tare.report.comparison_models import ComparisonResult, ConditionResult
+from tare.report.result import QueryResult, RunResult
 
 FORMS = "slower=5%, bytes=10%, plan, answer"
 _WITH_LIMIT = re.compile(r"(slower|bytes)=(\d+(?:\.\d+)?)%")

@@ -18,10 +18,11 @@ from tare.protocol.ttp2 import IOWAIT_NOT_APPLICABLE
 from tare.report import warnings
 from tare.report.asked import Asked, Means
 from tare.report.comparison import known
+from tare.report.comparison_models import ComparisonResult
 from tare.report.growing import GrowsFromRunToRun
 from tare.report.numbers import ms_text, percent
 from tare.report.query_result import answers_of
-from tare.report.result import ComparisonResult, OwnCostResult
+from tare.report.result import OwnCostResult
 from tare.report.warnings import Caution
 
 UNSTEADY = 0.05  # relative standard deviation of the wall time, or of the CPU time

@@ -11,8 +11,8 @@ from tare.measure.choices import Clocked
 from tare.measure.lacks import Cause, Lack
 from tare.measure.query import Query
 from tare.measure.records import QE, Phases
-from tare.report import json as json_report
 from tare.report.asked import Asked
+from tare.report.document import as_json
 from tare.report.kit import terminal
 from tare.report.result import RunResult
 from tare.report.time.story import story
@@ -157,7 +157,7 @@ def test_a_comparison_of_executions_says_that_planning_is_not_clocked() -> None:
 
 
 def test_a_result_of_before_is_still_read() -> None:
-    document = json.loads(json_report.render(sample.compared()))
+    document = json.loads(as_json(sample.compared()))
     del document["clocked"], document["comparison"]["parts"]
     for query in document["results"]:
         del query["phases"], query["resources"]["leader_cpu_ms"], query["resources"]["workers_cpu_ms"]

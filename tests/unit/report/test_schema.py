@@ -9,7 +9,7 @@ import jsonschema
 import pytest
 
 from tare.protocol.stop import Stop
-from tare.report import json as json_report
+from tare.report.document import as_json
 from tare.report.result import RunResult
 from tare.report.schema import SCHEMAS, main, schema_text
 from tests.unit.report import sample
@@ -52,7 +52,7 @@ def test_check_compares_and_changes_nothing(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("make", RESULTS.values(), ids=RESULTS.keys())
 def test_every_result_keeps_to_the_schema(make) -> None:  # type: ignore[no-untyped-def]
-    document = json.loads(json_report.render(make()))
+    document = json.loads(as_json(make()))
     jsonschema.validate(document, json.loads(PUBLISHED.read_text()), cls=jsonschema.Draft202012Validator)
     assert document["schema"] == "tare-result/1"
 
@@ -60,18 +60,18 @@ def test_every_result_keeps_to_the_schema(make) -> None:  # type: ignore[no-unty
 @pytest.mark.parametrize("make", RESULTS.values(), ids=RESULTS.keys())
 def test_what_is_written_reads_back_as_the_same_result(make) -> None:  # type: ignore[no-untyped-def]
     result = make()
-    assert RunResult.model_validate_json(json_report.render(result)) == result
+    assert RunResult.model_validate_json(as_json(result)) == result
 
 
 def test_a_misspelt_field_is_refused() -> None:
-    document = json.loads(json_report.render(sample.warm()))
+    document = json.loads(as_json(sample.warm()))
     document["results"][0]["measures"]["wal_ms"] = document["results"][0]["measures"].pop("wall_ms")
     with pytest.raises(jsonschema.ValidationError):
         jsonschema.validate(document, json.loads(PUBLISHED.read_text()))
 
 
 def test_a_result_of_an_older_tare_has_another_word_for_undecided() -> None:
-    document = json.loads(json_report.render(sample.compared(1.0)))
+    document = json.loads(as_json(sample.compared(1.0)))
     assert document["comparison"]["verdict"] == "undecided"
     for holder in (document["comparison"], *document["comparison"]["measures"].values()):
         holder["verdict"] = "not distinguished"

@@ -14,8 +14,8 @@ from tare.measure.records import QE
 from tare.protocol.comparison.looks import Claim, Question, Verdict
 from tare.protocol.comparison.session_looks import ROUNDS, SessionLooks
 from tare.protocol.measures import CPU
-from tare.report import json as json_report
 from tare.report.asked import Asked
+from tare.report.document import as_json
 from tare.report.kit import terminal
 from tare.report.result import RunResult
 from tare.report.schema import schema_text
@@ -73,7 +73,7 @@ def test_the_first_sentence_has_the_verdict_and_the_interval_that_holds(
     factor: float, margin: float | None, sentence: str
 ) -> None:
     result = until_decided(factor, margin)
-    jsonschema.validate(json.loads(json_report.render(result)), json.loads(schema_text("result-v1")))
+    jsonschema.validate(json.loads(as_json(result)), json.loads(schema_text("result-v1")))
     found = result.comparison
     assert found is not None
     assert found.sequential is not None

@@ -11,7 +11,7 @@ from pydantic import BaseModel
 
 from tare.errors import ExportFailed
 from tare.files import write
-from tare.report import json
+from tare.report.document import as_json
 from tare.report.kit.blocks import Block, Story
 from tare.report.safe import printable
 
@@ -30,7 +30,7 @@ def _markdown(story: Story, document: BaseModel | None) -> str:
 
 def _json(story: Story, document: BaseModel | None) -> str:
     assert document is not None, "a story without a document has its JSON in `more`"
-    return json.render(document)
+    return as_json(document)
 
 
 FORMS: Mapping[str, Callable[[Story, BaseModel | None], str]] = {

@@ -6,21 +6,20 @@ from collections.abc import Iterator, Sequence
 
 from tare.protocol import measures
 from tare.report.comparison import TOTAL_CPU
-from tare.report.gate_conditions import violated
-from tare.report.kit.blocks import Block, Cell, Column, Facts, Kind, Paragraph, Row, Section, Table, Tone
-from tare.report.kit.figure import Figure
-from tare.report.numbers import MINUS, bytes_text, decimals, ms_text, percent
-from tare.report.result import (
-    ArmResult,
+from tare.report.comparison_models import (
     BlockRatio,
     ComparisonResult,
     ConditionResult,
     GateResult,
     MeasureComparison,
-    RunResult,
     SequentialResult,
     ShiftResult,
 )
+from tare.report.gate_conditions import violated
+from tare.report.kit.blocks import Block, Cell, Column, Facts, Kind, Paragraph, Row, Section, Table, Tone
+from tare.report.kit.figure import Figure
+from tare.report.numbers import MINUS, bytes_text, decimals, ms_text, percent
+from tare.report.result import ArmResult, RunResult
 from tare.report.words import NOTHING, dbms_name, joined
 
 LABELS = {

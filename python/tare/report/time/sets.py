@@ -6,10 +6,11 @@ import math
 from collections.abc import Iterator, Sequence
 
 from tare.protocol.comparison.session_looks import ARMS
+from tare.report.comparison_models import ComparisonResult
 from tare.report.gate_conditions import violated
 from tare.report.kit.blocks import Block, Cell, Column, Facts, Item, Items, Kind, Row, Table, Tone, Verdict
 from tare.report.kit.figure import Figure
-from tare.report.result import ComparisonResult, RunResult
+from tare.report.result import RunResult
 from tare.report.safe import middle_cut
 from tare.report.time import comparison
 from tare.report.words import NOTHING, joined

@@ -7,16 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from tare.report.comparison_models import ComparisonResult
 from tare.report.kit.blocks import Block, Cell, Column, Digest, Item, Kind, Row, Story, Table, Tone
 from tare.report.numbers import ms_text, percent
-from tare.report.result import (
-    AnswerResult,
-    ComparisonResult,
-    MeasureResult,
-    QueryResult,
-    RunResult,
-    WarningResult,
-)
+from tare.report.result import AnswerResult, MeasureResult, QueryResult, RunResult, WarningResult
 from tare.report.safe import middle_cut
 from tare.report.time import comparison, cost, lines, sets, sums
 from tare.report.time import story as full

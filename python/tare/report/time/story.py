@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from tare.protocol import measures
+from tare.report.comparison_models import ComparisonResult
 from tare.report.kit.blocks import (
     Block,
     Cell,
@@ -26,7 +27,7 @@ from tare.report.kit.blocks import (
 )
 from tare.report.kit.figure import Figure
 from tare.report.numbers import Scale, percent, scale_for
-from tare.report.result import ComparisonResult, MeasureResult, QueryResult, RunResult, WarningResult
+from tare.report.result import MeasureResult, QueryResult, RunResult, WarningResult
 from tare.report.time import comparison, cost, helpers, lines, sets, sums
 from tare.report.time.cost import figure
 from tare.report.time.ending import early_end

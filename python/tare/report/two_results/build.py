@@ -6,8 +6,8 @@ from tare.protocol.attribution import Side as Samples
 from tare.protocol.attribution import attribute
 from tare.protocol.compare import Comparison, compare
 from tare.protocol.measures import WALL
-from tare.report import result as document
 from tare.report.comparison import COMPARED, PLANNING_OF, TOTAL_CPU, comparison_result, parts_result
+from tare.report.comparison_models import PartsResult
 from tare.report.result import MeasureResult, QueryResult, RunResult
 from tare.report.two_results import conditions
 from tare.report.two_results.document import QueryComparison, ResultsComparison, Side, SideWarning
@@ -104,7 +104,7 @@ def _reason(old: QueryResult, new: QueryResult, files: tuple[str, str], primary:
     return "; ".join(lacking)
 
 
-def _split(old: QueryResult, new: QueryResult, primary: str) -> document.PartsResult | None:
+def _split(old: QueryResult, new: QueryResult, primary: str) -> PartsResult | None:
     planning = PLANNING_OF.get(primary)
     if planning is None:
         return None

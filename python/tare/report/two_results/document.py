@@ -6,8 +6,9 @@ from typing import Literal
 
 from pydantic import Field
 
-from tare.report.document import Document
-from tare.report.result import Bounds, ComparisonResult, Environment
+from tare.report.comparison_models import ComparisonResult
+from tare.report.document import Bounds, Document
+from tare.report.result import Environment
 
 SCHEMA_NAME: Literal["tare-comparison/1"] = "tare-comparison/1"
 

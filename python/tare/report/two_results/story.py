@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from tare.protocol.measures import CPU, INSTRUCTIONS, WALL
 from tare.report.comparison import TOTAL_CPU
+from tare.report.comparison_models import ComparisonResult, MeasureComparison
 from tare.report.kit.blocks import (
     Block,
     Cell,
@@ -27,7 +28,6 @@ from tare.report.kit.blocks import (
 )
 from tare.report.kit.figure import Figure
 from tare.report.numbers import decimals
-from tare.report.result import ComparisonResult, MeasureComparison
 from tare.report.safe import middle_cut
 from tare.report.time import comparison, lines
 from tare.report.time.comparison import LABELS

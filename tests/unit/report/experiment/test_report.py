@@ -12,10 +12,10 @@ import jsonschema
 import pytest
 
 from tare.lab.frames import Frames, open_frames
-from tare.report import json as report_json
 from tare.report.charts.chart import MOST_MARKS, Chart, NoChart, columns
 from tare.report.charts.theme import PALETTE
 from tare.report.conditions.facts import Facts, facts_of
+from tare.report.document import as_json
 from tare.report.experiment.build import Built, build
 from tare.report.experiment.document import QatC, Report
 from tare.report.experiment.story import story
@@ -43,7 +43,7 @@ def as_markdown(built: Built) -> str:
 
 # The document ------------------------------------------------------------------------
 def test_the_json_keeps_to_the_schema_and_reads_back_as_the_same_report(built: Built) -> None:
-    text = report_json.render(built.report)
+    text = as_json(built.report)
     jsonschema.validate(
         json.loads(text), json.loads(PUBLISHED.read_text()), cls=jsonschema.Draft202012Validator
     )

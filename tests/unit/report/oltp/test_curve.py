@@ -13,8 +13,8 @@ import pytest
 from tare.cli.curve_report import as_csv
 from tare.protocol.oltp.capacity import Capacity
 from tare.protocol.oltp.limit import Limit
-from tare.report import json as as_json
 from tare.report.charts.chart import MOST_MARKS, Chart
+from tare.report.document import as_json
 from tare.report.kit import markdown, terminal
 from tare.report.oltp.curve.build import Built
 from tare.report.oltp.curve.document import CurveReport
@@ -39,7 +39,7 @@ def two() -> Built:
 @pytest.mark.parametrize("which", ["built", "two"])
 def test_every_report_keeps_to_the_schema_and_reads_back(which: str, request: pytest.FixtureRequest) -> None:
     report: CurveReport = request.getfixturevalue(which).report
-    written = as_json.render(report)
+    written = as_json(report)
     jsonschema.validate(
         json.loads(written), json.loads(PUBLISHED.read_text()), cls=jsonschema.Draft202012Validator
     )

@@ -8,8 +8,8 @@ from dataclasses import replace
 import jsonschema
 import pytest
 
-from tare.report import json as as_json
 from tare.report.charts.chart import MOST_MARKS, Chart
+from tare.report.document import as_json
 from tare.report.kit import markdown, page, terminal
 from tare.report.kit.shell import MOST_BYTES
 from tare.report.oltp.build import Built, build
@@ -37,7 +37,7 @@ def html(built: Built) -> str:
 @pytest.mark.parametrize("which", ["built", "hostile"])
 def test_every_report_keeps_to_the_schema_and_reads_back(which: str, request: pytest.FixtureRequest) -> None:
     report: OltpReport = request.getfixturevalue(which).report
-    written = as_json.render(report)
+    written = as_json(report)
     jsonschema.validate(
         json.loads(written), json.loads(schema_text("oltp-v1")), cls=jsonschema.Draft202012Validator
     )
@@ -45,7 +45,7 @@ def test_every_report_keeps_to_the_schema_and_reads_back(which: str, request: py
 
 
 def test_a_report_of_an_earlier_version_is_read(built: Built) -> None:
-    written = json.loads(as_json.render(built.report))
+    written = json.loads(as_json(built.report))
     for name in ("invalid_facts", "not_judged_facts", "freezes", "restarted"):
         del written[name]
     for name in ("sustained_rate", "sustained_off"):

@@ -7,7 +7,7 @@ import json
 import jsonschema
 import pytest
 
-from tare.report import json as json_report
+from tare.report.document import as_json
 from tare.report.os.build import build_report
 from tare.report.os.document import OsReport
 from tare.report.os.paper import TABLE_1, TABLE_2, TABLE_3
@@ -26,7 +26,7 @@ REPORTS = {
 @pytest.mark.parametrize("given", REPORTS.values(), ids=REPORTS.keys())
 def test_every_document_keeps_to_the_schema_and_reads_back_the_same(given) -> None:  # type: ignore[no-untyped-def]
     report = build_report(given, "0.1.0", "2026-11-29T13:00:00+00:00")
-    text = json_report.render(report)
+    text = as_json(report)
     jsonschema.validate(
         json.loads(text), json.loads(schema_text("os-v1")), cls=jsonschema.Draft202012Validator
     )

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from tare.protocol.profile.difference import difference
-from tare.report import json as as_json
+from tare.report.document import as_json
 from tare.report.kit import markdown, page, terminal
 from tare.report.kit.deliver import deliver
 from tare.report.profile.comparison import Comparison, build
@@ -79,7 +79,7 @@ def test_a_terminal_shows_the_first_twenty_functions_and_counts_all(faster: Comp
 
 
 def test_every_form_reads_back_or_is_a_page(faster: Comparison) -> None:
-    assert Comparison.model_validate(json.loads(as_json.render(faster))) == faster
+    assert Comparison.model_validate(json.loads(as_json(faster))) == faster
     shown = page.render(story(faster))
     assert len(shown.encode()) < page.MOST_BYTES
     assert '"name":"paired"' in shown

@@ -14,8 +14,8 @@ import pytest
 
 from tare.lab.profile_about import ABOUT, Watching, read_about
 from tare.protocol.profile.found import Estimate, Loss
-from tare.report import json as as_json
 from tare.report.charts.chart import MOST_MARKS, Chart
+from tare.report.document import as_json
 from tare.report.kit import markdown, page, terminal
 from tare.report.kit.blocks import Section, Table, Tone, Verdict, cell
 from tare.report.kit.deliver import deliver
@@ -49,7 +49,7 @@ def flat(text: str) -> str:
 
 # The document ---------------------------------------------------------------------------
 def test_every_report_keeps_to_the_schema_and_reads_back(any_built: Built) -> None:
-    written = as_json.render(any_built.report)
+    written = as_json(any_built.report)
     jsonschema.validate(
         json.loads(written), json.loads(schema_text("profile-v1")), cls=jsonschema.Draft202012Validator
     )
@@ -515,7 +515,7 @@ def test_nothing_from_the_data_becomes_markup(hostile: Built) -> None:
     for form in (shown(hostile), marked(hostile)):
         assert "\x1b" not in form
         assert "\u202e" not in form
-    assert "\x1b" not in as_json.render(hostile.report)
+    assert "\x1b" not in as_json(hostile.report)
 
 
 def test_the_command_to_copy_is_safe_to_copy(hostile: Built) -> None:

@@ -17,8 +17,8 @@ from tare.errors import ForeignFile, UsageError
 from tare.measure.choices import Clocked
 from tare.measure.query import Query
 from tare.protocol.compare import compare
-from tare.report import json as json_report
 from tare.report.asked import Asked
+from tare.report.document import as_json
 from tare.report.kit import markdown, page, terminal
 from tare.report.result import RunResult
 from tare.report.time import short as time_short
@@ -54,7 +54,7 @@ def flat(document: ResultsComparison) -> str:
 
 def changed(result: RunResult, path: str, value: object) -> RunResult:
     """Return the result with the value at a dotted path replaced."""
-    document = json.loads(json_report.render(result))
+    document = json.loads(as_json(result))
     *steps, last = [int(step) if step.isdigit() else step for step in path.split(".")]
     holder = document
     for step in steps:
@@ -290,7 +290,7 @@ def test_every_form_has_the_ratio_and_the_differences() -> None:
 # Files and schema ----------------------------------------------------------------------------
 def test_the_document_keeps_to_it() -> None:
     for document in (found(OLD, NEW), found(sample.troubled(), sample.troubled())):
-        written = json.loads(json_report.render(document))
+        written = json.loads(as_json(document))
         jsonschema.validate(written, json.loads(PUBLISHED.read_text()), cls=jsonschema.Draft202012Validator)
         assert ResultsComparison.model_validate(written) == document
 
@@ -312,7 +312,7 @@ def test_a_result_of_the_first_tare_of_this_schema_is_read_compared_and_shown() 
 
 
 def test_fields_of_a_newer_tare_are_left_out(tmp_path: Path) -> None:
-    newer = json.loads(json_report.render(OLD))
+    newer = json.loads(as_json(OLD))
     newer["weather"] = "fine"
     newer["results"][0]["measures"]["wall_ms"]["mode"] = 3
     newer["results"][0]["qes"][2]["mood"] = "good"

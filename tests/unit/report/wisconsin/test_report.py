@@ -14,8 +14,8 @@ from tare.errors import UsageError
 from tare.lab import schema as lab_schema
 from tare.lab.exporting import export
 from tare.lab.store import open_lab
-from tare.report import json as report_json
 from tare.report.charts.chart import MOST_MARKS, Chart
+from tare.report.document import as_json
 from tare.report.kit import markdown, page, terminal
 from tare.report.kit.blocks import Tone, Verdict
 from tare.report.kit.shell import MOST_BYTES
@@ -40,7 +40,7 @@ def slope(report: WisconsinReport, system: str, query: str) -> Slope:
 
 # The document ------------------------------------------------------------------------
 def test_the_json_keeps_to_the_schema_and_reads_back_as_the_same_report(built: Built) -> None:
-    said = report_json.render(built.report)
+    said = as_json(built.report)
     jsonschema.validate(
         json.loads(said), json.loads(PUBLISHED.read_text()), cls=jsonschema.Draft202012Validator
     )
