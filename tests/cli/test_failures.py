@@ -61,6 +61,14 @@ def test_a_failure_is_reported_once(words: tuple[str, ...], postgresql_url: str,
     assert said.out.count(ZERO) <= 1
 
 
+@pytest.mark.parametrize("phase", ["--setup", "--prepare", "--conclude"])
+def test_a_change_in_a_phase_without_leave_is_the_fault_of_the_request(phase: str, sqlite_url: str) -> None:
+    said = tare("time", "SELECT 1", phase, "DELETE FROM numbers", "--db", sqlite_url)
+    assert said.code == 2, said.err
+    assert f"{phase} 'DELETE FROM numbers' failed" in said.err
+    assert "--allow-writes" in said.err
+
+
 def test_nothing_is_printed_but_the_failure_where_no_run_was_timed(
     postgresql_url: str, tmp_path: Path
 ) -> None:

@@ -78,12 +78,14 @@ def _run_sql(run: Callable[[str], None], name: str, text: str) -> None:
         raise  # the caller connects anew
     except TareError as error:
         offset = error.offset if isinstance(error, StatementFailed) else None
-        raise TareError(
+        failure = TareError(
             redacted_text(f"--{name} {text!r} failed: {error.what}"),
             error.next_step,
             code=error.code,
             excerpt="" if offset is None else excerpt(text, offset),
-        ) from error
+        )
+        failure.exit_code = error.exit_code
+        raise failure from error
 
 
 class SessionState:
