@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import signal
+import subprocess
+import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -14,7 +16,7 @@ from tare._probe import Image, ProfileRecorder
 from tare.cli.profile_call import SERVER_ENDED
 from tare.profile.other_tracers import breakpoints
 from tests.cli.running import Running
-from tests.profile.own_programs import attach, attaching, built, path_to, running
+from tests.profile.own_programs import attach, attaching, built, path_to, running, words
 
 pytestmark = pytest.mark.usefixtures("attach_works")
 
@@ -33,6 +35,17 @@ def test_a_library_is_profiled_though_its_program_is_stripped(tmp_path: Path) ->
     assert "did you mean txn@libengine.so?" in unnamed.err
     assert named.code == 0, named.err
     assert path_to(named.result, "culprit")[-2:] == ["step", "culprit"]
+
+
+def test_no_unneeded_library_takes_cpu_time_from_a_measured_program(tmp_path: Path) -> None:
+    with running(built("table.c", tmp_path)) as watched:
+        asked = words(watched.pid, tmp_path / "p", "--budget", "60%", "--rounds", "1", "--duration", "4s")
+        command = [sys.executable, "-X", "importtime", "-m", "tare", *asked]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == 0, done.stderr
+    loaded = {line.split("|")[-1].strip() for line in done.stderr.splitlines()}
+    assert "numpy" in loaded
+    assert not loaded & {"pandas", "ibis", "pyarrow.dataset", "jinja2", "duckdb", "sqlalchemy"}
 
 
 def test_another_tracer_is_noted(tmp_path: Path) -> None:

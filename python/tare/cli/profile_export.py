@@ -11,6 +11,7 @@ from typing import BinaryIO
 
 import numpy as np
 
+from tare.arrow import numbers
 from tare.cli import destinations
 from tare.cli.profile_report import built
 from tare.errors import UsageError
@@ -80,7 +81,7 @@ def _trace(run: Run, wanted: Wanted, target: str) -> None:
     if not windows:
         raise run.no_windows(tables.windows, PROBED, wanted.round)
     able = choose.able(tables.transactions, windows)
-    duration = np.asarray(tables.transactions["duration_ns"].to_numpy()).astype(np.int64)
+    duration = numbers(tables.transactions["duration_ns"]).astype(np.int64)
     chosen = _chosen(duration, able, wanted)
     spans = choose.spans(tables.transactions, chosen, tables.texts)
     stretches = [(one.pid, one.tid, one.begin_ns, one.begin_ns + one.duration_ns) for one in spans]

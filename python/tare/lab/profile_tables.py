@@ -17,6 +17,7 @@ from typing import Any, Protocol
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from tare.arrow import received
 from tare.errors import ExportFailed, ProfileDamaged
 from tare.files import synced
 from tare.protocol.profile.measured import Window
@@ -117,7 +118,7 @@ def _read(place: Path, wanted: Mapping[str, Any]) -> Tables | None:
         said = json.loads((place / FACTS).read_text(encoding="utf-8"))
         if said["made_from"] != wanted:
             return None
-        transactions, paths, cells = (pq.read_table(place / f"{name}.parquet") for name in TABLES)
+        transactions, paths, cells = (pq.ParquetFile(place / f"{name}.parquet").read() for name in TABLES)
         return Tables(
             transactions,
             paths,
@@ -143,7 +144,7 @@ def _make(
         try:
             for name in TABLES:
                 file = temporary / f"{name}.parquet"
-                pq.write_table(pa.table(getattr(made, name)), file, compression="zstd")
+                pq.write_table(received(getattr(made, name)), file, compression="zstd")
                 synced(file)
             facts = temporary / FACTS
             facts.write_text(

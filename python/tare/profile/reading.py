@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pyarrow as pa
 
+from tare.arrow import flags, numbers, received
 from tare.errors import TareError
 from tare.profile.excerpt import Windows, excerpt
 from tare.profile.functions import Functions
@@ -56,8 +57,8 @@ class Reading:
         from tare._probe import assemble
 
         found: Assembled = assemble(str(self._path), json.dumps(self._of.rules))
-        self._transactions = pa.table(found.transactions)
-        self._paths, self._cells = pa.table(found.paths), pa.table(found.cells)
+        self._transactions = received(found.transactions)
+        self._paths, self._cells = received(found.paths), received(found.cells)
         self._valid = reasons(self._transactions) == VALID
         self._over = ends(self._transactions)
         self._windows = [Window.of(one) for one in json.loads(found.windows)]
@@ -81,7 +82,7 @@ class Reading:
 
         with excerpt(self._path, self._offsets, since) as part:
             found: Assembled = assemble(str(part), json.dumps(self._of.rules))
-        return pa.table(found.transactions), [Window.of(one) for one in json.loads(found.windows)]
+        return received(found.transactions), [Window.of(one) for one in json.loads(found.windows)]
 
     @property
     def megabytes(self) -> float:
@@ -91,7 +92,7 @@ class Reading:
     def threads(self) -> frozenset[int]:
         """Threads that ran transactions; of the last `look`."""
         return (
-            frozenset(map(int, self._transactions["tid"].to_numpy()))
+            frozenset(map(int, numbers(self._transactions["tid"])))
             if self._transactions.num_rows
             else frozenset()
         )
@@ -100,25 +101,25 @@ class Reading:
         """Threads whose last transaction has begun and was not seen to end."""
         if not self._transactions.num_rows:
             return frozenset()
-        thread = self._transactions["tid"].to_numpy()
-        last = np.lexsort((self._transactions["begin_ns"].to_numpy(), thread))
+        thread = numbers(self._transactions["tid"])
+        last = np.lexsort((numbers(self._transactions["begin_ns"]), thread))
         last = last[np.append(np.diff(thread[last]) != 0, True)]
-        over = np.asarray(self._transactions["ended"].to_numpy(), dtype=bool)
+        over = flags(self._transactions["ended"])
         return frozenset(int(one) for one in thread[last[~over[last]]])
 
     def _of_thread(self, thread: int) -> Ints:
         """Places of this thread's transactions; of the last `look`."""
         if not self._transactions.num_rows:
             return np.zeros(0, dtype=np.int64)
-        return np.flatnonzero(self._transactions["tid"].to_numpy() == thread)
+        return np.flatnonzero(numbers(self._transactions["tid"]) == thread)
 
     def window_of(self, thread: int) -> Window | None:
         """Window in which this thread's last transaction began; of the last `look`."""
         own = self._of_thread(thread)
         if not len(own):
             return None
-        last = own[np.argmax(self._transactions["begin_ns"].to_numpy()[own])]
-        number = int(self._transactions["window"].to_numpy()[last])
+        last = own[np.argmax(numbers(self._transactions["begin_ns"])[own])]
+        number = int(numbers(self._transactions["window"])[last])
         return next((one for one in self._windows if one.number == number), None)
 
     def last_function(self, thread: int, ended_ns: int | None = None) -> int | None:
@@ -134,7 +135,7 @@ class Reading:
         if not len(own):
             return None
         with suppress(ProbeError, OSError):
-            last = last_calls(self._path, int(self._transactions["pid"].to_numpy()[own[-1]]), thread)
+            last = last_calls(self._path, int(numbers(self._transactions["pid"])[own[-1]]), thread)
             if last is not None and (ended_ns is None or ended_ns <= last[0]):
                 return next(iter(last[1][-1:]), None)
         return None
@@ -170,10 +171,8 @@ class Reading:
     def _durations(self, windows: Sequence[int]) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
         if not self._transactions.num_rows:
             return np.zeros(0, dtype=np.int64)
-        number = self._transactions["window"].to_numpy()
-        return np.asarray(
-            self._transactions["duration_ns"].to_numpy()[np.isin(number, windows) & self._valid]
-        )
+        number = numbers(self._transactions["window"])
+        return np.asarray(numbers(self._transactions["duration_ns"])[np.isin(number, windows) & self._valid])
 
     # Analysis --------------------------------------------------------------------
     def findings(self, round_: int) -> Findings:
@@ -217,7 +216,7 @@ def _busy(of: Sequence[Activity]) -> float:
 
 def marker_pairs(transactions: pa.Table) -> float:
     """Return the pairs of a transaction: markers cost about one entry and exit in each of its intervals."""
-    return float(transactions["intervals"].to_numpy().mean()) if transactions.num_rows else 1.0
+    return float(numbers(transactions["intervals"]).mean()) if transactions.num_rows else 1.0
 
 
 def described(functions: Functions, numbers: set[int]) -> list[Function]:

@@ -16,6 +16,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     (
         "tare",
         "tare._probe",
+        "tare.arrow",
         "tare.entries",
         "tare.errors",
         "tare.files",

@@ -17,6 +17,8 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from tare.arrow import numbers, words
+
 Ints = NDArray[np.int64]
 Small = NDArray[np.integer[Any]]
 """Integers of 32 bits where there may be many."""
@@ -249,16 +251,12 @@ def from_tables(
 
 def reasons(transactions: pa.Table) -> NDArray[np.object_]:
     """Return why each transaction does not count; VALID: it does."""
-    words = transactions["why"].combine_chunks().cast(pa.string())
-    return np.asarray(words.to_numpy(zero_copy_only=False), dtype=np.object_)
+    return words(transactions["why"])
 
 
 def _ints(table: pa.Table, name: str, absent: int = 0) -> Ints:
-    column = table[name].combine_chunks()
-    if column.null_count:
-        column = column.cast(pa.int64()).fill_null(absent)
-    return np.asarray(column.to_numpy(zero_copy_only=False)).astype(np.int64, copy=False)
+    return numbers(table[name], absent)
 
 
 def _small(table: pa.Table, name: str) -> Small:
-    return np.asarray(table[name].combine_chunks().to_numpy(zero_copy_only=False))
+    return numbers(table[name])

@@ -27,6 +27,7 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
+from tare.arrow import flags, numbers
 from tare.protocol.profile.found import Estimate, Overhead
 from tare.protocol.profile.measured import MARKERS, PROBED, Ints, Measure, Window, reasons
 from tare.protocol.profile.paired import PRIOR_SD, lost, neighbours, ratio_of
@@ -80,8 +81,8 @@ class Excess:
 
 def turns(transactions: pa.Table, windows: Iterable[Window]) -> list[Turn]:
     """Return the turns of the windows that have either purpose, in order of begin."""
-    number = np.asarray(transactions["window"].to_numpy())
-    duration = np.asarray(transactions["duration_ns"].to_numpy())
+    number = numbers(transactions["window"])
+    duration = numbers(transactions["duration_ns"])
     why = reasons(transactions)
     whole = np.logical_and.reduce([why != one for one in _CUT])
     over = ends(transactions)
@@ -98,8 +99,8 @@ def turns(transactions: pa.Table, windows: Iterable[Window]) -> list[Turn]:
 
 def ends(transactions: pa.Table) -> Ints:
     """When those whose end was seen were over, ns, ascending."""
-    seen = np.asarray(transactions["ended"].to_numpy(), dtype=bool)
-    begun, lasted = (np.asarray(transactions[name].to_numpy())[seen] for name in ("begin_ns", "duration_ns"))
+    seen = flags(transactions["ended"])
+    begun, lasted = (numbers(transactions[name])[seen] for name in ("begin_ns", "duration_ns"))
     return np.sort((begun + lasted).astype(np.int64))
 
 

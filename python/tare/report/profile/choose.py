@@ -9,11 +9,11 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from tare.arrow import numbers
 from tare.errors import UsageError
-from tare.protocol.profile.measured import VALID, Window
+from tare.protocol.profile.measured import VALID, Window, reasons
 from tare.report.profile.perfetto import Span
 
 Whole = NDArray[np.int64]
@@ -22,9 +22,8 @@ Flags = NDArray[np.bool_]
 
 def able(transactions: pa.Table, windows: Sequence[Window]) -> Flags:
     """Return for each transaction whether it is valid and began in one of these windows: those with the probes."""
-    why = transactions["why"].combine_chunks().cast(pa.string())
-    valid = np.asarray(pc.equal(why, VALID).to_numpy(zero_copy_only=False), dtype=bool)
-    return valid & np.isin(transactions["window"].to_numpy(), [one.number for one in windows])
+    valid = np.asarray(reasons(transactions) == VALID, dtype=bool)
+    return valid & np.isin(numbers(transactions["window"]), [one.number for one in windows])
 
 
 def slowest(duration_ns: Whole, able: Flags, n: int) -> list[int]:
