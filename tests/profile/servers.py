@@ -63,6 +63,16 @@ def same_row(cursor: Any, draw: random.Random) -> None:
     cursor.execute("COMMIT")
 
 
+def prepared_block(cursor: Any, draw: random.Random) -> None:
+    """A transaction of four statements; its updates are prepared, so they come by the extended protocol."""
+    cursor.execute("BEGIN")
+    for _ in range(2):
+        cursor.execute(
+            f"UPDATE {TABLE} SET balance = balance + 1 WHERE id = %s", [draw.randrange(ROWS)], prepare=True
+        )
+    cursor.execute("COMMIT")
+
+
 def without_autocommit(cursor: Any, draw: random.Random) -> None:
     """A transaction of two updates that no BEGIN opens."""
     cursor.execute("SET autocommit = 0")

@@ -18,7 +18,15 @@ from tare.profile.backends import tried
 from tare.profile.other_tracers import breakpoints
 from tests.cli.running import Running, Said, start, tare
 from tests.profile.own_programs import attaching, built, running
-from tests.profile.servers import after_a_round, connect, fill, load, same_row, without_autocommit
+from tests.profile.servers import (
+    after_a_round,
+    connect,
+    fill,
+    load,
+    prepared_block,
+    same_row,
+    without_autocommit,
+)
 from tests.servers import own_server
 
 pytestmark = pytest.mark.usefixtures("attach_works")
@@ -81,6 +89,18 @@ def test_transactions_are_as_many_as_the_server_made(postgresql: RunningServer, 
     plain = [turn for turn in found["turns"] if not turn["probed"]]
     seen = sum(turn["transactions"] for turn in plain) / sum(turn["seconds"] for turn in plain)
     assert seen == pytest.approx(rate, rel=0.35)  # the load shares two CPUs with the analysis
+
+
+def test_statements_are_told_apart_in_a_block_and_by_either_protocol(
+    postgresql: RunningServer, tmp_path: Path
+) -> None:
+    with load(postgresql.url, prepared_block, connections=2):
+        found = report(
+            postgresql.url, tmp_path, "--txn", "statement", "--no-auto", "--functions", "PortalRun"
+        )
+    counts = {one["name"].split()[0]: one["transactions"] for one in found["types"]}
+    assert counts["UPDATE"] == pytest.approx(2 * counts["COMMIT"], rel=0.1)
+    assert counts["BEGIN"] == pytest.approx(counts["COMMIT"], rel=0.1)
 
 
 def test_waiting_for_a_row_is_found_where_rows_are_fought_over(

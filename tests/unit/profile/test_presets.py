@@ -23,6 +23,11 @@ def test_postgresql_states_moved_by_one_in_18(
     assert rules == {"rule": "state", "marker": 7, "running": running, "pausing": pausing, "ended": ended}
 
 
+def test_a_postgresql_statement_ends_within_a_transaction_block_too() -> None:
+    rules = preset("postgresql", "statement").rules({"state": 7}, 17)
+    assert rules == {"rule": "state", "marker": 7, "running": [2, 4], "pausing": [], "ended": [1, 3, 5]}
+
+
 def test_a_mariadb_transaction_goes_on_until_it_is_closed() -> None:
     functions = {"root": 1, "begin": 2, "commit": 3, "rollback": 4, "implicit": 5}
     rules = preset("mariadb", "commit").rules(functions, 10)

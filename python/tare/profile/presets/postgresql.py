@@ -37,8 +37,9 @@ def _by_state(functions: Mapping[str, int], major: int) -> Rules:
     }
 
 
-def _by_root(functions: Mapping[str, int], major: int) -> Rules:
-    return {"rule": "function", "root": functions["root"]}
+def _by_command(functions: Mapping[str, int], major: int) -> Rules:
+    rules = _by_state(functions, major)
+    return {**rules, "pausing": [], "ended": [*rules["ended"], *rules["pausing"]]}
 
 
 _TOPS = ("exec_simple_query", "exec_execute_message", "PortalRun", "CommitTransactionCommand")
@@ -128,9 +129,11 @@ COMMIT = Preset(
 STATEMENT = Preset(
     dbms="postgresql",
     txn="statement",
-    says="each statement: a call of exec_simple_query where the binary shows it (its commit inside), else of PortalRun",
-    markers={"root": Marker(("exec_simple_query", "PortalRun"), cpu=True)},
-    rules=_by_root,
+    says="each command, in a transaction block each by itself: from when it was read to when its answer is ready",
+    markers={
+        "state": Marker(("pgstat_report_activity",), detail="word:0,text:1", cpu=True, entry_only=True),
+    },
+    rules=_by_command,
     tops=_TOPS,
     seeds=(*_PHASES, *_WORK),
     waits=_WAITS,
