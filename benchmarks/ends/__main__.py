@@ -28,6 +28,7 @@ from benchmarks.ends.exits import Exit, exit_of
 from benchmarks.interrupted.__main__ import load
 from tare.dbms.servers import start_postgresql
 from tare.errors import MissingProgram
+from tare.profile.backends import tried
 from tare.workload.tpch.data import generator
 
 RARE = ("isolate", "tune", "experiment")
@@ -92,15 +93,18 @@ def made(folder: Path) -> Iterator[Place]:
 
 
 def _profile(url: str, profiles: Path) -> str | None:
-    """Make a profile of the server under a load, and return its name; None if it cannot be watched here."""
+    """Make a profile of the server under a load, and return its name; None if nothing can be watched here."""
+    attach = next(one for one in tried() if one.name == "attach")
+    if not attach.works:
+        print(f"profile show, diff and export: requests at fault only, since {attach.says}")
+        return None
     watch = ("profile", "attach", "--db", url, "--txn", "statement", "--duration", "3s")
     words = [sys.executable, "-m", "tare", *watch, "--name", "seen", "--out", str(profiles)]
     with load(url):
         end = exit_of("profile attach", words, (0,), {})
-    if end.is_expected:
-        return "seen"
-    print(f"profile show, diff and export: requests at fault only, since there is no profile\n{end.stderr}")
-    return None
+    if not end.is_expected:
+        raise SystemExit(f"no profile could be made\n{end.stderr}")
+    return "seen"
 
 
 def _has_rows(url: str) -> bool:
