@@ -12,6 +12,7 @@ import signal
 import sys
 import threading
 import time
+from enum import Enum, auto
 from types import FrameType, TracebackType
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
@@ -40,6 +41,29 @@ def exit_code_of(interrupt: KeyboardInterrupt) -> int:
     """Exit code of the signal, where it is known which one came."""
     code: int = getattr(interrupt, "exit_code", INTERRUPTED)
     return code
+
+
+class Came(Enum):
+    """A signal by those before it."""
+
+    FIRST = auto()
+    SAME = auto()  # the first one again, sent to the whole group
+    AGAIN = auto()  # somebody insists
+
+
+def came() -> Came:
+    """Tell a second signal from an echo of the first, which may come when the first one's handler is gone. Call in a
+    signal's handler."""
+    now = time.monotonic()
+    if _Command.first_s is None:
+        _Command.first_s = now
+        return Came.FIRST
+    return Came.SAME if now - _Command.first_s < SAME_S else Came.AGAIN
+
+
+def forget() -> None:
+    """The next signal is the first one."""
+    _Command.first_s = None
 
 
 class Deferred:
@@ -105,7 +129,7 @@ def install() -> None:
 
 def _send_again(number: int) -> None:
     """For a signal that was raised where Python ignores exceptions, as in a finalizer or a library's callback."""
-    _Command.first_s = None
+    forget()
     again = threading.Timer(AGAIN_S, os.kill, (os.getpid(), number))
     again.daemon = True
     again.start()
@@ -126,11 +150,8 @@ class _Command:
 
 
 def _come(number: int, frame: FrameType | None) -> None:
-    now = time.monotonic()
-    if _Command.first_s is None:
-        _Command.first_s = now
-    elif now - _Command.first_s < SAME_S:
-        return
-    else:
+    order = came()
+    if order is Came.AGAIN:
         end_for_good(128 + number)
-    deliver(Interrupted(number))
+    if order is not Came.SAME:
+        deliver(Interrupted(number))

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from types import FrameType, TracebackType
 from typing import Any
 
-from tare.interruption import SIGNALS, Interrupted, deliver, end_for_good
+from tare.interruption import SIGNALS, Came, Interrupted, came, deliver, end_for_good, forget
 
 _SLICE_S = 0.05
 
@@ -25,6 +25,7 @@ class Interrupts:
         self._before: dict[int, Any] = {}
 
     def __enter__(self) -> Interrupts:
+        forget()
         for number in SIGNALS:
             if signal.getsignal(number) is not signal.SIG_IGN:  # nohup has SIGHUP ignored: leave it so
                 self._before[number] = signal.signal(number, self._come)
@@ -60,11 +61,13 @@ class Interrupts:
         self.check()
 
     def _come(self, number: int, frame: FrameType | None) -> None:
-        again = self._asked is not None
+        order = came()
+        if order is Came.SAME:
+            return
         self._asked = number
-        if again:
+        if order is Came.AGAIN:
             end_for_good(128 + number)
-        if again or self._at_once:
+        if order is Came.AGAIN or self._at_once:
             deliver(Interrupted(number))
         elif self._told is not None:
             self._told()

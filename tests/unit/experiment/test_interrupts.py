@@ -28,11 +28,24 @@ def test_the_first_signal_is_held_back_until_the_qe_in_hand_is_done() -> None:
     assert raised.value.exit_code == 130
 
 
-def test_a_second_signal_ends_at_once() -> None:
+def test_a_second_signal_ends_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tare.interruption.SAME_S", 0.0)
     with Interrupts():
         send(signal.SIGTERM)
         with pytest.raises(Interrupted):
             send(signal.SIGTERM)
+
+
+def test_the_first_signal_sent_to_the_whole_group_as_well_is_no_second_one(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """So does `timeout -s INT`."""
+    monkeypatch.setattr("tare.interruption.SAME_S", 3600.0)
+    with Interrupts() as interrupts:
+        send()
+        send()
+        with pytest.raises(Interrupted):
+            interrupts.check()
 
 
 def test_what_can_be_made_again_is_ended_by_the_first() -> None:
