@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import fcntl
 import os
+import shutil
 import struct
 import subprocess
 import time
@@ -91,7 +92,7 @@ def remove(node: Node) -> None:
         time.sleep(_PAUSE_S)
     node.image.unlink(missing_ok=True)
     with suppress(FileNotFoundError):
-        node.mount.rmdir()
+        shutil.rmtree(node.mount)
 
 
 def users(mount: Path) -> list[int]:

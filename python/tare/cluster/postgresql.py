@@ -7,7 +7,6 @@ import signal
 import subprocess
 import time
 from collections.abc import Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -19,6 +18,7 @@ from tare.dbms import local
 from tare.dbms.servers import binaries, owner, program, reach
 from tare.dbms.servers.binaries import Install
 from tare.errors import MissingProgram, ServerFailed, UsageError
+from tare.parallel import in_threads
 
 if TYPE_CHECKING:
     from tare.cluster.engine import Report
@@ -66,8 +66,7 @@ class PostgreSQL:
         return _reached(same[-1] if same else able[-1]), _reached(shards)
 
     def lay_out(self, helpers: Helpers) -> None:
-        with ThreadPoolExecutor(os.cpu_count() or 1) as some:
-            list(some.map(lambda node: self._lay_out(node, helpers), helpers.cluster.nodes))
+        in_threads(lambda node: self._lay_out(node, helpers), helpers.cluster.nodes)
 
     def _lay_out(self, node: Node, helpers: Helpers) -> None:
         runs_as = self.owner()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import shutil
 import time
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 
 from tare.cluster import cgroup, disk, lock, namespace, record
@@ -12,6 +11,7 @@ from tare.cluster.engine import engine
 from tare.cluster.record import Cluster
 from tare.errors import ServerFailed
 from tare.interruption import deferred
+from tare.parallel import in_threads
 
 FAST_S = 0.5
 """Time for servers to shut down by themselves. Their data go with them, so what is left is killed."""
@@ -55,8 +55,7 @@ def clear(cluster: Cluster, where: cgroup.Layout) -> None:
     helpers = cgroup.Group(cluster.helpers, where)
     for group in (helpers, *groups):
         group.kill()
-    with ThreadPoolExecutor(len(cluster.nodes)) as every:
-        list(every.map(disk.remove, cluster.nodes))
+    in_threads(disk.remove, cluster.nodes, len(cluster.nodes))
     _remove_directory(cluster)
     for name in (*(node.namespace for node in cluster.nodes), cluster.switch):
         namespace.remove(name)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from tare.cluster.record import Cluster, Node
 from tare.cluster.units import size_text
 from tare.errors import NotEnoughDisk, ServerFailed
+from tare.parallel import in_threads
 from tare.workload.tpch.schema import INDEXES, TABLES, Table
 
 if TYPE_CHECKING:
@@ -42,10 +42,7 @@ class Loader:
         self._drop()
         try:
             report("loading the shards")
-            with ThreadPoolExecutor(os.cpu_count() or 1) as some:
-                list(
-                    some.map(lambda place: self._fill_shard(place, folder), range(len(self._cluster.shards)))
-                )
+            in_threads(lambda place: self._fill_shard(place, folder), range(len(self._cluster.shards)))
             report("declaring the tables at the coordinator")
             self._guarded(self._cluster.coordinator, lambda connection: self._declare(connection, folder))
         except BaseException:

@@ -23,6 +23,7 @@ from tare._probe import LabRows, read_lab
 from tare.dbms.conninfo import secrets_of
 from tare.dbms.url import scrubbed
 from tare.errors import LabError
+from tare.interruption import deferred
 from tare.lab.columns import TABLES
 from tare.lab.passage import LARGE, Passage, passages
 from tare.lab.schema import dbms
@@ -88,7 +89,8 @@ def _copy_table(pool: Executor, backend: Backend, source: _Source, table: str, p
         ways = passages(table, sqlite=source.lab.is_sqlite, dbmses=source.dbmses, narrow=narrow)
         fields = ", ".join(f'"{one.name}" {one.type}' for one in ways)
         backend.raw_sql(f"CREATE OR REPLACE TABLE {table} ({fields})")
-        copying = [pool.submit(_copy, backend, source, table, part, ways) for part in parts]
+        with deferred():  # a thread whose start is interrupted would be among those that nobody waits for
+            copying = [pool.submit(_copy, backend, source, table, part, ways) for part in parts]
         if all([one.result() for one in copying]):  # noqa: C419 - all have ended before the next way is tried
             return
     raise LabError(

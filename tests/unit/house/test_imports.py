@@ -23,6 +23,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
         "tare.interruption",
         "tare.journals",
         "tare.meant",
+        "tare.parallel",
         "tare.scratch",
         "tare.words",
     ),
