@@ -18,6 +18,8 @@ _CONNECTED = "03"  # state of one there
 ENDED = ("Z", "X")  # states in /proc/PID/stat
 _TRIES = 100
 _PAUSE_S = 0.001
+_LOOKS = 10
+_LOOK_PAUSE_S = 0.002
 
 
 def parent_of(pid: int) -> int | None:
@@ -60,9 +62,15 @@ def is_stopped(pid: int) -> bool:
 
 
 def is_asleep(pid: int) -> bool:
-    """Whether its main thread waits for an event: neither on a CPU, nor ready to run, nor in a read of the disk."""
-    stat = _stat(pid)
-    return stat is not None and stat[0] == "S"
+    """Whether its main thread waits for an event: neither on a CPU, nor ready to run, nor in a read of the disk.
+
+    One of a few looks is enough: what waits for a lock wakes up now and then to try again, and may wait for a CPU."""
+    for _ in range(_LOOKS):
+        stat = _stat(pid)
+        if stat is None or stat[0] == "S":
+            return stat is not None
+        time.sleep(_LOOK_PAUSE_S)
+    return False
 
 
 def began_at(pid: int) -> float | None:
