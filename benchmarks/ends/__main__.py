@@ -2,8 +2,8 @@
 
 A library's thread that still works when the interpreter ends can abort the process, and does so in few exits. Commands
 that load such libraries exit `--exits` times for each of their invocations that do work, the others a tenth as often.
-Two processes run at a time. A command that has no invocation here ends the benchmark. The small form makes one trial of
-each group of commands.
+Two processes run at a time. A command that has no invocation here ends the benchmark. `--only "os,bench oltp"` asks for
+these commands and groups alone. The small form makes one trial of each group of commands.
 """
 
 from __future__ import annotations
@@ -157,13 +157,30 @@ def one_of_each_group(found: Mapping[str, Sequence[Trial]]) -> list[Trial]:
     return list(groups.values())
 
 
-def run(exits: int | None, folder: Path) -> Iterator[Exit]:
-    """Exits of all trials, two at a time. `exits`: None: of one trial of each group of commands."""
+def asked_for(found: Mapping[str, Sequence[Trial]], only: str) -> Mapping[str, Sequence[Trial]]:
+    """Return the trials of the commands and groups that `only` names between commas; "": all."""
+    groups = [group.split() for group in only.split(",") if group.strip()]
+    if unknown := [group for group in groups if not any(_is_of(name, group) for name in found)]:
+        raise SystemExit(
+            f"no command is {', '.join(map(' '.join, unknown))}: name commands as tare --help does"
+        )
+    return {
+        name: own for name, own in found.items() if not groups or any(_is_of(name, one) for one in groups)
+    }
+
+
+def _is_of(name: str, group: Sequence[str]) -> bool:
+    return name.split()[: len(group)] == list(group)
+
+
+def run(exits: int | None, only: str, folder: Path) -> Iterator[Exit]:
+    """Exits of all trials of the commands in `only`, two at a time. `exits`: None: of one trial of each group."""
     known = commands()
     with made(folder) as place:
         found = trials(place)
         if missing := [name for name in known if name not in found]:
             raise SystemExit(f"no invocation of tare {', tare '.join(missing)}: add one to commands.py")
+        found = asked_for(found, only)
         chosen = one_of_each_group(found) if exits is None else repeated(found, exits)
         with ThreadPoolExecutor(2) as pool:
             try:
@@ -184,12 +201,12 @@ def line(name: str, ends: Sequence[Exit]) -> str:
 
 
 def main() -> None:
-    asked = arguments(__doc__ or "", exits=200)
+    asked = arguments(__doc__ or "", exits=200, only="")
     began = time.monotonic()
     by_command: dict[str, list[Exit]] = {}
     with tempfile.TemporaryDirectory(prefix="tare-ends-") as folder:
         Path(folder).chmod(0o755)  # root's servers run as an ordinary user
-        for end in run(None if asked.small else asked.exits, Path(folder)):
+        for end in run(None if asked.small else asked.exits, asked.only, Path(folder)):
             by_command.setdefault(end.command, []).append(end)
             if end.is_abort or not end.is_expected:
                 print(f"tare {end.command} ended with {end.code}\n{end.stderr}", file=sys.stderr)
