@@ -19,14 +19,15 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from tests.ci.summary import MOST_LINES, WIDTH
-
 from benchmarks.common import Figure, arguments, report
 
 ROOT = Path(__file__).parents[1]
 LIMIT_S = 600.0
 GRACE_S = 60.0
 """Time for the test run to stop its servers after an interrupt."""
+
+LAST_LINES = 20
+"""Lines at the end of a test run's output that say what failed."""
 
 HANG_LIMIT_S = 5
 """Limit of a test in the trial of a hang, in place of the 180 s of `pyproject.toml`."""
@@ -205,10 +206,15 @@ class Trial:
     def names(self, defect: Defect) -> bool:
         """Whether the last lines have the test that ought to fail, with the first line of its error."""
         return any(
-            defect.error in error and f"FAILED {test}: {error}"[:WIDTH] in self.last
+            defect.error in error and _shown(f"FAILED {test}: ", error, self.last)
             for test, error in self.failures.items()
             if test.startswith(defect.test) and error not in ("", "no message")
         )
+
+
+def _shown(head: str, error: str, lines: Iterable[str]) -> bool:
+    """Whether one of the lines is the head with the error, or with what of it there is room for."""
+    return any(len(line) > len(head) and (head + error).startswith(line) for line in lines)
 
 
 def copied(folder: Path, name: str) -> Path:
@@ -274,7 +280,7 @@ def judged(tree: Path, stages: Iterable[str], only: Iterable[str], **more: str) 
                 output, _ = process.communicate()
     summary = tree / "target" / "ci" / "summary.json"
     found = json.loads(summary.read_text())["failures"] if summary.exists() else []
-    last = tuple(output.rstrip("\n").splitlines()[-MOST_LINES:])
+    last = tuple(output.rstrip("\n").splitlines()[-LAST_LINES:])
     return Trial(code, last, {one["test"]: one["error"] for one in found}, time.monotonic() - began)
 
 

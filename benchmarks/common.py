@@ -16,9 +16,13 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
+
+import psycopg
 
 from tare.dbms.registry import find
 from tare.dbms.servers import start_postgresql
+from tare.dbms.url import parse
 from tare.measure.choices import CacheState, Tier
 from tare.measure.machine.interrupts import read
 from tare.measure.machine.settings import MachineSettings, delay_accounting_on
@@ -103,6 +107,25 @@ def tare(*arguments: str | Path) -> str:
     if done.returncode != 0:
         raise SystemExit(f"tare {arguments[0]} {arguments[1]} ended with {done.returncode}\n{done.stdout}")
     return done.stdout
+
+
+def connect(url: str) -> Any:
+    """A connection of DB-API 2 that commits each statement."""
+    if url.startswith("postgresql"):
+        return psycopg.connect(url, autocommit=True)
+    import mariadb
+
+    parts = parse(url)
+    given = {
+        "user": parts.user,
+        "unix_socket": parts.parameters.get("socket"),
+        "host": parts.host,
+        "port": parts.port,
+        "database": parts.database,
+    }
+    return mariadb.connect(
+        **{key: value for key, value in given.items() if value is not None}, autocommit=True
+    )
 
 
 @contextmanager

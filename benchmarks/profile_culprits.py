@@ -1,6 +1,6 @@
 """Does `tare profile attach` find a culprit by itself, in programs that are hard to watch?
 
-Each case is a program of `tests/profile/survivors` with one culprit: exceptions, panics, coroutines, goroutines, signal
+Each case is a program of `survivors/` with one culprit: exceptions, panics, coroutines, goroutines, signal
 handlers, threads that end in mid-call, calls through tables, plugins, recursion, children. Each is profiled as a user
 profiles it: by process, with automatic refinement and no function named. A culprit counts as found where the first
 factor is the culprit, or is what the culprit calls in a library in order to wait. Its share is checked against
@@ -22,7 +22,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from tests.profile.survivor_programs import (
+from benchmarks.common import Figure, arguments
+from benchmarks.page import publish, table
+from benchmarks.survivors.programs import (
     Case,
     NotBuilt,
     Shares,
@@ -33,9 +35,6 @@ from tests.profile.survivor_programs import (
     running,
     shares,
 )
-
-from benchmarks.common import Figure, arguments
-from benchmarks.page import publish, table
 from tare.lab.profiles import open_run
 
 CASES = (

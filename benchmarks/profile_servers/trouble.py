@@ -20,7 +20,8 @@ from contextlib import closing, contextmanager, suppress
 from typing import Any
 
 import psycopg
-from tests.profile.servers import connect
+
+from benchmarks.common import connect
 
 PAUSE_S = 0.05
 UNDER_WAY_S = 0.05
@@ -37,7 +38,7 @@ MOST_SURPRISES = 20
 
 CLIENT = """
 import json, sys
-from tests.profile.servers import connect
+from benchmarks.common import connect
 url, statements = json.loads(sys.argv[1])
 cursor = connect(url).cursor(**({} if url.startswith("postgresql") else {"buffered": False}))
 for statement in statements[:-1]:

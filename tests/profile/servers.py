@@ -13,8 +13,7 @@ from typing import Any
 
 import psycopg
 import pytest
-
-from tare.dbms.url import parse
+from benchmarks.common import connect
 
 ROWS = 1_000
 CONNECTIONS = 4
@@ -22,25 +21,6 @@ PAUSE_S = 0.002
 """Time between two calls of a connection: most of the machine stays idle, and Tare, which is nice, gets CPU time."""
 
 TABLE = "accounts"
-
-
-def connect(url: str) -> Any:
-    """A connection of DB-API 2 that commits each statement."""
-    if url.startswith("postgresql"):
-        return psycopg.connect(url, autocommit=True)
-    import mariadb
-
-    parts = parse(url)
-    given = {
-        "user": parts.user,
-        "unix_socket": parts.parameters.get("socket"),
-        "host": parts.host,
-        "port": parts.port,
-        "database": parts.database,
-    }
-    return mariadb.connect(
-        **{key: value for key, value in given.items() if value is not None}, autocommit=True
-    )
 
 
 def fill(url: str) -> None:

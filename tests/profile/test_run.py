@@ -14,13 +14,13 @@ from typing import Any
 
 import psycopg
 import pytest
+from benchmarks.survivors.programs import NotBuilt, build
 
 from tare.dbms.servers import ServerRecord, start_postgresql
 from tare.errors import ServerFailed
 from tare.profile.backends import tried
 from tests.cli.running import start, tare
 from tests.profile.servers import after_a_round, fill, load
-from tests.profile.survivor_programs import NotBuilt, build
 
 pytestmark = pytest.mark.usefixtures("agent_works")
 
@@ -158,7 +158,7 @@ def test_a_server_that_will_not_run_says_why(stopped: ServerRecord, tmp_path: Pa
 
 
 def run_of(source: str, tmp_path: Path, words: tuple[str, ...], program_words: tuple[str, ...]) -> Any:
-    """The report of a program of `survivors/` that runs with the agent in it."""
+    """The report of a program of `benchmarks/survivors` that runs with the agent in it."""
     try:
         program = build(source)
     except NotBuilt as missing:

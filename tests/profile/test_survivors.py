@@ -1,4 +1,4 @@
-"""`tare profile attach` harms none of the programs of `survivors/`, and has their figures right."""
+"""`tare profile attach` harms none of the programs of `benchmarks/survivors`, and has their figures right."""
 
 from __future__ import annotations
 
@@ -11,10 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-
-from tare.lab.profiles import open_run
-from tests.cli.running import tare
-from tests.profile.survivor_programs import (
+from benchmarks.survivors.programs import (
     Case,
     NotBuilt,
     Survivor,
@@ -22,6 +19,9 @@ from tests.profile.survivor_programs import (
     running,
     shares,
 )
+
+from tare.lab.profiles import open_run
+from tests.cli.running import tare
 
 RETURNS = (
     *("parse", "execute", "maintain", "repair", "amend", "replace", "resolve", "find_next", "retry"),

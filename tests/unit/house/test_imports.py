@@ -11,6 +11,7 @@ import tare
 from tests.unit.house.circles import circles
 
 PACKAGE = Path(tare.__file__).parent
+ROOT = Path(__file__).parents[3]
 
 LAYERS: tuple[tuple[str, ...], ...] = (
     (
@@ -109,6 +110,18 @@ def height(module: str) -> int:
 
 def test_no_module_imports_one_that_is_above_it() -> None:
     wrong = [str(one) for one in sorted(imports(modules())) if height(one.imported) > height(one.importer)]
+    assert wrong == []
+
+
+def test_benchmarks_import_no_tests() -> None:
+    wrong = [
+        f"{file.relative_to(ROOT)}:{node.lineno}"
+        for file in (ROOT / "benchmarks").rglob("*.py")
+        for node in ast.walk(ast.parse(file.read_text()))
+        if isinstance(node, (ast.Import, ast.ImportFrom))
+        for name in (getattr(node, "module", None), *(alias.name for alias in node.names))
+        if name is not None and name.partition(".")[0] == "tests"
+    ]
     assert wrong == []
 
 

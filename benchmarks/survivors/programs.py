@@ -1,4 +1,4 @@
-"""Builds the programs of `survivors/`, runs them, and reads what they report of themselves."""
+"""Builds the programs of this folder, runs them, and reads what they report of themselves."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ import numpy as np
 
 from tare.protocol.profile.measured import Measured, Window
 
-SOURCES = Path(__file__).parent / "survivors"
+SOURCES = Path(__file__).parent
 BUILT = Path(__file__).parents[2] / "target" / "survivors"
 
 STARTS_WITHIN_S = 10.0
