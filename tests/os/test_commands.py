@@ -52,12 +52,15 @@ def test_a_query_that_fails_among_others_is_named(sqlite_url: str) -> None:
         "1",
         "SELECT 1",
         "SELECT none",
+        "SELECT :id",
         "--json",
         "-",
     )
     assert said.code == 1
-    assert list(said.result["observation"]["failures"]) == ["SELECT none"]
+    failures = said.result["observation"]["failures"]
+    assert list(failures) == ["SELECT none", "SELECT :id"]
     assert "tare: SELECT none:" in said.err
+    assert ":id in line 1 is a parameter without a value" in failures["SELECT :id"]
 
 
 @pytest.mark.parametrize(

@@ -49,16 +49,19 @@ class Query:
         failure.excerpt = "" if error.offset is None else excerpt(self.sql, error.offset)
         return failure
 
-    def refused(self, error: StatementFailed, dbms: str) -> BadStatement:
-        """The same as the fault of the request, for an error at preparing or planning. What a client would have
-        replaced in the statement is named, if there is such a thing."""
+    def explained(self, error: StatementFailed, dbms: str) -> StatementFailed:
+        """The same error, of preparing or planning, with what a client would have replaced in the statement."""
         from tare.dbms.unbound import unbound  # 0.1 s: not for statements that run
 
         found = unbound(self.sql, dbms)
-        if found is not None:
-            what, next_step = found.explanation(error.what)
-            error = StatementFailed(what, next_step, code=error.code, offset=error.offset)
-        failure = self.failed(error)
+        if found is None:
+            return error
+        what, next_step = found.explanation(error.what)
+        return StatementFailed(what, next_step, code=error.code, offset=error.offset)
+
+    def refused(self, error: StatementFailed, dbms: str) -> BadStatement:
+        """The same error, of preparing or planning, explained, as the fault of the request."""
+        failure = self.failed(self.explained(error, dbms))
         return BadStatement(failure.what, failure.next_step, code=failure.code, excerpt=failure.excerpt)
 
 

@@ -125,16 +125,18 @@ class Runner:
             self._admit(query)
             is_admitted = True
             self._run_query(query, level)
+        except StatementFailed as error:
+            dbms = self._session.server.dbms
+            self._record(query, error if is_admitted else query.explained(error, dbms))
+            return query.failed(error) if is_admitted else query.refused(error, dbms)
         except TareError as error:
-            self.failures[query.name] = error.what
-            self.hear(QueryFailed(query.name, error.what))
-            if isinstance(error, ServerLost):
-                return self._reconnect() or error
-            if isinstance(error, StatementFailed):
-                dbms = self._session.server.dbms
-                return query.failed(error) if is_admitted else query.refused(error, dbms)
-            return error
+            self._record(query, error)
+            return (self._reconnect() or error) if isinstance(error, ServerLost) else error
         return None
+
+    def _record(self, query: Query, error: TareError) -> None:
+        self.failures[query.name] = error.what
+        self.hear(QueryFailed(query.name, error.what))
 
     def _admit(self, query: Query) -> None:
         """Prepare and plan a query, which shows the mistakes of the request."""
