@@ -30,19 +30,6 @@ def short(text: object, most: int = MOST_NAME) -> str:
     return plain if len(plain) <= most else plain[: most - 1] + "…"
 
 
-def middle_cut(text: object, most: int) -> str:
-    """On one line of at most `most` columns of a terminal; an ellipsis stands for the middle of what is longer."""
-    from rich.cells import cell_len, set_cell_size
-
-    line = " ".join(printable(text).split())
-    if cell_len(line) <= most:
-        return line
-    end = line[-(most // 3) :]
-    while cell_len(end) > most // 3:
-        end = end[1:]
-    return f"{set_cell_size(line, most - 1 - cell_len(end)).rstrip()}…{end.lstrip()}"
-
-
 def lab_name(where: str) -> str:
     """A lab as a report names it: without its password and its folders, for a report travels."""
     if "://" in where:

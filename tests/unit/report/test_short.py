@@ -232,10 +232,23 @@ def test_a_comparison_has_the_medians_of_both() -> None:
 def test_several_queries_take_a_line_each_and_few_more() -> None:
     found = named(sample.compared().model_copy(update={"comparison": None}), LONG, "b")
     lines = shown(found)
-    assert lines[1].startswith("✓ a name of a")
+    assert lines[1].startswith("✓ a name of")
     assert lines[2].startswith("✓ b ")
     assert lines[3] == ""
     assert len(lines) <= 3 + 1 + 7
+
+
+def test_a_warning_about_a_compared_query_has_its_letter() -> None:
+    found = sample.compared()
+    about = {
+        letter: WarningResult(
+            type="cpu-unsteady", query=query.name, cause=f"cause {letter}", evidence="", next_step=""
+        )
+        for letter, query in zip("AB", found.results, strict=True)
+    }
+    lines = shown(found.model_copy(update={"warnings": [*about.values()]}))
+    assert "! A: cause A" in lines
+    assert "! B: cause B" in lines
 
 
 # Warnings in one line ----------------------------------------------------------------------

@@ -10,14 +10,30 @@ _AROUND = 2  # letters shown before those that differ
 
 
 def middle(text: object, most: int) -> str:
-    """Return the text in at most `most` characters, with an ellipsis in its middle if it is longer.
+    """Return the text on one line of at most `most` columns, with an ellipsis in its middle if it is longer.
 
-    The beginning of a long C++ name is its class, and its end is its method."""
-    plain = whole(text)
-    if len(plain) <= most:
-        return plain
-    right = (most - 1) // 2
-    return f"{plain[: most - 1 - right]}…{plain[len(plain) - right :]}"
+    The beginning of a long C++ name is its class, and its end is its method. A text that was cut at its end before, as
+    an SQL statement is, is cut there again."""
+    line = whole(text)
+    if _columns(line) <= most:
+        return line
+    right = 0 if line.endswith("…") else (most - 1) // 2
+    end = line[len(line) - right :]
+    while _columns(end) > right:
+        end = end[1:]
+    begin = line[: most - 1]
+    while _columns(begin) > most - 1 - _columns(end):
+        begin = begin[:-1]
+    return f"{begin}…{end}"
+
+
+def _columns(text: str) -> int:
+    """Columns in a terminal, and at least one for each character."""
+    if text.isascii():
+        return len(text)
+    from rich.cells import get_character_cell_size  # most names are in ASCII
+
+    return sum(max(1, get_character_cell_size(letter)) for letter in text)
 
 
 def whole(text: object) -> str:

@@ -10,8 +10,8 @@ from tare.report.comparison_models import ComparisonResult
 from tare.report.gate_conditions import violated
 from tare.report.kit.blocks import Block, Cell, Column, Facts, Item, Items, Kind, Row, Table, Tone, Verdict
 from tare.report.kit.figure import Figure
+from tare.report.kit.names import middle
 from tare.report.result import RunResult
-from tare.report.safe import middle_cut
 from tare.report.time import comparison
 from tare.report.words import NOTHING, joined
 
@@ -103,7 +103,7 @@ def is_flagged(one: ComparisonResult) -> bool:
 
 
 def _short(one: ComparisonResult) -> str:
-    return middle_cut(one.a.removesuffix(" [A]"), _MOST_NAME)
+    return middle(one.a.removesuffix(" [A]"), _MOST_NAME)
 
 
 def _brief(one: ComparisonResult) -> str:

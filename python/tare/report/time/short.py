@@ -9,9 +9,9 @@ from collections.abc import Iterator
 
 from tare.report.comparison_models import ComparisonResult
 from tare.report.kit.blocks import Block, Cell, Column, Digest, Item, Kind, Row, Story, Table, Tone
+from tare.report.kit.names import middle
 from tare.report.numbers import ms_text, percent
 from tare.report.result import AnswerResult, MeasureResult, QueryResult, RunResult, WarningResult
-from tare.report.safe import middle_cut
 from tare.report.time import comparison, cost, lines, sets, sums
 from tare.report.time import story as full
 from tare.report.time.cost import figure
@@ -95,7 +95,7 @@ def _cut_short(result: RunResult, most: int, query: QueryResult | None = None) -
 # One query -------------------------------------------------------------------------------
 def _query(query: QueryResult, result: RunResult) -> Iterator[Item]:
     is_cut = bool(early_end(result))
-    answer = full.answer(query, result, middle_cut(query.name, MOST_NAME))
+    answer = full.answer(query, result, middle(query.name, MOST_NAME))
     yield entry(answer.text, _SIGNS[answer.tone], answer.tone, most=3 if is_cut else 4)
     yield from _cut_short(result, 2, query)
     yield from _defects(query)
@@ -179,7 +179,7 @@ def _sentences(*sentences: str | None) -> str:
 
 def _medians(name: str, query: QueryResult) -> str:
     wall, cpu = figure(query.measures.wall_ms).text, figure(cost.whole_cpu(query)).text
-    return f"{middle_cut(name, 16)}: wall {wall}, CPU {cpu}"
+    return f"{middle(name, 16)}: wall {wall}, CPU {cpu}"
 
 
 def _how(found: ComparisonResult) -> str:
@@ -207,7 +207,7 @@ def _table(result: RunResult) -> Table:
 def _row(query: QueryResult, result: RunResult, is_planned: bool) -> Row:
     tone = full.answer(query, result, query.name).tone
     row: list[Cell | str] = [
-        Cell(f"{_SIGNS[tone]} {middle_cut(query.name, 18)}", tone=tone),
+        Cell(f"{_SIGNS[tone]} {middle(query.name, 18)}", tone=tone),
         figure(query.measures.wall_ms).cell(),
         figure(cost.whole_cpu(query)).cell(),
     ]
@@ -237,10 +237,10 @@ def _failures(result: RunResult) -> Iterator[Item]:
     """Queries without a time, and those whose answer is wrong or whose runs ended early."""
     for query in result.results:
         if query.outcome == "failed":
-            name = middle_cut(query.name, MOST_NAME)
+            name = middle(query.name, MOST_NAME)
             text = full.answer(query, result, name).text
             yield entry(text, "✗", Tone.BAD, most=2, name=f"{name} failed")
-        yield from _defects(query, f"{middle_cut(query.name, MOST_NAME)}: ")
+        yield from _defects(query, f"{middle(query.name, MOST_NAME)}: ")
 
 
 def _defects(query: QueryResult, about: str = "") -> Iterator[Item]:
@@ -252,14 +252,19 @@ def _defects(query: QueryResult, about: str = "") -> Iterator[Item]:
 def _warnings(result: RunResult, *, named: bool) -> Iterator[Item]:
     """The gravest first. Each has its name, by which it is mentioned where it has no room.
 
-    `named`: with the name of its query."""
+    `named`: with the name of its query, or with A or B where two are compared."""
+    sides = (
+        dict(zip([query.name for query in result.results], "AB", strict=False)) if result.comparison else {}
+    )
     failed = {query.name for query in result.results if query.outcome == "failed"}
     for warning in sorted(result.warnings, key=_rank):
         if warning.type == "runs-missing" and warning.query in failed:
             continue  # the answer has the error
         if warning.type == "answers-differ" and warning.query is None and result.comparison is not None:
             continue  # the verdict begins with it
-        about = f"{middle_cut(warning.query, 18)}: " if named and warning.query else ""
+        about = (
+            f"{sides.get(warning.query) or middle(warning.query, 18)}: " if named and warning.query else ""
+        )
         touches = warning.type not in SPARE_THE_TIMES
         yield entry(
             f"{about}{warning.brief or warning.cause}",

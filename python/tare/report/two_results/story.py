@@ -27,8 +27,8 @@ from tare.report.kit.blocks import (
     WarningBlock,
 )
 from tare.report.kit.figure import Figure
+from tare.report.kit.names import middle
 from tare.report.numbers import decimals
-from tare.report.safe import middle_cut
 from tare.report.time import comparison, lines
 from tare.report.time.comparison import LABELS
 from tare.report.time.short import entry
@@ -77,7 +77,7 @@ def _begun(side: Side) -> str:
 
 def verdict(query: QueryComparison, found: ResultsComparison, most: int | None = None) -> str:
     """Return a sentence on one query. `most`: columns of a file's name."""
-    old, new = (file if most is None else middle_cut(file, most) for file in (found.old.file, found.new.file))
+    old, new = (file if most is None else middle(file, most) for file in (found.old.file, found.new.file))
     compared = query.comparison
     if compared is None:
         return f"{new} is not compared with {old}: {query.reason}"
@@ -205,12 +205,12 @@ def _short(found: ResultsComparison) -> Iterator[Block]:
     if len(found.queries) == 1:
         yield Digest([*_single(found.queries[0], found), *below], "also: ")
         return
-    names = (middle_cut(found.new.file, _MOST_FILE), middle_cut(found.old.file, _MOST_FILE))
+    names = (middle(found.new.file, _MOST_FILE), middle(found.old.file, _MOST_FILE))
     yield Paragraph(f"{names[0]} over {names[1]}, {LABELS[found.primary]}; {DRIFT}")
     yield _table(found)
     failed = [
         entry(
-            f"{middle_cut(one.name, 20)} is not compared: {one.reason}",
+            f"{middle(one.name, 20)} is not compared: {one.reason}",
             "✗",
             Tone.BAD,
             name=f"{one.name} not compared",
@@ -234,7 +234,7 @@ def _single(query: QueryComparison, found: ResultsComparison) -> Iterator[Item]:
         yield entry(_sentence(f"A: old, B: new; {where}"), most=2)
     for place, side in enumerate((found.old, found.new)):
         medians = ", ".join(_medians(query, compared, place))
-        yield entry(f"{middle_cut(side.file, 16)}: {medians}", "AB"[place])
+        yield entry(f"{middle(side.file, 16)}: {medians}", "AB"[place])
     chosen = compared.measures[compared.primary]
     p, delta = comparison.p_value(chosen.mann_whitney_p), comparison.signed(chosen.cliffs_delta)
     runs = f"{chosen.runs[0]} + {chosen.runs[1]} runs of {_begun(found.old)} and {_begun(found.new)}"
@@ -251,8 +251,8 @@ def _medians(query: QueryComparison, compared: ComparisonResult, place: int) -> 
 
 def _short_differences(found: ResultsComparison) -> Iterator[Item]:
     for one in found.differences:
-        old, new = (middle_cut(_value(value), 26) for value in (one.old, one.new))
-        about = f" ({middle_cut(one.query, 12)})" if one.query and len(found.queries) > 1 else ""
+        old, new = (middle(_value(value), 26) for value in (one.old, one.new))
+        about = f" ({middle(one.query, 12)})" if one.query and len(found.queries) > 1 else ""
         yield entry(f"{one.what}{about}: {old} → {new}", "≠", Tone.CAUTION, name=one.what)
     if not found.differences:
         yield entry("no recorded condition differs (server, settings, machine, kernel, Tare, plan)")
@@ -260,7 +260,7 @@ def _short_differences(found: ResultsComparison) -> Iterator[Item]:
 
 def _short_warnings(found: ResultsComparison) -> Iterator[Item]:
     for one in found.warnings:
-        about = f", {middle_cut(one.query, 12)}" if one.query and len(found.queries) > 1 else ""
+        about = f", {middle(one.query, 12)}" if one.query and len(found.queries) > 1 else ""
         yield entry(
             f"{one.side}{about}: {one.brief or one.cause}",
             "!",
@@ -272,14 +272,14 @@ def _short_warnings(found: ResultsComparison) -> Iterator[Item]:
 def _cut_short(found: ResultsComparison) -> Iterator[Item]:
     for side in (found.old, found.new):
         if side.interrupted or side.error:
-            ended = f"{middle_cut(side.file, _MOST_FILE)} ended early"
+            ended = f"{middle(side.file, _MOST_FILE)} ended early"
             yield entry(f"{ended}: {side.error or 'interrupted'}", "!", Tone.CAUTION, name=ended)
 
 
 def _unpaired(found: ResultsComparison) -> Iterator[Item]:
     for side, names in ((found.old, found.only_old), (found.new, found.only_new)):
         if names:
-            only = f"only in {middle_cut(side.file, _MOST_FILE)}"
+            only = f"only in {middle(side.file, _MOST_FILE)}"
             yield entry(f"{only}: {', '.join(names)}", "–", name=f"queries {only}")
 
 
@@ -299,7 +299,7 @@ def _table(found: ResultsComparison) -> Table:
 def _row(query: QueryComparison) -> Row:
     tone = _tone(query)
     sign = "✗ " if tone is Tone.BAD else ""
-    name = Cell(f"{sign}{middle_cut(query.name, 20)}", tone=tone if sign else Tone.PLAIN)
+    name = Cell(f"{sign}{middle(query.name, 20)}", tone=tone if sign else Tone.PLAIN)
     compared = query.comparison
     if compared is None:
         return [name, *[NOTHING] * 5]

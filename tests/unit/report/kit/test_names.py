@@ -27,5 +27,11 @@ def test_names_that_differ_are_shortened_to_texts_that_differ() -> None:
         assert max(map(len, shortened)) <= most
 
 
+def test_a_text_that_was_cut_at_its_end_is_cut_there_again() -> None:
+    assert middle("query 1: SELECT l_returnflag, sum(l_qu…", 19) == "query 1: SELECT l_…"
+    both = Names(["query 1: SELECT count(*) FROM line…", "query 1: SELECT count(*) FROM orde…"])
+    assert len({both.cut(name, 19) for name in both._every}) == 2
+
+
 def test_a_name_that_has_room_is_whole() -> None:
     assert [Names(LONG).cut(name, 200) for name in LONG] == LONG
