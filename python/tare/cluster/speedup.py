@@ -15,7 +15,7 @@ from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import Field
 
 from tare.cluster import cgroup, quota
 from tare.cluster.engine import engine
@@ -30,6 +30,7 @@ from tare.dbms.registry import find
 from tare.errors import TareError, UsageError
 from tare.interruption import deferred
 from tare.measure.query import Query
+from tare.records import Record
 
 MOST_CLUSTERS = 12
 WARM_UP = -1
@@ -39,11 +40,7 @@ Seat = tuple["Arm", Session, Mapping[str, cgroup.Group]]
 """A cluster's size, its session, and the cgroups of its nodes."""
 
 
-class _Part(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-
-class Arm(_Part):
+class Arm(Record):
     """Size of a cluster, and the rate of its links."""
 
     shards: int
@@ -55,7 +52,7 @@ class Arm(_Part):
         return shards if self.rate_bits is None else f"{shards}, {rate_text(self.rate_bits)}"
 
 
-class Execution(_Part):
+class Execution(Record):
     """Execution of a query on one of the clusters."""
 
     arm: Arm
@@ -66,7 +63,7 @@ class Execution(_Part):
     throttled_ns: dict[str, int]  # time without CPU since the quota was used up, by node
 
 
-class SpeedupRecord(_Part):
+class SpeedupRecord(Record):
     """All executions, in the order in which they ran."""
 
     engine: str
@@ -78,7 +75,7 @@ class SpeedupRecord(_Part):
     started_at: str
     arms: tuple[Arm, ...]
     executions: tuple[Execution, ...]
-    failures: dict[str, str] = {}  # error by query: it was left out from there on
+    failures: dict[str, str] = Field(default={})  # error by query: it was left out from there on
     is_stopped: bool = False
 
 

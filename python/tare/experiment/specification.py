@@ -10,15 +10,17 @@ from pydantic import AfterValidator, Field
 
 from tare.dbms.conninfo import url_of
 from tare.errors import UsageError
-from tare.experiment.part import Name, Part
 from tare.experiment.scenario.base import Range
 from tare.measure.choices import CacheState
+from tare.records import Record
 from tare.workload.wisconsin.specification import WisconsinSpec
 
 LEAST, MOST = -(2**31), 2**31 - 1  # of an SQL INTEGER
 
+Name = Annotated[str, Field(pattern=r"^[A-Za-z][A-Za-z0-9_]{0,59}$")]
 
-class ColumnSpec(Part):
+
+class ColumnSpec(Record):
     """Integer column, uniformly drawn from `low` … `high`; a primary key is 1, 2, 3, … instead."""
 
     name: Name
@@ -26,7 +28,7 @@ class ColumnSpec(Part):
     high: int | None = None  # None: the table's largest cardinality
 
 
-class TableSpec(Part):
+class TableSpec(Record):
     """A table of integers. Exactly one table of an experiment is variable."""
 
     name: Name
@@ -58,12 +60,12 @@ class TableSpec(Part):
         return Range(maximum=self.cardinality, minimum=self.minimum or min(step, self.cardinality), step=step)
 
 
-class QuerySpec(Part):
+class QuerySpec(Record):
     name: str = Field(min_length=1)
     sql: str = Field(min_length=1)
 
 
-class GenerateSpec(Part):
+class GenerateSpec(Record):
     """Queries to generate: select-project-join with aggregates over the experiment's tables."""
 
     count: int = Field(gt=0, le=10_000)
@@ -86,7 +88,7 @@ def _url_of(text: str | None) -> str | None:
         raise ValueError(error.what) from None
 
 
-class DbmsSpec(Part):
+class DbmsSpec(Record):
     """A DBMS to run on: a URL, or the name of one that Tare starts and stops itself ("postgresql", "mariadb")."""
 
     name: Name
@@ -94,7 +96,7 @@ class DbmsSpec(Part):
     start: Literal["postgresql", "mariadb", "sqlite", "duckdb"] | None = None
 
 
-class WatchSpec(Part):
+class WatchSpec(Record):
     """Who is told when an executor goes silent."""
 
     silent_after_s: float = Field(default=300.0, gt=0, allow_inf_nan=False)
@@ -102,7 +104,7 @@ class WatchSpec(Part):
     webhook: str | None = None
 
 
-class Specification(Part):
+class Specification(Record):
     name: Name
     description: str = ""
     scenario: str = "onepass"

@@ -11,22 +11,19 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
+from pydantic import Field, ValidationError, field_validator, model_validator
 
 from tare.dbms.url import redacted
 from tare.errors import NoSuchProfile, ProfileDamaged, ProfileTooNew
 from tare.files import read_named, write
 from tare.protocol.profile.measured import Function, Measure
+from tare.records import Record
 
 FORMAT: Literal["tare profile"] = "tare profile"
 VERSION = 2
 ABOUT = "about.json"
 
 _MOST_BYTES = 64 << 20
-
-
-class _Part(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
 
 class State(StrEnum):
@@ -39,7 +36,7 @@ class State(StrEnum):
     SERVER_HANGS = "server hangs"
 
 
-class Named(_Part):
+class Named(Record):
     """A function of the recording, as `measured.Function`."""
 
     id: int
@@ -54,7 +51,7 @@ class Named(_Part):
         return Function(self.id, self.name, self.inferred, self.height, self.object, self.address, self.size)
 
 
-class Round(_Part):
+class Round(Record):
     """A round of refinement."""
 
     number: int
@@ -82,7 +79,7 @@ class Probes(StrEnum):
     NONE = "none"
 
 
-class Failure(_Part):
+class Failure(Record):
     """The server ended or hangs."""
 
     kind: FailureKind
@@ -98,7 +95,7 @@ class Failure(_Part):
     functions: int = 0  # watched at that time
 
 
-class Rates(_Part):
+class Rates(Record):
     """Transactions a second; None: not known."""
 
     before: float | None = None  # with the markers alone, before any function was watched
@@ -106,7 +103,7 @@ class Rates(_Part):
     after: float | None = None  # in the last window, with the markers alone; 0 where the server has ended
 
 
-class Shed(_Part):
+class Shed(Record):
     """Functions that were let go in mid-round, since probes took more than the budget."""
 
     round: int
@@ -121,7 +118,7 @@ class Shed(_Part):
     left: int  # functions that stayed watched
 
 
-class Watching(_Part):
+class Watching(Record):
     """How the last round's functions were watched."""
 
     ways: dict[str, int] = Field(default_factory=dict)  # functions by `tare.report.profile.conditions.Way`
@@ -135,7 +132,7 @@ class Watching(_Part):
         return stored
 
 
-class Activity(_Part):
+class Activity(Record):
     """Counters of the server in a window."""
 
     seconds: float
@@ -144,7 +141,7 @@ class Activity(_Part):
     busy_s: float  # CPU time of the whole machine
 
 
-class Prices(_Part):
+class Prices(Record):
     """Prices of a pair of an entry and an exit, ns, on a process of Tare's own on this machine
     (`tare.profile.prices`)."""
 
@@ -152,7 +149,7 @@ class Prices(_Part):
     stepped_ns: float  # it steps over both
 
 
-class Machine(_Part):
+class Machine(Record):
     """`tare.measure.environment.MachineFacts`."""
 
     cpu_model: str
@@ -166,7 +163,7 @@ class Machine(_Part):
     tare: str
 
 
-class About(_Part):
+class About(Record):
     """Written when a recording begins, and anew as it goes on: what is there can always be analysed."""
 
     format: Literal["tare profile"] = FORMAT

@@ -7,20 +7,17 @@ from collections.abc import Iterable
 from functools import reduce
 from typing import Any, Self
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import Field
 
 from tare.os.level import Level
+from tare.records import Record
 
 PATIENCE_S = 1.0
 """Time that block requests have to be done after the end of their window. The kernel's deadline scheduler lets no read
 wait for more than 0.5 s if it can."""
 
 
-class _Part(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-
-class _Sum(_Part):
+class _Sum(Record):
     """Counts that add up field by field. A field that one part lacks (None) is None in the sum."""
 
     def __add__(self, other: Self) -> Self:
@@ -154,7 +151,7 @@ class Sockets(_Sum):
     local_received_bytes: int = 0
 
 
-class RoleCounts(_Part):
+class RoleCounts(Record):
     """Counts of a role on a node in a window. A part is None where the level or the kernel does not give it."""
 
     node: str
@@ -168,7 +165,7 @@ class RoleCounts(_Part):
     sockets: Sockets | None = None
 
 
-class Message(_Part):
+class Message(Record):
     """A message that a process sent to an address by one system call."""
 
     at_ns: int  # monotonic, when the call began
@@ -181,7 +178,7 @@ class Message(_Part):
     head: str  # its first eight bytes, hexadecimal
 
 
-class FileReads(_Part):
+class FileReads(Record):
     """Buffered reads of a file by the threads of a role. Pages are those of the page cache."""
 
     node: str
@@ -197,7 +194,7 @@ class FileReads(_Part):
     thinned: bool  # points are an even selection of the reads
 
 
-class Window(_Part):
+class Window(Record):
     """An interval in which counts were read, at its start and at its end."""
 
     name: str  # query, or "load"
@@ -214,9 +211,9 @@ class Window(_Part):
     packets_in: int | None = None  # of the network namespaces' interfaces
     packets_out: int | None = None
     write_back: Disk | None = None  # requests that kernel threads submitted, of the whole machine
-    lost: dict[
-        str, int
-    ] = {}  # events that found no room, by part: "calls", "disk", "messages", "reads", "threads"
+    lost: dict[str, int] = Field(
+        default={}
+    )  # events that found no room, by part: "calls", "disk", "messages", …
 
     def total(self) -> RoleCounts:
         """Sum over nodes and roles."""
@@ -258,7 +255,7 @@ def summed(parts: Iterable[RoleCounts], node: str = "", role: str = "") -> RoleC
     return reduce(both, parts, empty)
 
 
-class Observation(_Part):
+class Observation(Record):
     """An observation as a whole."""
 
     level: Level
@@ -271,9 +268,11 @@ class Observation(_Part):
     page_bytes: int
     kernel: str
     windows: tuple[Window, ...]
-    queries: dict[str, str] = {}  # text by name
-    failures: dict[str, str] = {}  # error by name of the query that could not be run
-    absent: dict[str, str] = {}  # why a part is not observed, by part: "calls", "cache", "disk", "sockets", …
+    queries: dict[str, str] = Field(default={})  # text by name
+    failures: dict[str, str] = Field(default={})  # error by name of the query that could not be run
+    absent: dict[str, str] = Field(
+        default={}
+    )  # why a part is not observed, by part: "calls", "cache", "disk", …
     lacks: str | None = None  # what a deeper level would need here
     notes: tuple[str, ...] = ()
     cold: bool = False

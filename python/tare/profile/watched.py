@@ -4,26 +4,25 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import Field, ValidationError
 
 from tare.errors import ProfileDamaged, ServerLost
 from tare.files import write
 from tare.profile import launch
 from tare.profile.server import Server
+from tare.records import TolerantRecord
 
 NAME = "watched.json"
 
 
-class Watched(BaseModel):
-    model_config = ConfigDict(frozen=True)
-
+class Watched(TolerantRecord):
     pid: int
     born: int | None
     dbms: str | None
     version: str
     library: str = ""
     folder: str = ""  # of the shared memory that an agent talks by
-    settings: dict[str, str] = {}
+    settings: dict[str, str] = Field(default={})
     children: bool | None = None
     settled: bool = False  # refinement ended because nothing was left to divide
     naive_rounds: int | None = None

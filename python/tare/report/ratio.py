@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from pydantic import BaseModel, ConfigDict
-
 from tare.protocol.comparison.blocks import RatioEstimate
+from tare.report.document import Document
 
 
-class Ratio(BaseModel):
+class Ratio(Document):
     """Centre over blocks of a ratio, with its 95% interval."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     value: float
     low: float

@@ -4,25 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable
 
-from pydantic import BaseModel, ConfigDict
-
+from tare.records import TolerantRecord
 from tare.tune.specification import TuneSpecification
 from tare.tune.verdicts import Objective
 from tare.workload.oltp.verdict import Invalid
 
 
-class _Part(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="ignore")
-
-
-class DroppedArm(_Part):
+class DroppedArm(TolerantRecord):
     """An arm that was not measured."""
 
     name: str
     reason: str
 
 
-class WindowRecord(_Part):
+class WindowRecord(TolerantRecord):
     """A window with its figures; times in ms, instants in s of the run that it belongs to."""
 
     run: int  # from 0: `resume` adds runs
@@ -47,7 +42,7 @@ class WindowRecord(_Part):
     is_carried_over: bool
 
 
-class RunRecord(_Part):
+class RunRecord(TolerantRecord):
     """An open-loop run of the load."""
 
     uuid: str
@@ -63,14 +58,14 @@ class RunRecord(_Part):
     is_steady: bool = True  # False: a new server still warmed up after that
 
 
-class SearchRound(_Part):
+class SearchRound(TolerantRecord):
     """A round of a search: one run of the load."""
 
     arms: tuple[str, ...]  # candidates that took turns with the baseline
     ended: tuple[DroppedArm, ...]  # those that went no further
 
 
-class SearchRecord(_Part):
+class SearchRecord(TolerantRecord):
     """A search before the blocks that confirm it. `WindowRecord.run` is the number of the round, from 0."""
 
     objective: Objective
@@ -101,7 +96,7 @@ def whole_blocks(windows: Collection[WindowRecord], arms: Collection[str]) -> li
     return [block for _, block in sorted(found.items()) if len(block) == len(arms)]
 
 
-class Tuning(_Part):
+class Tuning(TolerantRecord):
     """A tuning run. Of a search: the blocks that confirm what it ended with."""
 
     format: int = 1

@@ -6,7 +6,7 @@ from typing import Annotated
 
 from pydantic import Field, model_validator
 
-from tare.experiment.part import Part
+from tare.records import Record
 from tare.tune.arms import AGAIN, BASELINE
 from tare.tune.verdicts import MARGIN, Objective
 
@@ -14,7 +14,7 @@ SETTING_NAME = r"^[A-Za-z][A-Za-z0-9_.-]{0,99}$"
 SettingName = Annotated[str, Field(pattern=SETTING_NAME)]
 
 
-class LoadSpec(Part):
+class LoadSpec(Record):
     """The load that all arms share."""
 
     workload: str = Field(description="workload of `tare bench oltp`, loaded into the database")
@@ -25,7 +25,7 @@ class LoadSpec(Part):
     options: dict[str, str] = Field(default={}, description="options of the workload")
 
 
-class BlocksSpec(Part):
+class BlocksSpec(Record):
     """Shape of the stage: each block holds each arm once."""
 
     window_s: float = Field(default=5.0, ge=1.0, description="length of a window, s")
@@ -39,7 +39,7 @@ class BlocksSpec(Part):
         return self
 
 
-class GoalSpec(Part):
+class GoalSpec(Record):
     """Objectives, in the order in which they are reported."""
 
     objectives: tuple[Objective, ...] = Field(
@@ -50,14 +50,14 @@ class GoalSpec(Part):
     p: float = Field(default=2.0, ge=1, description="exponent of the L_p norm")
 
 
-class ArmSpec(Part):
+class ArmSpec(Record):
     """An arm: settings that differ from the baseline."""
 
     name: str = Field(min_length=1, max_length=80)
     set: dict[SettingName, str] = Field(min_length=1)
 
 
-class TuneSpecification(Part):
+class TuneSpecification(Record):
     """A tuning run. The baseline and its copy are arms without being named."""
 
     load: LoadSpec

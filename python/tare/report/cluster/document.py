@@ -7,19 +7,14 @@ from collections.abc import Sequence
 from enum import StrEnum
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict
-
 from tare.cluster.speedup import Arm, Execution, SpeedupRecord
 from tare.protocol.comparison.blocks import ratio_over_blocks
+from tare.report.document import Document
 from tare.report.ratio import Ratio, as_ratio
 from tare.report.words import dbms_name
 
 WIDEST = 4.0
 """Ratio of an interval's ends beyond which a speed-up tells a reader nothing."""
-
-
-class _Part(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
 
 class Gain(StrEnum):
@@ -30,7 +25,7 @@ class Gain(StrEnum):
     NOT_TOLD = "cannot be told"
 
 
-class ArmResult(_Part):
+class ArmResult(Document):
     """A query on one of the clusters."""
 
     arm: Arm
@@ -44,12 +39,12 @@ class ArmResult(_Part):
     throttled: dict[str, float]  # share of the wall time without CPU since the quota was used up, by node
 
 
-class QueryResult(_Part):
+class QueryResult(Document):
     query: str
     arms: tuple[ArmResult, ...]
 
 
-class SpeedupReport(_Part):
+class SpeedupReport(Document):
     version: Literal[1] = 1
     title: str
     written_at: str

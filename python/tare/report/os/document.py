@@ -9,17 +9,14 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import Field
 
 from tare.os.record import Histogram, Observation
+from tare.report.document import Document
 from tare.report.ratio import Ratio
 
 
-class _Part(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-
-class Estimate(_Part):
+class Estimate(Document):
     """Median over executions with its 95% interval, ns. Fewer than six executions have no interval."""
 
     median_ns: float
@@ -39,7 +36,7 @@ class Resource(StrEnum):
     WAIT = "waiting"  # disk and sleep are not told apart
 
 
-class Bottleneck(_Part):
+class Bottleneck(Document):
     """The critical role of a query, the one with the most active time, and what its time goes to.
 
     Active time: on a CPU, in a run queue, or waiting for a disk. The whole is the wall time, or the active time where
@@ -69,17 +66,17 @@ class Part(StrEnum):
     RESIDUE = "residue"
 
 
-class TimeParts(_Part):
+class TimeParts(Document):
     """Times of a role, ns, with the share of each part in the present time."""
 
     threads: float
     present_ns: float
     parts_ns: dict[Part, float | None]
     shares: dict[Part, float | None]
-    estimates: dict[Part, Estimate] = {}  # for the total over roles alone
+    estimates: dict[Part, Estimate] = Field(default={})  # for the total over roles alone
 
 
-class CallRow(_Part):
+class CallRow(Document):
     name: str
     count: float
     errors: float
@@ -91,7 +88,7 @@ class CallRow(_Part):
     sleep_ns: float  # with other waits
 
 
-class CallsReport(_Part):
+class CallsReport(Document):
     """Calls of a role: those with the most time on a CPU, and the sum of all others."""
 
     rows: tuple[CallRow, ...]
@@ -99,7 +96,7 @@ class CallsReport(_Part):
     other_kinds: int
 
 
-class CacheReport(_Part):
+class CacheReport(Document):
     """Pages of buffered reads. The shares are of the requested pages."""
 
     reads: float
@@ -111,7 +108,7 @@ class CacheReport(_Part):
     mapped: float
 
 
-class DiskReport(_Part):
+class DiskReport(Document):
     """Block requests. Times are means of a request, over reads and writes."""
 
     reads: float
@@ -126,7 +123,7 @@ class DiskReport(_Part):
     read_gaps: Histogram
 
 
-class SocketsReport(_Part):
+class SocketsReport(Document):
     sends: float
     sent_bytes: float
     receives: float
@@ -137,7 +134,7 @@ class SocketsReport(_Part):
     local_received_bytes: float
 
 
-class RoleReport(_Part):
+class RoleReport(Document):
     """A role of a node. A part is None where it was not observed, or where events of it were lost."""
 
     node: str
@@ -149,17 +146,17 @@ class RoleReport(_Part):
     sockets: SocketsReport | None
 
 
-class CallShare(_Part):
+class CallShare(Document):
     name: str
     share: float  # of the system CPU time
 
 
-class Rate(_Part):
+class Rate(Document):
     per_second: float
     per_jiffy: float  # 10 ms
 
 
-class PaperProfile(_Part):
+class PaperProfile(Document):
     """Row of the paper's Table 1, for one node of two CPUs. Shares as fractions."""
 
     query: str
@@ -174,7 +171,7 @@ class PaperProfile(_Part):
     cpu_during_io: float
 
 
-class SystemProfile(_Part):
+class SystemProfile(Document):
     """Row of Table 1, over all roles. User, system and CPU use during I/O: 1.0 is one CPU."""
 
     user: float | None
@@ -189,7 +186,7 @@ class SystemProfile(_Part):
     paper: PaperProfile | None
 
 
-class ReadCalls(_Part):
+class ReadCalls(Document):
     """Row of Table 2: CPU time in read calls over wall time."""
 
     share: float
@@ -213,7 +210,7 @@ class CheckResult(StrEnum):
     TOO_SMALL = "too small to judge"
 
 
-class Check(_Part):
+class Check(Document):
     """Sums over all roles and observed executions, ns or bytes."""
 
     kind: CheckKind
@@ -240,7 +237,7 @@ class FindingKind(StrEnum):
     OUTSTANDING = "outstanding requests"
 
 
-class Finding(_Part):
+class Finding(Document):
     """A finding about a query. Evidence: numbers by name; names without a unit are shares, as fractions."""
 
     kind: FindingKind
@@ -251,7 +248,7 @@ class Finding(_Part):
     part: str | None = None  # of the record, whose events were lost
 
 
-class Overhead(_Part):
+class Overhead(Document):
     """Traced over untraced executions, paired by query and number."""
 
     query: str | None  # None: over the pairs of all queries
@@ -270,7 +267,7 @@ class NoOverhead(StrEnum):
     FEW_PAIRS = "fewer than two pairs"
 
 
-class QueryReport(_Part):
+class QueryReport(Document):
     name: str
     executions: int  # observed ones
     mean_wall_ns: float
@@ -284,7 +281,7 @@ class QueryReport(_Part):
     lost: dict[str, int]  # events, by part
 
 
-class OsReport(_Part):
+class OsReport(Document):
     version: Literal[1] = 1
     title: str
     written_at: str

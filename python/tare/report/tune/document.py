@@ -4,19 +4,14 @@ from __future__ import annotations
 
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict
-
+from tare.report.document import Document
 from tare.report.ratio import Ratio
 from tare.tune.record import DroppedArm, RunRecord, WindowRecord
 from tare.tune.specification import TuneSpecification
 from tare.tune.verdicts import Objective, Verdict
 
 
-class _Part(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-
-class Result(_Part):
+class Result(Document):
     """An arm by one objective: the arm over the baseline."""
 
     objective: Objective
@@ -28,7 +23,7 @@ class Result(_Part):
     arm: float | None
 
 
-class DurabilityLoss(_Part):
+class DurabilityLoss(Document):
     """Data that a crash may lose under a value."""
 
     setting: str
@@ -37,7 +32,7 @@ class DurabilityLoss(_Part):
     source: str
 
 
-class ArmReport(_Part):
+class ArmReport(Document):
     name: str
     settings: dict[str, str]
     losses: tuple[DurabilityLoss, ...]
@@ -45,7 +40,7 @@ class ArmReport(_Part):
     results: tuple[Result, ...]
 
 
-class FloorReport(_Part):
+class FloorReport(Document):
     """The baseline's copy over the baseline: the smallest difference that this machine can see now."""
 
     objective: Objective
@@ -53,7 +48,7 @@ class FloorReport(_Part):
     holds_1: bool
 
 
-class Candidate(_Part):
+class Candidate(Document):
     """A candidate of a search. `ratios`: candidate over baseline after each round that it took part in, over the blocks
     of all rounds so far (Hodges–Lehmann); None: fewer than six."""
 
@@ -63,7 +58,7 @@ class Candidate(_Part):
     why_ended: str | None  # None: it was measured again in fresh blocks
 
 
-class SearchReport(_Part):
+class SearchReport(Document):
     """The rounds before the blocks that the verdicts are of."""
 
     objective: Objective  # that ranked the candidates
@@ -75,7 +70,7 @@ class SearchReport(_Part):
     windows: tuple[WindowRecord, ...]
 
 
-class TuningReport(_Part):
+class TuningReport(Document):
     version: Literal[1] = 1
     id: str
     title: str

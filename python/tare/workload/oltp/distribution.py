@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from functools import reduce
 from itertools import accumulate
 
-from pydantic import BaseModel, ConfigDict
+from tare.records import TolerantRecord
 
 MS = 1e6
 """Nanoseconds in a millisecond."""
@@ -26,10 +26,8 @@ def quantile_name(share: float) -> str:
     return f"p{100 * share:g}"
 
 
-class Distribution(BaseModel):
+class Distribution(TolerantRecord):
     """All values of one kind. Two can be merged, as from two processes; nothing is lost by it."""
-
-    model_config = ConfigDict(frozen=True, extra="ignore")
 
     count: int = 0
     mean: float = 0.0  # ns

@@ -8,11 +8,9 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field, FiniteFloat
 
-
-class _Part(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+from tare.records import Record
 
 
 class Isolation(StrEnum):
@@ -23,7 +21,7 @@ class Isolation(StrEnum):
     SERIALIZABLE = "serializable"
 
 
-class Load(_Part):
+class Load(Record):
     """Make and fill the tables."""
 
     do: Literal["load"] = "load"
@@ -31,38 +29,38 @@ class Load(_Part):
     replace: bool  # drop tables of these names that are not ours, or that are loaded already
 
 
-class Check(_Part):
+class Check(Record):
     """Hold the conditions against the data."""
 
     do: Literal["check"] = "check"
     rows: int  # failing ones of each to name
 
 
-class Drop(_Part):
+class Drop(Record):
     """Drop the tables."""
 
     do: Literal["drop"] = "drop"
 
 
-class Closed(_Part):
+class Closed(Record):
     """Each connection sends its next when the last has ended."""
 
     kind: Literal["closed"] = "closed"
 
 
-class Constant(_Part):
+class Constant(Record):
     """Evenly spaced."""
 
     kind: Literal["constant"] = "constant"
 
 
-class Poisson(_Part):
+class Poisson(Record):
     """Exponential gaps, drawn from the seed."""
 
     kind: Literal["poisson"] = "poisson"
 
 
-class Trace(_Part):
+class Trace(Record):
     """A line for each arrival: seconds from the start, rising. Phases give only the duration."""
 
     kind: Literal["trace"] = "trace"
@@ -72,40 +70,40 @@ class Trace(_Part):
 Arrivals = Annotated[Closed | Constant | Poisson | Trace, Field(discriminator="kind")]
 
 
-class Phase(_Part):
+class Phase(Record):
     """A stretch at one rate."""
 
-    rate: float | None  # transactions a second; None: closed loop or trace
-    duration_s: float
+    rate: FiniteFloat | None  # transactions a second; None: closed loop or trace
+    duration_s: FiniteFloat
 
 
-class Run(_Part):
+class Run(Record):
     """Send transactions."""
 
     do: Literal["run"] = "run"
     connections: int
     arrivals: Arrivals
     phases: tuple[Phase, ...]
-    warmup_s: float  # at the first phase's rate, before the clock starts
-    drain_s: float  # after the last arrival is due; what is left is counted as never started
-    shed_after_s: float | None  # an arrival that starts later is not sent; None: all are
-    mix: dict[str, float]  # type to weight; empty: the default
+    warmup_s: FiniteFloat  # at the first phase's rate, before the clock starts
+    drain_s: FiniteFloat  # after the last arrival is due; what is left is counted as never started
+    shed_after_s: FiniteFloat | None  # an arrival that starts later is not sent; None: all are
+    mix: dict[str, FiniteFloat]  # type to weight; empty: the default
     isolation: Isolation
     tries: int  # of one transaction in all
-    think: float  # closed loop: the workload's keying and think times, times this
-    norm: float  # p of the L_p norm
+    think: FiniteFloat  # closed loop: the workload's keying and think times, times this
+    norm: FiniteFloat  # p of the L_p norm
     samples: str | None  # see samples.py
 
 
-class Request(_Part):
+class Request(Record):
     """Call of the driver."""
 
     url: str = Field(repr=False)  # with its password
     workload: str
-    scale: float | None  # None: as it was loaded
+    scale: FiniteFloat | None  # None: as it was loaded
     options: dict[str, str]  # of the workload
     seed: int  # of the data (load), or of mix, parameters and arrivals (run)
-    connect_timeout_s: float
+    connect_timeout_s: FiniteFloat
     action: Annotated[Load | Check | Drop | Run, Field(discriminator="do")]
 
     def line(self) -> bytes:

@@ -8,18 +8,15 @@ from __future__ import annotations
 import json
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
+from pydantic import Field, TypeAdapter
 
+from tare.records import TolerantRecord
 from tare.workload.oltp.distribution import Distribution
 from tare.workload.oltp.verdict import Freeze, Invalid, NotJudged
 
 
-class _Part(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="ignore")
-
-
 # What events are made of ----------------------------------------------------------------
-class Loaded(_Part):
+class Loaded(TolerantRecord):
     """The marker that a load leaves in the database, in a table `tare_oltp`."""
 
     workload: str
@@ -34,19 +31,19 @@ class Loaded(_Part):
         return {str(name): str(value) for name, value in json.loads(self.options or "{}").items()}
 
 
-class TableLoaded(_Part):
+class TableLoaded(TolerantRecord):
     table: str
     rows: int
 
 
-class Own(_Part):
+class Own(TolerantRecord):
     """The driver's cost, of its whole process."""
 
     cpu_ns: int
     peak_rss_bytes: int
 
 
-class Counts(_Part):
+class Counts(TolerantRecord):
     """Every arrival ends in exactly one of committed … unstarted; their sum is `offered`."""
 
     offered: int = 0  # were due; in a closed loop: were started
@@ -82,7 +79,7 @@ class Counts(_Part):
         return self.retried_deadlock + self.retried_serialization + self.retried_lock_timeout
 
 
-class Quick(_Part):
+class Quick(TolerantRecord):
     """A distribution in short, ns."""
 
     mean: float
@@ -92,7 +89,7 @@ class Quick(_Part):
     max: int
 
 
-class OfType(_Part):
+class OfType(TolerantRecord):
     """Type of transaction, or all. Times are of those that were committed or rolled back as specified."""
 
     name: str
@@ -103,21 +100,21 @@ class OfType(_Part):
 
 
 # Events -------------------------------------------------------------------------------------
-class Found(_Part):
+class Found(TolerantRecord):
     """Content of the database, before anything is done with it."""
 
     event: Literal["found"] = "found"
     loaded: Loaded | None
 
 
-class Loading(_Part):
+class Loading(TolerantRecord):
     event: Literal["loading"] = "loading"
     rows: int
     of: int  # about
     table: str  # last added to
 
 
-class LoadDone(_Part):
+class LoadDone(TolerantRecord):
     event: Literal["load_done"] = "load_done"
     loaded: Loaded
     tables: tuple[TableLoaded, ...]
@@ -126,7 +123,7 @@ class LoadDone(_Part):
     own: Own
 
 
-class Checked(_Part):
+class Checked(TolerantRecord):
     """A condition and what it found."""
 
     event: Literal["checked"] = "checked"
@@ -138,16 +135,16 @@ class Checked(_Part):
     took_ns: int
 
 
-class CheckDone(_Part):
+class CheckDone(TolerantRecord):
     event: Literal["check_done"] = "check_done"
     took_ns: int
 
 
-class Dropped(_Part):
+class Dropped(TolerantRecord):
     event: Literal["dropped"] = "dropped"
 
 
-class Connected(_Part):
+class Connected(TolerantRecord):
     """Every connection is open; warm-up begins."""
 
     event: Literal["connected"] = "connected"
@@ -155,14 +152,14 @@ class Connected(_Part):
     isolation: str  # at work, in the DBMS's words
 
 
-class Started(_Part):
+class Started(TolerantRecord):
     """The measured part begins."""
 
     event: Literal["started"] = "started"
     at_ns: int  # when its first arrival may be due
 
 
-class Second(_Part):
+class Second(TolerantRecord):
     """A second is over. Warm-up has numbers below 0."""
 
     event: Literal["second"] = "second"
@@ -176,7 +173,7 @@ class Second(_Part):
     own_cpu_ns: int
 
 
-class Trouble(_Part):
+class Trouble(TolerantRecord):
     """A connection was lost, or made again."""
 
     event: Literal["trouble"] = "trouble"
@@ -184,7 +181,7 @@ class Trouble(_Part):
     text: str
 
 
-class Outcome(_Part):
+class Outcome(TolerantRecord):
     """A run, whole: its last line."""
 
     event: Literal["run_done"] = "run_done"
@@ -206,7 +203,7 @@ class Outcome(_Part):
     samples: int  # rows of the samples' file
 
 
-class Failed(_Part):
+class Failed(TolerantRecord):
     """The last line of whatever cannot go on."""
 
     event: Literal["failed"] = "failed"

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
+
+from tare.records import TolerantRecord
 
 
-class Fact(BaseModel):
+class Fact(TolerantRecord):
     """Fact of which `kind` is the name; its other fields are its figures."""
-
-    model_config = ConfigDict(frozen=True, extra="ignore")
 
     kind: str
 
@@ -185,10 +185,8 @@ NotJudged = Annotated[
 
 
 # Neither --------------------------------------------------------------------------------
-class Freeze(BaseModel):
+class Freeze(TolerantRecord):
     """No transaction ended for a second or more, while some were due or running."""
-
-    model_config = ConfigDict(frozen=True, extra="ignore")
 
     start_ns: int
     length_ns: int

@@ -6,11 +6,11 @@ from typing import Annotated
 
 from pydantic import Field
 
-from tare.experiment.part import Part
+from tare.records import Record
 from tare.workload.wisconsin.kinds import Generation, Organisation
 
 
-class WisconsinSpec(Part):
+class WisconsinSpec(Record):
     """`[wisconsin]` in the place of an experiment's own tables and queries."""
 
     generation: Generation
