@@ -34,6 +34,9 @@ from tare.workload.tpch.data import generator
 RARE = ("isolate", "tune", "experiment")
 """Groups whose commands exit a tenth as often: they cost seconds, move processes, or load no such library."""
 
+EACH = 100
+"""Exits of a command after which a line says how they ended."""
+
 TABLE = (
     "CREATE TABLE numbers (g integer, v double precision)",
     "INSERT INTO numbers VALUES " + ", ".join(f"({i % 7}, {i / 8})" for i in range(1000)),
@@ -207,7 +210,10 @@ def main() -> None:
     with tempfile.TemporaryDirectory(prefix="tare-ends-") as folder:
         Path(folder).chmod(0o755)  # root's servers run as an ordinary user
         for end in run(None if asked.small else asked.exits, asked.only, Path(folder)):
-            by_command.setdefault(end.command, []).append(end)
+            own = by_command.setdefault(end.command, [])
+            own.append(end)
+            if len(own) % EACH == 0:  # a series takes two hours: what ends early has told what it found
+                print(line(end.command, own), file=sys.stderr, flush=True)
             if end.is_abort or not end.is_expected:
                 print(f"tare {end.command} ended with {end.code}\n{end.stderr}", file=sys.stderr)
     for name, own in by_command.items():
