@@ -147,7 +147,7 @@ def _transactions(place: Place) -> dict[str, tuple[Trial, ...]]:
         "bench oltp check": (_bad(*oltp, "check", *nothing),),
         "bench oltp drop": (_bad(*oltp, "drop", *nothing),),
         "bench oltp list": (_good(*oltp, "list"),),
-        "bench oltp report": (_good(*oltp, "report", "1", *lab), _bad(*oltp, "report", "99", *lab)),
+        "bench oltp report": (_good(*oltp, "report", "o1", *lab), _bad(*oltp, "report", "99", *lab)),
         "bench oltp compare": (
             _good(*oltp, "compare", "1", "2", *lab, codes=(0, 1)),  # 1: too few transactions for it
             _bad(*oltp, "compare", "1", "99", *lab),
@@ -284,19 +284,19 @@ def _labs(place: Place) -> dict[str, tuple[Trial, ...]]:
     lab = ("--lab", place.lab)
     accepting = ("--accept", "all")
     return {
-        "model": (_good("model", "1", *lab), _bad("model", "99", *lab)),
-        "protocol": (_good("protocol", "1", *lab, *accepting), _bad("protocol", "99", *lab)),
-        "report": (_good("report", "1", *lab, *accepting), _bad("report", "99", *lab)),
+        "model": (_good("model", "e1", *lab), _bad("model", "99", *lab)),
+        "protocol": (_good("protocol", "e1", *lab, *accepting), _bad("protocol", "99", *lab)),
+        "report": (_good("report", "e1", *lab, *accepting), _bad("report", "99", *lab)),
         "lab list": (_good("lab", "list", *lab),),
         "lab export": (
             (
-                _step("lab", "export", "1", "--parquet", f"{HERE}/export", *lab),
+                _step("lab", "export", "e1", "--parquet", f"{HERE}/export", *lab),
                 _step("lab", "import", f"{HERE}/export", "--lab", f"{HERE}/lab.db"),
             ),
             _bad("lab", "export", "--parquet", f"{HERE}/export", *lab),
         ),
         "lab import": (_bad("lab", "import", f"{HERE}/none", "--lab", f"{HERE}/lab.db"),),
-        "lab verify": (_good("lab", "verify", "1", *lab), _bad("lab", "verify", "99", *lab)),
+        "lab verify": (_good("lab", "verify", "e1", *lab), _bad("lab", "verify", "99", *lab)),
     }
 
 

@@ -108,7 +108,7 @@ def test_an_interrupted_curve_keeps_finished_steps_and_is_continued(place: Path,
     continued = tare(*words, "--resume", run, "--json", str(tmp_path / "c.json"))
     assert continued.code == 0, continued.err
     steps = json.loads((tmp_path / "c.json").read_text())["steps"]
-    assert str(steps[0]["run"]) == run
+    assert f"o{steps[0]['run']}" == run
     assert sorted(step["requested"] for step in steps) == [10, 30, 50]
     assert [step["number"] for step in steps] == [1, 2, 3]
     changed = tare(*words[:-2], "5", "--no-check", "--resume", run)

@@ -68,7 +68,7 @@ def test_runs_are_listed_with_what_was_held(lab: Path) -> None:
     assert said.code == 0, said.err
     lines = said.out.splitlines()
     assert len(lines) == 4
-    assert lines[1].split()[:4] == ["1", "tpcc", "4", "postgresql"]
+    assert lines[1].split()[:4] == ["o1", "tpcc", "4", "postgresql"]
     assert all(len(line) <= 80 for line in lines)
     assert lines[1].rstrip().endswith("yes")
     assert lines[3].rstrip().endswith("NO")
@@ -104,7 +104,7 @@ def test_a_comparison_reads_in_the_terminal_and_as_markdown(lab: Path) -> None:
         in oltp("compare", "2", "1", "--lab", str(lab), "--html", "-").out
     )
     assert oltp("compare", "2", "1", "--lab", str(lab), "--markdown", "-").out.startswith(
-        "# Run 2 over run 1\n"
+        "# Run o2 over run o1\n"
     )
 
 
@@ -122,10 +122,55 @@ def test_a_run_that_is_not_there_is_told_with_what_to_do(lab: Path, tmp_path: Pa
     said = oltp("report", "9", "--lab", str(lab))
     assert said.code == 2
     assert "no transactional run '9'" in said.err
-    assert "tare bench oltp runs" in said.err
+    assert "tare lab list" in said.err
     assert oltp("compare", "1", "9", "--lab", str(lab)).code == 2
     assert oltp("report", "1", "--lab", str(tmp_path / "no.db")).code == 1
     assert oltp("report", "1", "--lab", str(lab), "--html", str(tmp_path / "no" / "o.html")).code == 2
+
+
+def test_ids_are_taken_by_report_and_compare(lab: Path) -> None:
+    where = ("--lab", str(lab))
+    for words, same in (
+        (("report", "o2"), ("report", "2")),
+        (("compare", "o2", "o1"), ("compare", "2", "1")),
+    ):
+        said, other = tare(*words, *where, "--markdown", "-"), oltp(*same, *where, "--markdown", "-")
+        assert said.code == other.code == 0, said.err + other.err
+        assert said.out == other.out
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        (("report", "e1", "o1"), "e1 o1: of several kinds"),
+        (("report", "o1", "o2"), "`tare compare` takes two"),
+        (("report", "o1", "--protocol", "ttp2"), "--protocol is about experiments, and o1 is none"),
+        (("report", "e1"), "has no runs"),
+        (("report", "o9"), "has no transactional run 'o9'"),
+        (("bench", "oltp", "report", "e1"), "e1 is no transactional run"),
+        (("protocol", "o1"), "o1 is no run of an experiment"),
+        (("compare", "o1", "SELECT 1"), "1 results (o1) and 1 queries are given"),
+        (("compare", "o1", "p1"), "two results of one kind"),
+        (("compare", "o1", "o2", "--runs", "3"), "--runs does not go with results"),
+        (("compare", "SELECT 1", "SELECT 2", "--lab", "lab.db"), "--lab is for two runs that are kept"),
+        (("compare", "o1", "o9"), "has no transactional run 'o9'"),
+    ],
+)
+def test_ids_that_do_not_fit_are_refused(lab: Path, words: tuple[str, ...], expected: str) -> None:
+    said = tare(*words, TARE_LAB=str(lab))
+    assert said.code == 2, said.err
+    assert expected in " ".join(said.err.split())
+
+
+def test_lab_list_shows_transactional_runs_too(lab: Path) -> None:
+    said = tare("lab", "list", "--lab", str(lab))
+    assert said.code == 0, said.err
+    assert [line.split()[0] for line in said.out.splitlines() if line.strip()] == ["id", "o1", "o2", "o3"]
+    assert [one["id"] for one in tare("lab", "list", "--lab", str(lab), "--json").result["oltp_runs"]] == [
+        1,
+        2,
+        3,
+    ]
 
 
 def test_an_empty_lab_says_so(tmp_path: Path) -> None:
@@ -136,11 +181,11 @@ def test_an_empty_lab_says_so(tmp_path: Path) -> None:
 
 
 def test_a_run_goes_from_one_lab_to_another(lab: Path, tmp_path: Path) -> None:
-    said = tare("lab", "export", "--oltp", "2", "--lab", str(lab), "--parquet", str(tmp_path / "export"))
+    said = tare("lab", "export", "o2", "--lab", str(lab), "--parquet", str(tmp_path / "export"))
     assert said.code == 0, said.err
     assert "1 transactional run" in said.out
     said = tare("lab", "import", str(tmp_path / "export"), "--lab", str(tmp_path / "mine.db"))
     assert said.code == 0, said.err
-    assert "is transactional run 1 of" in said.out
+    assert "is o1 of" in said.out
     assert oltp("report", "bbbb", "--lab", str(tmp_path / "mine.db")).out.startswith("✓ Valid: 200/s")
     assert tare("lab", "export", "--lab", str(lab), "--parquet", str(tmp_path / "none")).code == 2

@@ -105,7 +105,7 @@ def test_a_run_of_another_experiment_is_refused_with_what_to_do(tmp_path: Path) 
     other = make_other_lab(tmp_path / "other.db")
     said = tare("bench", "report", "1", "--lab", str(other))
     assert said.code == 2
-    assert "run 1 is of the experiment 'sample', not of the Wisconsin benchmark" in said.err
+    assert "run e1 is of the experiment 'sample', not of the Wisconsin benchmark" in said.err
     assert "tare report" in said.err
 
 

@@ -139,8 +139,8 @@ def test_two_results_are_compared_without_a_database(results: list[str]) -> None
 @pytest.mark.parametrize(
     ("words", "what"),
     [
-        (["OLD", "SELECT 1"], "1 results (.json) and 1 queries are given"),
-        (["OLD"], "1 results (.json) and 0 queries are given"),
+        (["OLD", "SELECT 1"], "old.json) and 1 queries are given"),
+        (["OLD"], "old.json) and 0 queries are given"),
         (["OLD", "no-such.json"], "no-such.json cannot be read: No such file"),
         (["OLD", "NEW", "--runs", "7"], "--runs does not go with results"),
         (["OLD", "NEW", "--csv", "-"], "--csv does not go with results"),

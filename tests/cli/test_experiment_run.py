@@ -254,7 +254,7 @@ def paused(running: Running, number: signal.Signals, code: int, lab: str) -> lis
     running.send_signal(number)
     _, err = running.communicate(timeout=30)
     assert running.returncode == code, err
-    assert "resume 1 --lab" in err
+    assert "resume e1 --lab" in err
     assert "Traceback" not in err
     made = qes_of(lab)
     assert len(made) >= 5
@@ -342,7 +342,7 @@ def test_a_killed_executor_leaves_a_run_that_is_shown_as_stopped(killed: str) ->
     listed = tare("experiment", "list", "--lab", lab, "--json").result["runs"]
     assert [(one["run"], one["state"], one["dbms"]) for one in listed] == [(1, "stopped", "sqlite")]
     assert "stopped" in tare("experiment", "list", "--lab", lab).out
-    assert "tare experiment resume 1" in tare("experiment", "status", "1", "--lab", lab).out
+    assert "tare experiment resume e1" in tare("experiment", "status", "1", "--lab", lab).out
 
 
 def test_the_runs_of_all_dbmss_wait_when_the_first_is_interrupted(tmp_path: Path, lab: str) -> None:
@@ -353,7 +353,7 @@ def test_the_runs_of_all_dbmss_wait_when_the_first_is_interrupted(tmp_path: Path
     running.send_signal(signal.SIGINT)
     _, err = running.communicate(timeout=30)
     assert running.returncode == 130
-    assert "resume 1 2 --lab" in err
+    assert "resume e1 e2 --lab" in err
     assert (one_status(lab, 2)["state"], one_status(lab, 2)["qes"]) == ("paused", 0)
     said = tare("experiment", "resume", "1", "2", "--lab", lab, "--json")
     assert said.code == 0, said.err

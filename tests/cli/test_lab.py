@@ -38,7 +38,8 @@ def test_experiment_list_shows_the_runs_in_eighty_columns(lab: str) -> None:
     said = tare("experiment", "list", "--lab", lab, COLUMNS="80")
     assert said.code == 0, said.err
     headings, run, *_ = said.out.splitlines()
-    assert headings.split()[:4] == ["run", "id", "experiment", "DBMS"]
+    assert headings.split()[:4] == ["id", "uuid", "experiment", "DBMS"]
+    assert run.split()[0] == "e1"
     assert run.split()[-3:] == ["4", "6", "0"]
     assert max(map(len, said.out.splitlines())) <= 80
 
@@ -54,7 +55,7 @@ def test_a_run_goes_from_one_lab_to_another(lab: str, tmp_path: Path) -> None:
     assert "6 QEs" in out.out
     came = tare("lab", "import", folder, "--lab", other)
     assert came.code == 0, came.err
-    assert "is run 1 of" in came.out
+    assert "is e1 of" in came.out
     again = tare("lab", "import", folder, "--lab", other, "--json")
     assert (again.result["runs"], len(again.result["skipped"])) == ({}, 1)
     with open_lab(lab) as one, open_lab(other) as two:
@@ -80,7 +81,7 @@ def test_verify_names_what_was_changed(lab: str) -> None:
         connection.execute(text("UPDATE qe SET wall_ns = 17 WHERE run_order = 3"))
     said = tare("lab", "verify", "1", "--lab", lab)
     assert said.code == 1
-    assert "run 1, QE 3: wall_ns is 17 in the lab and 57000000 by the readings" in said.out
+    assert "e1, QE 3: wall_ns is 17 in the lab and 57000000 by the readings" in said.out
     found = tare("lab", "verify", "1", "--lab", lab, "--json")
     assert found.code == 1
     assert found.result["first"][0]["stored"] == 17

@@ -29,7 +29,7 @@ def test_files_have_what_the_terminal_shows(lab: str, tmp_path: Path) -> None:
     said = tare("model", "1", "2", "--lab", lab, "--html", str(page), "--markdown", str(words))
     assert (said.code, said.out) == (0, ""), said.err
     for file in (page, words):
-        for expected in ("pooled over mariadb, postgresql", "runs 1, 2 of lab.db", "XIV"):
+        for expected in ("pooled over mariadb, postgresql", "runs e1, e2 of lab.db", "XIV"):
             assert expected in file.read_text(encoding="utf-8")
 
 

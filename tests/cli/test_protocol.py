@@ -53,7 +53,7 @@ def test_files_have_what_the_terminal_shows(lab: str, tmp_path: Path) -> None:
             "Tucson Timing Protocol, version 2",
             "ephemeral process",
             "time, ms",
-            "run 1 of lab.db",
+            "run e1 of lab.db",
         ):
             assert expected in file.read_text(encoding="utf-8")
 

@@ -77,7 +77,7 @@ def test_a_run_is_reported_extended_and_applied(
     assert more.code == 0, more.err
     assert more.result["blocks"] == 3
     assert more.result["warming"] == [0, 3]
-    again = tare("tune", "report", "t1", **place)
+    again = tare("report", "t1", **place)
     assert "Noise floor: the baseline over itself, 3 blocks" in again.out
     applied = tare("tune", "apply", "t1", "synchronous_commit=off", "--as", "sql", **place)
     assert applied.out == "ALTER SYSTEM SET synchronous_commit = 'off';\nSELECT pg_reload_conf();\n"
@@ -129,7 +129,7 @@ def test_a_search_ends_with_two_arms_that_are_measured_in_fresh_blocks(
     kept = {f"search-{number}.bin" for number in range(1, report.search.rounds + 1)}
     assert {file.name for file in folder.iterdir()} == {"tuning.json", "samples-1.bin", *kept}
 
-    again = tare("tune", "report", "t1", **place)
+    again = tare("report", "t1", **place)
     assert "measured again" in again.out
     more = tare("tune", "resume", "t1", "--db", server.url, "--blocks", "1", "--json", "-", **place)
     assert more.code == 0, more.err

@@ -35,7 +35,7 @@ def test_a_run_that_is_ended_early_tells_and_keeps_what_was_measured(
         done = run.ended(10)
     assert done.code == code, done.err
     assert done.out.startswith("✗ This run is not valid: it was cut short after ")
-    assert "run 1 of the lab" in flat(done.out)
+    assert "o1 of the lab" in flat(done.out)
     kept = last_run(lab)
     assert isinstance(kept.invalid[0], CutShort)
     assert 50 <= kept.outcome.all.counts.finished < 200

@@ -8,6 +8,7 @@ import re
 import signal
 import time
 from pathlib import Path
+from shutil import copytree
 from typing import Any
 
 import pytest
@@ -122,6 +123,9 @@ def test_waiting_for_a_row_is_found_where_rows_are_fought_over(
     assert not any(one["name"].startswith("[waiting") for one in served["nodes"])
     same = ("rows", "rows", "--server-time", "--out", str(tmp_path), "--json", "-")
     assert tare("profile", "diff", *same).result["server_time"]
+    copytree(tmp_path / "rows", tmp_path / "p1")
+    assert tare("report", "p1", "--profiles", str(tmp_path), "--json", "-").result["nodes"] == found["nodes"]
+    assert tare("compare", "p1", "p1", "--profiles", str(tmp_path), "--json", "-").code == 0
 
 
 def test_a_mariadb_under_updates_is_taken_apart(mariadb_server: RunningServer, tmp_path: Path) -> None:

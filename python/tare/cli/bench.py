@@ -9,6 +9,7 @@ import typer
 from tare.cli import bench_oltp, bench_oltp_curve, bench_tpch, options
 from tare.cli.command import Commands
 from tare.cli.experiment_run import AsJson, Dir, Events
+from tare.lab.ids import experiment_id
 from tare.workload.wisconsin.kinds import Generation
 
 app = Commands(help="Run whole benchmarks.", no_args_is_help=True)
@@ -96,7 +97,7 @@ def wisconsin(
     session = Session(lab, dir_, progress_json, json, allow_restart, connect_timeout, tier, machine_settings)
     code, runs = session.run_each(request.specifications(), first=partial(made_ready, replace))
     if code == 0 and not json:
-        numbers = " ".join(map(str, runs))
+        numbers = " ".join(map(experiment_id, runs))
         where = f" --lab {redacted(lab)}" if lab != "lab.db" else ""
         typer.echo(f"its tables and charts: tare bench report {numbers}{where} --html wisconsin.html")
     raise typer.Exit(code)

@@ -113,7 +113,7 @@ def curve(
         str | None,
         typer.Option(
             metavar="RUN",
-            help="Continue the curve that this run of the lab is a step of (3), with the same options.",
+            help="Continue the curve that this run of the lab is a step of (o3), with the same options.",
         ),
     ] = None,
     check: Annotated[

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -10,16 +11,17 @@ from tare.cli import options
 
 if TYPE_CHECKING:
     from tare.lab.oltp import Listed
+    from tare.report.kit.blocks import Table
 
-A = Annotated[str, typer.Argument(metavar="RUN_A", help="The one above the line: the original.")]
-B = Annotated[str, typer.Argument(metavar="RUN_B", help="The one below it: the modified.")]
+A = Annotated[str, typer.Argument(metavar="RUN_A", help="The one above the line, the original: o1.")]
+B = Annotated[str, typer.Argument(metavar="RUN_B", help="The one below it, the modified: o2.")]
 
 
 def report(
     runs: Annotated[
         list[str],
         typer.Argument(
-            metavar="RUN...", help="Transactional run of the lab: its number, or the beginning of its id."
+            metavar="RUN...", help="Transactional run of the lab, by its id or the beginning of its uuid: o1."
         ),
     ],
     curve: Annotated[
@@ -41,9 +43,6 @@ def report(
     """
     from tare.cli import destinations
     from tare.errors import UsageError
-    from tare.report.kit.deliver import deliver
-    from tare.report.oltp.build import make
-    from tare.report.oltp.story import story
 
     given = {"html": html, "markdown": markdown, "json": json}
     destinations.check(given)
@@ -57,7 +56,16 @@ def report(
             f"{len(runs)} runs given, and a report is of one",
             "give one, or --curve for the curves that they are steps of; `tare bench oltp compare` takes two",
         )
-    built = make(lab, runs[0], title=title)
+    deliver_run(runs[0], lab, given, title)
+
+
+def deliver_run(run: str, lab: str, given: Mapping[str, str | None], title: str | None) -> None:
+    """Write the report of a run in the requested forms, or print it. Raises NoSuchRun, LabError, ExportFailed."""
+    from tare.report.kit.deliver import deliver
+    from tare.report.oltp.build import make
+    from tare.report.oltp.story import story
+
+    built = make(lab, run, title=title)
     deliver(story(built), built.report, given)
 
 
@@ -78,13 +86,22 @@ def compare(
     Exit codes: 0 done; 1 the lab or a file failed; 2 the request was at fault.
     """
     from tare.cli import destinations
+
+    given = {"html": html, "markdown": markdown, "json": json}
+    destinations.check(given)
+    deliver_comparison(run_a, run_b, lab, given, title)
+
+
+def deliver_comparison(
+    a: str, b: str, lab: str, given: Mapping[str, str | None], title: str | None = None
+) -> None:
+    """Write the comparison of two runs in the requested forms, or print it. Raises NoSuchRun, LabError and
+    ExportFailed."""
     from tare.report.kit.deliver import deliver
     from tare.report.oltp.comparison import make_comparison
     from tare.report.oltp.comparison_story import story
 
-    given = {"html": html, "markdown": markdown, "json": json}
-    destinations.check(given)
-    found = make_comparison(lab, run_a, run_b, title=title)
+    found = make_comparison(lab, a, b, title=title)
     deliver(story(found), found, given)
 
 
@@ -95,6 +112,7 @@ def runs(lab: options.Lab = "lab.db", as_json: options.AsJson = False) -> None:
     """
     from tare.lab.oltp import listed
     from tare.lab.store import open_lab
+    from tare.report.kit.deliver import show_blocks
 
     with open_lab(lab) as opened:
         found = listed(opened)
@@ -103,7 +121,7 @@ def runs(lab: options.Lab = "lab.db", as_json: options.AsJson = False) -> None:
     elif not found:
         typer.echo(f"the lab {opened.where} has no transactional runs")
     else:
-        _print_runs(found)
+        show_blocks([runs_table(found)])
 
 
 def _print_json(where: str, found: list[Listed]) -> None:
@@ -113,16 +131,16 @@ def _print_json(where: str, found: list[Listed]) -> None:
     typer.echo(json.dumps({"lab": where, "runs": [asdict(one) for one in found]}))
 
 
-def _print_runs(found: list[Listed]) -> None:
+def runs_table(found: list[Listed]) -> Table:
+    from tare.lab.ids import oltp_id
     from tare.report.kit.blocks import Column, Kind, Row, Table
-    from tare.report.kit.deliver import show_blocks
     from tare.report.kit.figure import JOINED
     from tare.report.numbers import ms_text
     from tare.report.words import NOTHING
 
     rows: list[Row] = [
         [
-            str(one.id),
+            oltp_id(one.id),
             f"{one.workload} {one.scale:g}",
             f"{one.dbms} {one.version.partition('-')[0]}",
             one.started_at[:16].replace("T", JOINED),
@@ -133,9 +151,9 @@ def _print_runs(found: list[Listed]) -> None:
         ]
         for one in found
     ]
-    names = ("workload", "DBMS", "begun (UTC)", "arrivals")
-    columns = [Column("run"), *(Column(name, Kind.NAME) for name in names), Column("rate"), Column("p99")]
-    show_blocks([Table("", [*columns, Column("valid", Kind.NAME)], rows)])
+    names = ("id", "workload", "DBMS", "begun (UTC)", "arrivals")
+    columns = [*(Column(name, Kind.NAME) for name in names), Column("rate"), Column("p99")]
+    return Table("", [*columns, Column("valid", Kind.NAME)], rows)
 
 
 def _rate(of: Listed) -> str:

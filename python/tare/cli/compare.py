@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -107,6 +108,8 @@ def compare(
         ),
     ] = None,
     seed: Annotated[int, typer.Option(metavar="N", help="Seed of the order of runs.")] = 0,
+    lab: options.Lab = "lab.db",
+    profiles: options.Profiles = "profiles",
     run_options: RunOptions,
     statement_options: StatementOptions,
     outputs: Outputs,
@@ -114,7 +117,8 @@ def compare(
     server_options: ServerOptions,
 ) -> None:
     """Compare two queries: runs interleaved in random order, and how sure the difference is. Or compare two results of
-    `tare time --json`, query by query: tare compare OLD.json NEW.json
+    `tare time --json`, query by query: tare compare OLD.json NEW.json; two transactional runs: tare compare o1 o2; or
+    two profiles: tare compare p1 p2
 
     Reports the ratio with its 95% interval, Mann–Whitney's p and the effect size, and whether the difference lies in
     planning or in execution. The verdict is drawn from the 99% interval: different, equivalent (with --margin), or
@@ -129,8 +133,9 @@ def compare(
     fault.
     """
     from tare.cli.arms import on_both, targets_of
-    from tare.cli.compare_results import compare_results, result_files
+    from tare.cli.compare_results import compare_ids, compare_results, pair_of_results
     from tare.cli.gate import git_codes, run_gate
+    from tare.cli.given import refuse_given
     from tare.cli.output import deliver
     from tare.cli.queries import gather
     from tare.cli.until_decided import run_until_decided
@@ -150,10 +155,16 @@ def compare(
                 f"--measure {measure}: not a measure that is compared", f"give one of {', '.join(COMPARED)}"
             )
         limit = None if margin is None else percentage(margin, "--margin")
-        files = result_files(sql or [], file or [])
-        if files is not None:
-            compare_results(context, files, measure, limit, outputs)
+        pair = pair_of_results(sql or [], file or [])
+        if pair is not None and pair.kind is not None:
+            compare_ids(context, pair, lab, Path(profiles), outputs)
             return
+        if pair is not None:
+            compare_results(context, pair, measure, limit, outputs)
+            return
+        refuse_given(
+            context, ("lab", "profiles"), "is for two runs that are kept: o1 o2, p1 p2", "leave it out"
+        )
         is_gate, is_until_decided = bool(fail_if), until == DECIDED
         _refuse_unfit(context, blocks, is_gate=is_gate, is_until_decided=is_until_decided)
         target = Target("", server_options, allow_writes)

@@ -25,15 +25,15 @@ def deliver_curve(taken: Taken, lab: str, given: Mapping[str, str | None], title
 
 def report_curves(texts: Sequence[str], lab: str, given: Mapping[str, str | None], title: str | None) -> None:
     """Report the curves that these runs are steps of, in one figure."""
-    from tare.lab.oltp import find, load_curve
-    from tare.lab.store import open_lab
+    from tare.lab.oltp import load_curve
+    from tare.lab.store import find_oltp_run, open_lab
     from tare.protocol.oltp.limit import Limit
     from tare.report.oltp.curve.build import Taken
 
     runs = {}
     with open_lab(lab) as opened:
         for text in texts:
-            runs.update(dict(load_curve(opened, find(opened, text))))
+            runs.update(dict(load_curve(opened, find_oltp_run(opened, text))))
     steps = [run.asked.step for run in runs.values() if run.asked.step is not None]
     limits = {
         Limit(step.figure, step.limit_ms)

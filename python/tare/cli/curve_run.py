@@ -17,7 +17,8 @@ from tare.dbms.url import redacted
 from tare.errors import TareError, UsageError
 from tare.interruption import exit_code_of
 from tare.lab import oltp as runs
-from tare.lab.store import Lab, open_lab
+from tare.lab.ids import oltp_id
+from tare.lab.store import Lab, find_oltp_run, open_lab
 from tare.measure.machine.settings import MachineSettings, delay_accounting_on
 from tare.protocol.oltp.capacity import judge
 from tare.protocol.oltp.limit import Ended, Limit
@@ -141,7 +142,7 @@ def _report(
         print(f"tare: {failure}", file=sys.stderr)
     if kept and (session.stopped_by is not None or session.out_of_time or failure is not None):
         print(
-            f"tare: the curve is not finished\n  next: continue it with --resume {kept[-1][0]}",
+            f"tare: the curve is not finished\n  next: continue it with --resume {oltp_id(kept[-1][0])}",
             file=sys.stderr,
         )
     if session.stopped_by is not None:
@@ -210,18 +211,18 @@ def _conditions(request: Request) -> Conditions:
 def _earlier(lab: Lab, call: CurveCall) -> list[tuple[int, OltpRun]]:
     """Steps of the curve to continue. Raises UsageError where it was requested otherwise."""
     assert call.resume is not None
-    earlier = runs.load_curve(lab, runs.find(lab, call.resume))
+    earlier = runs.load_curve(lab, find_oltp_run(lab, call.resume))
     for number, run in earlier:
         rate = run.asked.phases[0].rate
         if rate not in call.rates:
             raise UsageError(
-                f"run {number} was taken at {rate:g}/s, which is not among the rates now requested",
+                f"run {oltp_id(number)} was taken at {rate:g}/s, which is not among the rates now requested",
                 "continue a curve with the --rates and the --precision that it began with",
             )
         for name, before, now in _requested(call, run):
             if before != now:
                 raise UsageError(
-                    f"run {number} was taken with {name} {before}, and now {now} is requested",
+                    f"run {oltp_id(number)} was taken with {name} {before}, and now {now} is requested",
                     "continue a curve with the options that it began with",
                 )
     return earlier
@@ -258,7 +259,7 @@ def _same_servers(earlier: Sequence[tuple[int, OltpRun]], requests: Sequence[Req
         arm = run.asked.step.arm if run.asked.step else 0
         if arm >= len(requests):
             raise UsageError(
-                f"run {number} was taken on database {arm + 1}, and {len(requests)} are given",
+                f"run {oltp_id(number)} was taken on database {arm + 1}, and {len(requests)} are given",
                 "give the same --db",
             )
 

@@ -26,6 +26,7 @@ from tare.experiment.status import status
 from tare.experiment.target import Target, home, target_of
 from tare.experiment.works import work_of
 from tare.interruption import Interrupted
+from tare.lab.ids import experiment_id
 from tare.lab.progress import progress, run_facts
 from tare.lab.recorder import Recorder
 from tare.lab.store import Lab, find_runs, open_lab
@@ -182,7 +183,7 @@ def _in_turn(turns: Sequence[tuple[Conductor, int, Target]]) -> list[End]:
 
 
 def _ids(runs: Sequence[tuple[int, Specification]]) -> str:
-    return " ".join(str(run_id) for run_id, _ in runs)
+    return " ".join(experiment_id(run_id) for run_id, _ in runs)
 
 
 @contextmanager

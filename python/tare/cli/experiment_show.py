@@ -15,6 +15,7 @@ from tare.dbms.url import redacted
 from tare.experiment.scenario.base import Range
 from tare.experiment.status import RunStatus
 from tare.experiment.walk import Observer, QatC, QueryWalk, tally
+from tare.lab.ids import experiment_id
 from tare.lab.progress import RunFacts
 from tare.measure.records import QE
 
@@ -29,7 +30,7 @@ class Bar:
         counted = tally(walks, cardinalities)
         self._qes, self._planned = counted.qes, counted.planned
         self._progress = Progress(
-            TextColumn(f"run {run_id} ({dbms})"),
+            TextColumn(f"run {experiment_id(run_id)} ({dbms})"),
             BarColumn(bar_width=24),
             MofNCompleteColumn(),
             TextColumn("Q@Cs · {task.fields[qes]:,} QEs"),
@@ -173,7 +174,10 @@ def as_json(status: RunStatus) -> dict[str, Any]:
 
 def lines(status: RunStatus, lab: str) -> Iterator[str]:
     run, tally = status.run, status.tally
-    yield f"run {run.id} · {run.experiment} ({run.scenario}) on {run.dbms} {run.dbms_version}: {_state(status)}"
+    yield (
+        f"run {experiment_id(run.id)} · {run.experiment} ({run.scenario}) on {run.dbms} {run.dbms_version}: "
+        f"{_state(status)}"
+    )
     yield (
         f"  Q@Cs: {tally.visited:,} of {tally.planned:,} visited: {tally.timed:,} timed, {tally.same_plan:,} with "
         f"the same plan, {tally.failed:,} failed; {tally.qes:,} QEs"
@@ -185,7 +189,7 @@ def lines(status: RunStatus, lab: str) -> Iterator[str]:
         yield f"  failed Q@Cs ({len(status.failures)}):"
         yield from (f"    {one.query} at {one.cardinality:,}: {_first(one.why)}" for one in status.failures)
     if status.shown_state in ("paused", "stopped"):
-        yield f"  go on with: tare experiment resume {run.id} --lab {redacted(lab)}"
+        yield f"  go on with: tare experiment resume {experiment_id(run.id)} --lab {redacted(lab)}"
 
 
 def _state(status: RunStatus) -> str:

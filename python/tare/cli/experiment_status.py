@@ -72,13 +72,14 @@ def list_(lab: options.Lab = "lab.db", json: options.AsJson = False) -> None:
     if not found:
         typer.echo(f"{where} holds no runs yet")
         return
+    from tare.lab.ids import experiment_id
     from tare.report.kit.blocks import Column, Kind, Row, Table
     from tare.report.kit.deliver import show_blocks
     from tare.report.kit.figure import JOINED
 
     listed: list[Row] = [
         [
-            str(one.run.id),
+            experiment_id(one.run.id),
             one.run.uuid[:8],
             one.run.experiment,
             f"{one.run.dbms} {one.run.dbms_version}",
@@ -90,6 +91,6 @@ def list_(lab: options.Lab = "lab.db", json: options.AsJson = False) -> None:
         ]
         for one, state in found
     ]
-    names = ("id", "experiment", "DBMS", "state", "begun (UTC)")
-    columns = [Column("run"), *(Column(name, Kind.NAME) for name in names)]
+    names = ("id", "uuid", "experiment", "DBMS", "state", "begun (UTC)")
+    columns = [Column(name, Kind.NAME) for name in names]
     show_blocks([Table("", [*columns, *map(Column, ("Q@Cs", "QEs", "missing"))], listed)])

@@ -13,27 +13,40 @@ from tare.cli.command import Commands
 if TYPE_CHECKING:
     from tare.lab.progress import RunSummary
     from tare.lab.verify import Verified
+    from tare.report.kit.blocks import Table
 
 app = Commands(help="Look into a lab, and take runs from one to another.", no_args_is_help=True)
 
 
 @app.command("list")
 def list_(lab: options.Lab = "lab.db", as_json: options.AsJson = False) -> None:
-    """List the runs of a lab, oldest first.
+    """List the runs of a lab, oldest first: those of experiments, then transactional ones.
 
     Exit code: 0 done, 1 the lab cannot be read.
     """
+    from dataclasses import asdict
+
+    from tare.cli.bench_oltp_report import runs_table
+    from tare.lab.oltp import listed
     from tare.lab.progress import runs
     from tare.lab.store import open_lab
+    from tare.report.kit.deliver import show_blocks
 
     with open_lab(lab) as opened:
-        found = runs(opened)
+        found, transactional = runs(opened), listed(opened)
     if as_json:
-        _print_json({"lab": opened.where, "runs": [_as_json(one) for one in found]})
-    elif not found:
+        _print_json(
+            {
+                "lab": opened.where,
+                "runs": [_as_json(one) for one in found],
+                "oltp_runs": [asdict(one) for one in transactional],
+            }
+        )
+    elif not (found or transactional):
         typer.echo(f"the lab {opened.where} has no runs")
     else:
-        _print_runs(found)
+        tables = [_runs_table(found)] if found else []
+        show_blocks([*tables, *([runs_table(transactional)] if transactional else [])])
 
 
 @app.command()
@@ -42,19 +55,12 @@ def export(
         Path, typer.Option("--parquet", metavar="DIR", help="A new folder for the Parquet files.")
     ],
     run: Annotated[
-        list[str] | None,
+        list[str],
         typer.Argument(
-            metavar="[RUN]...",
-            help="Runs of the lab: numbers, or beginnings of their ids.",
-            show_default=False,
+            metavar="RUN...",
+            help="Runs of the lab, by their ids: e1 e2 o1. The beginning of an experiment's uuid will do, too.",
         ),
-    ] = None,
-    oltp: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--oltp", metavar="RUN", help="A transactional run too, of `tare bench oltp`. Repeatable."
-        ),
-    ] = None,
+    ],
     lab: options.Lab = "lab.db",
     as_json: options.AsJson = False,
 ) -> None:
@@ -62,16 +68,15 @@ def export(
 
     Exit code: 0 done, 1 the lab cannot be read or the folder not written, 2 the request was at fault.
     """
-    from tare.errors import UsageError
     from tare.lab.exporting import export as export_runs
-    from tare.lab.oltp import find
-    from tare.lab.store import find_runs, open_lab
+    from tare.lab.ids import IdKind, kind_of
+    from tare.lab.store import find_oltp_run, find_runs, open_lab
 
-    if not (run or oltp):
-        raise UsageError("no run is named", "name runs that `tare lab list` shows, or --oltp RUN")
+    oltp = [one for one in run if kind_of(one) is IdKind.OLTP]
+    others = [one for one in run if one not in oltp]
     with open_lab(lab) as opened:
-        transactional = list(dict.fromkeys(find(opened, one) for one in oltp or ()))
-        done = export_runs(opened, find_runs(opened, run or ()), parquet, transactional)
+        transactional = list(dict.fromkeys(find_oltp_run(opened, one) for one in oltp))
+        done = export_runs(opened, find_runs(opened, others), parquet, transactional)
     rows = {table: facts.rows for table, facts in done.files.items()}
     if as_json:
         more = {"oltp_runs": list(done.oltp_runs)} if done.oltp_runs else {}
@@ -97,6 +102,7 @@ def import_(
     Exit code: 0 done, 1 the lab cannot be written, 2 the folder is no export, or is damaged.
     """
     from tare.lab.foreign import Export
+    from tare.lab.ids import experiment_id, oltp_id
     from tare.lab.importing import import_ as import_runs
     from tare.lab.store import open_lab
 
@@ -109,9 +115,9 @@ def import_(
         )
         return
     for uuid, number in done.runs.items():
-        typer.echo(f"run {uuid} is run {number} of {opened.where}")
+        typer.echo(f"run {uuid} is {experiment_id(number)} of {opened.where}")
     for uuid, number in done.oltp.items():
-        typer.echo(f"run {uuid} is transactional run {number} of {opened.where}")
+        typer.echo(f"run {uuid} is {oltp_id(number)} of {opened.where}")
     for uuid in done.skipped:
         typer.echo(f"run {uuid} is in {opened.where} already: left as it was")
 
@@ -136,13 +142,13 @@ def verify(run: options.Runs, lab: options.Lab = "lab.db", as_json: options.AsJs
 
 
 # How it is shown ----------------------------------------------------------------
-def _print_runs(found: list[RunSummary]) -> None:
+def _runs_table(found: list[RunSummary]) -> Table:
+    from tare.lab.ids import experiment_id
     from tare.report.kit.blocks import Column, Kind, Row, Table
-    from tare.report.kit.deliver import show_blocks
 
     rows: list[Row] = [
         [
-            str(one.run.id),
+            experiment_id(one.run.id),
             one.run.uuid[:8],
             one.run.experiment,
             f"{one.run.dbms} {one.run.dbms_version}",
@@ -154,9 +160,9 @@ def _print_runs(found: list[RunSummary]) -> None:
         ]
         for one in found
     ]
-    names = ("id", "experiment", "DBMS", "state", "begun (UTC)")
-    columns = [Column("run"), *(Column(name, Kind.NAME) for name in names)]
-    show_blocks([Table("", [*columns, *map(Column, ("queries", "Q@Cs", "QEs"))], rows)])
+    names = ("id", "uuid", "experiment", "DBMS", "state", "begun (UTC)")
+    columns = [Column(name, Kind.NAME) for name in names]
+    return Table("", [*columns, *map(Column, ("queries", "Q@Cs", "QEs"))], rows)
 
 
 def _with_failed(count: int, failed: int) -> str:
@@ -179,9 +185,11 @@ def _as_json(one: RunSummary) -> dict[str, Any]:
 
 
 def _print_verified(done: Verified) -> None:
+    from tare.lab.ids import experiment_id
+
     for one in done.first:
         typer.echo(
-            f"run {one.run_id}, QE {one.run_order}: {one.what} is {one.stored} in the lab and "
+            f"{experiment_id(one.run_id)}, QE {one.run_order}: {one.what} is {one.stored} in the lab and "
             f"{one.computed} by the readings"
         )
     if done.mismatches > len(done.first):

@@ -37,7 +37,11 @@ def seconds(option: str, least: str) -> Callable[[str | float], float]:
 Sql = Annotated[list[str] | None, typer.Argument(metavar="[SQL]...", help="Statements to weigh, one each.")]
 SqlOrResults = Annotated[
     list[str] | None,
-    typer.Argument(metavar="SQL|RESULT.json", help="Two statements, or two results of `tare time --json`."),
+    typer.Argument(
+        metavar="SQL|RESULT.json|ID",
+        help="Two statements, two results of `tare time --json`, two transactional runs (o1 o2) or two profiles "
+        "(p1 p2).",
+    ),
 ]
 Files = Annotated[
     list[Path] | None,
@@ -176,7 +180,20 @@ Lab = Annotated[
     ),
 ]
 Runs = Annotated[
-    list[str], typer.Argument(metavar="RUN...", help="Runs of the lab: numbers, or beginnings of their ids.")
+    list[str],
+    typer.Argument(
+        metavar="RUN...", help="Runs of the lab, by their ids or the beginnings of their uuids: e1 e2."
+    ),
+]
+Tunings = Annotated[
+    str,
+    typer.Option(
+        "--tunings", envvar="TARE_TUNINGS", metavar="DIR", help="Folder of tuning runs, one folder each."
+    ),
+]
+Profiles = Annotated[
+    str,
+    typer.Option("--profiles", envvar="TARE_PROFILES", metavar="DIR", help="Folder of profiles."),
 ]
 Settings = Annotated[
     bool,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -12,6 +13,11 @@ from tare.cli import options
 if TYPE_CHECKING:
     from tare.errors import ProfileDamaged
     from tare.lab.profiles import Run as Profile
+    from tare.report.profile.build import Built
+    from tare.report.profile.comparison import Comparison
+
+TOP = 10
+"""Factors that are printed."""
 
 Run = Annotated[
     str,
@@ -61,7 +67,7 @@ def show(
         typer.Option("--within-types", help="Take out what lies between types: work that was asked for."),
     ] = False,
     server_time: ServerTime = None,
-    top: Annotated[int, typer.Option(min=1, max=1000, help="How many factors.")] = 10,
+    top: Annotated[int, typer.Option(min=1, max=1000, help="How many factors.")] = TOP,
     out: Out = "profiles",
     html: options.Html = None,
     markdown: options.Words = None,
@@ -75,8 +81,6 @@ def show(
     from tare.cli import destinations
     from tare.cli.profile_report import built
     from tare.lab.profiles import open_run
-    from tare.report.kit.deliver import deliver
-    from tare.report.profile.story import PARTS, answer, printed, story
 
     given = {"html": html, "markdown": markdown, "json": json}
     destinations.check(given)
@@ -89,7 +93,16 @@ def show(
         title=title,
     )
     chosen = {"tree": tree, "flame": flame, "factors": factors, "types": types, "tail": tail}
-    parts = [name for name, wanted in chosen.items() if wanted]
+    deliver_profile(found, given, [name for name, wanted in chosen.items() if wanted], top)
+
+
+def deliver_profile(
+    found: Built, given: Mapping[str, str | None], parts: Sequence[str] = (), top: int = TOP
+) -> None:
+    """Write the report in the requested forms, or print these parts, by default all. Raises ExportFailed."""
+    from tare.report.kit.deliver import deliver
+    from tare.report.profile.story import PARTS, answer, printed, story
+
     shown = printed(found, parts or PARTS, top)
     deliver(story(found), found.report, given, printed=shown, answer=answer(found))
 
@@ -111,14 +124,19 @@ def diff(
     from tare.cli import destinations
     from tare.cli.profile_report import compared
     from tare.lab.profiles import open_run
-    from tare.report.kit.deliver import deliver
-    from tare.report.profile.comparison_story import answer, story
 
     given = {"html": html, "markdown": markdown, "json": json}
     destinations.check(given)
     before, after = (open_run(one, Path(out)) for one in (run_a, run_b))
-    comparison = compared(before, after, server_time=server_time, title=title)
-    deliver(story(comparison), comparison, given, answer=answer(comparison))
+    deliver_difference(compared(before, after, server_time=server_time, title=title), given)
+
+
+def deliver_difference(found: Comparison, given: Mapping[str, str | None]) -> None:
+    """Write the comparison in the requested forms, or print it. Raises ExportFailed."""
+    from tare.report.kit.deliver import deliver
+    from tare.report.profile.comparison_story import answer, story
+
+    deliver(story(found), found, given, answer=answer(found))
 
 
 def list_(out: Out = "profiles", json: options.AsJson = False) -> None:

@@ -1,16 +1,29 @@
-"""`tare report`: the report of an experiment's runs."""
+"""`tare report`: the report of whatever has an id."""
 
 from __future__ import annotations
 
-from typing import Annotated
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from tare.cli import options
+from tare.cli.given import refuse_given
+
+if TYPE_CHECKING:
+    from tare.lab.ids import IdKind
 
 
 def report(
-    runs: options.Runs,
+    context: typer.Context,
+    runs: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="ID...",
+            help="Runs of experiments (e1 e2), or one transactional run (o1), profile (p1) or tuning run (t1).",
+        ),
+    ],
     lab: options.Lab = "lab.db",
     html: options.Html = None,
     markdown: options.Words = None,
@@ -20,19 +33,77 @@ def report(
         str | None,
         typer.Option(
             metavar="ttp2|ttp1|exact",
-            help="Whose times come first. Default: ttp2 where the DBMS had one CPU, else exact.",
+            help="Whose times come first, of experiments. Default: ttp2 where the DBMS had one CPU, else exact.",
         ),
     ] = None,
     accept: options.Accept = None,
+    profiles: options.Profiles = "profiles",
+    tunings: options.Tunings = "tunings",
 ) -> None:
-    """Report runs: the paper's two paragraphs, drop tables, times with intervals, charts, models.
+    """Report what has an id. A report of experiments has the paper's two paragraphs, drop tables, times with intervals,
+    charts, models.
 
-    LAB may also be the folder of an export. Without --html, --markdown or --json, prints the number of Q@Cs that
-    have a time, and the two paragraphs.
+    Without --html, --markdown or --json, prints the answer; of experiments the number of Q@Cs that have a time, and the
+    two paragraphs. LAB may also be the folder of an export. Reports of one kind have more options where they are made:
+    `tare bench report`, `tare bench oltp report`, `tare profile show`, `tare tune report`.
 
-    Exit codes: 0 done; 1 the lab or a file failed; 2 the request was at fault.
+    Exit codes: 0 done; 1 the lab, a folder or a file failed; 2 the request was at fault.
     """
     from tare.cli import destinations
+    from tare.lab.ids import IdKind
+
+    given = {"html": html, "markdown": markdown, "json": json}
+    destinations.check(given)
+    kind = _one_kind(runs)
+    if kind is IdKind.EXPERIMENT:
+        _experiments(runs, lab, given, title, protocol, accept or ())
+        return
+    refuse_given(
+        context, ("protocol", "accept"), f"is about experiments, and {runs[0]} is none", "leave it out"
+    )
+    if kind is IdKind.OLTP:
+        from tare.cli.bench_oltp_report import deliver_run
+
+        deliver_run(runs[0], lab, given, title)
+    elif kind is IdKind.PROFILE:
+        from tare.cli.profile_report import built
+        from tare.cli.profile_show import deliver_profile
+        from tare.lab.profiles import open_run
+
+        deliver_profile(built(open_run(runs[0], Path(profiles)), title=title), given)
+    else:
+        from tare.cli.tune_run import deliver_tuning
+        from tare.tune.store import load
+
+        deliver_tuning(load(Path(tunings), runs[0]), given, title)
+
+
+def _one_kind(ids: Sequence[str]) -> IdKind:
+    """Return the kind of all ids; of those without a letter, an experiment's. Raises UsageError for several kinds, and
+    for several ids of a kind that is reported one at a time."""
+    from tare.errors import UsageError
+    from tare.lab.ids import IdKind, kind_of
+
+    kinds = {kind_of(one) or IdKind.EXPERIMENT for one in ids}
+    if len(kinds) > 1:
+        raise UsageError(f"{' '.join(ids)}: of several kinds", "give ids of one kind: tare report e1 e2")
+    kind = kinds.pop()
+    if len(ids) > 1 and kind is not IdKind.EXPERIMENT:
+        raise UsageError(
+            f"{' '.join(ids)}: {len(ids)} ids, and a report of this kind is of one",
+            "give one; `tare compare` takes two",
+        )
+    return kind
+
+
+def _experiments(
+    runs: Sequence[str],
+    lab: str,
+    given: Mapping[str, str | None],
+    title: str | None,
+    protocol: str | None,
+    accept: Sequence[str],
+) -> None:
     from tare.errors import UsageError
     from tare.report.experiment.build import PROTOCOLS, make
     from tare.report.experiment.story import story
@@ -40,9 +111,7 @@ def report(
 
     if protocol is not None and protocol not in PROTOCOLS:
         raise UsageError(f"{protocol}: not a protocol", f"give one of {', '.join(PROTOCOLS)}")
-    given = {"html": html, "markdown": markdown, "json": json}
-    destinations.check(given)
-    built = make(lab, runs, accept=accept or (), primary=protocol, title=title)
+    built = make(lab, runs, accept=accept, primary=protocol, title=title)
     for one in built.report.protocols:
         if one.stopped:
             typer.echo(

@@ -22,16 +22,6 @@ app = Commands(
     no_args_is_help=True,
 )
 
-Tunings = Annotated[
-    str,
-    typer.Option(
-        "--tunings", envvar="TARE_TUNINGS", metavar="DIR", help="Folder of tuning runs, one folder each."
-    ),
-]
-Profiles = Annotated[
-    str,
-    typer.Option("--profiles", envvar="TARE_PROFILES", metavar="DIR", help="Folder of profiles."),
-]
 Run = Annotated[str, typer.Argument(metavar="RUN", help="Tuning run by its id: t1.")]
 AllowChanges = Annotated[
     bool,
@@ -132,7 +122,7 @@ def run(
     seed: Seed = None,
     allow_changes: AllowChanges = False,
     allow_clients: AllowClients = False,
-    tunings: Tunings = "tunings",
+    tunings: options.Tunings = "tunings",
     lab: options.Lab = "lab.db",
     dir_: Dir = None,
     html: options.Html = None,
@@ -216,8 +206,8 @@ def search(
     seed: Seed = None,
     allow_changes: AllowChanges = False,
     allow_clients: AllowClients = False,
-    tunings: Tunings = "tunings",
-    profiles: Profiles = "profiles",
+    tunings: options.Tunings = "tunings",
+    profiles: options.Profiles = "profiles",
     lab: options.Lab = "lab.db",
     dir_: Dir = None,
     html: options.Html = None,
@@ -271,7 +261,7 @@ def resume(
     blocks: Annotated[int, typer.Option(min=1, max=10_000, metavar="N", help="Blocks to add.")] = 12,
     allow_changes: AllowChanges = False,
     allow_clients: AllowClients = False,
-    tunings: Tunings = "tunings",
+    tunings: options.Tunings = "tunings",
     lab: options.Lab = "lab.db",
     dir_: Dir = None,
     html: options.Html = None,
@@ -301,7 +291,7 @@ def resume(
 @app.command()
 def report(
     run: Run,
-    tunings: Tunings = "tunings",
+    tunings: options.Tunings = "tunings",
     html: options.Html = None,
     markdown: options.Words = None,
     json: options.Numbers = None,
@@ -328,7 +318,7 @@ def apply(
         Form,
         typer.Option("--as", metavar="my.cnf|postgresql.conf|sql", help="Form of the commands to print."),
     ] = Form.SQL,
-    tunings: Tunings = "tunings",
+    tunings: options.Tunings = "tunings",
 ) -> None:
     """Print the commands that apply an arm. Nothing is changed.
 

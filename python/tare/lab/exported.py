@@ -10,6 +10,7 @@ from ibis.backends.duckdb import Backend
 
 from tare.errors import ForeignFile, NoSuchRun
 from tare.lab.columns import TABLES, columns
+from tare.lab.ids import IdKind, experiment_id, fitting
 from tare.lab.parquet import AGAIN, described, file_of
 from tare.lab.workspace import workspace
 
@@ -48,12 +49,12 @@ def exported_runs(backend: Backend, folder: Path, asked: Sequence[str] | None) -
     if asked is None:
         return [number for number, _ in known]
     found = []
-    for one in (each.strip().lower() for each in asked):
-        fitting = [n for n, _ in known if str(n) == one] or [n for n, u in known if one and u.startswith(one)]
-        if len(fitting) != 1:
+    for one in asked:
+        fits = fitting(one, known, IdKind.EXPERIMENT)
+        if len(fits) != 1:
             raise NoSuchRun(
-                f"{len(fitting) or 'no'} runs of the export {folder} fit {one!r}",
-                f"it has {', '.join(f'{n} ({u[:8]})' for n, u in known[:10])}",
+                f"{len(fits) or 'no'} runs of the export {folder} fit {one!r}",
+                f"it has {', '.join(f'{experiment_id(n)} ({u[:8]})' for n, u in known[:10])}",
             )
-        found += fitting
+        found += fits
     return list(dict.fromkeys(found))

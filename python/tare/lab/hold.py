@@ -14,6 +14,7 @@ from sqlalchemy import Connection, select, text, update
 
 from tare.errors import LabError, NoSuchRun, RunHeld
 from tare.lab import filelock
+from tare.lab.ids import experiment_id
 from tare.lab.schema import run
 from tare.lab.store import Lab
 
@@ -76,7 +77,7 @@ class _FileHold(Hold):
             raise _refused(lab, run_id, executor) from None
         except OSError as error:
             raise LabError(
-                f"run {run_id} of {lab.where} cannot be held: {error.strerror}",
+                f"run {experiment_id(run_id)} of {lab.where} cannot be held: {error.strerror}",
                 "see that you may write to the lab's folder",
             ) from error
 
@@ -138,7 +139,10 @@ def _facts(lab: Lab, run_id: int) -> tuple[str, str | None]:
     with lab.reading() as connection:
         found = connection.execute(select(run.c.uuid, run.c.executor).where(run.c.id == run_id)).one_or_none()
     if found is None:
-        raise NoSuchRun(f"the lab {lab.where} has no run {run_id}", "`tare lab list` names those it has")
+        raise NoSuchRun(
+            f"the lab {lab.where} has no run {experiment_id(run_id)}",
+            "`tare lab list` names those it has",
+        )
     return found.uuid, found.executor
 
 
@@ -152,4 +156,4 @@ def _sign(lab: Lab, run_id: int, executor: str | None, instead_of: str | None = 
 
 def _refused(lab: Lab, run_id: int, executor: str | None) -> RunHeld:
     who = f"another executor ({executor})" if executor else "another executor"
-    return RunHeld(f"run {run_id} of {lab.where} is held by {who}", NEXT_STEP)
+    return RunHeld(f"run {experiment_id(run_id)} of {lab.where} is held by {who}", NEXT_STEP)

@@ -1,4 +1,4 @@
-"""Transactional runs in a lab: recorded whole or not at all, found, listed and read back as they were."""
+"""Transactional runs in a lab: recorded whole or not at all, listed and read back as they were."""
 
 from __future__ import annotations
 
@@ -6,13 +6,14 @@ from dataclasses import dataclass
 
 from sqlalchemy import Connection, RowMapping, Table, insert, select
 
-from tare.errors import LabError, NoSuchRun, UsageError
+from tare.errors import LabError, UsageError
 from tare.lab import oltp_rows as rows
+from tare.lab.ids import oltp_id
 from tare.lab.recorder import inserted, shared
 from tare.lab.rows import dbms_row, machine_row
 from tare.lab.schema import dbms, machine
 from tare.lab.schema_oltp import oltp_check, oltp_measure, oltp_run, oltp_second, oltp_type
-from tare.lab.store import Lab, fitting
+from tare.lab.store import Lab
 from tare.workload.oltp.run import OltpRun
 
 
@@ -59,27 +60,6 @@ def record(lab: Lab, run: OltpRun) -> int:
             if found:
                 connection.execute(insert(table), [{"oltp_run_id": run_id, **row} for row in found])
         return run_id
-
-
-def find(lab: Lab, asked: str) -> int:
-    """A run's number, from it or from the beginning of its uuid. Raises NoSuchRun."""
-    with lab.reading() as connection:
-        listed = connection.execute(select(oltp_run.c.id, oltp_run.c.uuid).order_by(oltp_run.c.id)).all()
-    found = fitting(asked, [(row.id, row.uuid) for row in listed])
-    if len(found) == 1:
-        return found[0]
-    if found:
-        raise NoSuchRun(
-            f"{len(found)} transactional runs of {lab.where} begin with {asked}", "give more of the id"
-        )
-    if not listed:
-        raise NoSuchRun(
-            f"the lab {lab.where} has no transactional runs",
-            "make one with `tare bench oltp run`, or name another --lab",
-        )
-    raise NoSuchRun(
-        f"the lab {lab.where} has no transactional run {asked!r}", "`tare bench oltp runs` names those it has"
-    )
 
 
 def listed(lab: Lab) -> list[Listed]:
@@ -136,14 +116,17 @@ def load(lab: Lab, run_id: int) -> OltpRun:
             .one_or_none()
         )
         if row is None:
-            raise LabError(f"the lab has no transactional run {run_id}", "see that it is the right lab")
+            raise LabError(
+                f"the lab has no transactional run {oltp_id(run_id)}", "see that it is the right lab"
+            )
         types = _below(connection, run_id, oltp_type, "number")
         seconds = _below(connection, run_id, oltp_second, "number")
         measures = _below(connection, run_id, oltp_measure, "second")
         checks = _below(connection, run_id, oltp_check, "number")
     if not types:
         raise LabError(
-            f"transactional run {run_id} lacks its figures", "take another copy of the lab, it is damaged"
+            f"transactional run {oltp_id(run_id)} lacks its figures",
+            "take another copy of the lab, it is damaged",
         )
     return rows.run_of(row, types, seconds, measures, checks)
 
@@ -162,7 +145,7 @@ def load_curve(lab: Lab, run_id: int) -> list[tuple[int, OltpRun]]:
     steps = {row.id: step for row in found if (step := row.asked.get("step")) is not None}
     if run_id not in steps:
         raise UsageError(
-            f"transactional run {run_id} is not a step of a curve",
+            f"transactional run {oltp_id(run_id)} is not a step of a curve",
             "name a run that `tare bench oltp curve` made",
         )
     curve = steps[run_id]["curve"]

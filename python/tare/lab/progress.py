@@ -9,6 +9,7 @@ from typing import Any
 from sqlalchemy import Connection, Row, Select, func, select
 
 from tare.errors import NoSuchRun
+from tare.lab.ids import experiment_id
 from tare.lab.rows import COUNTING
 from tare.lab.schema import dbms, experiment, machine, qatc, qe, query, run
 from tare.lab.states import QatCState, RunState
@@ -183,7 +184,10 @@ def _runs() -> Select[Any]:
 def _facts_of(connection: Connection, lab: Lab, run_id: int) -> RunFacts:
     row = connection.execute(_runs().where(run.c.id == run_id)).first()
     if row is None:
-        raise NoSuchRun(f"the lab {lab.where} has no run {run_id}", "`tare lab list` names those it has")
+        raise NoSuchRun(
+            f"the lab {lab.where} has no run {experiment_id(run_id)}",
+            "`tare lab list` names those it has",
+        )
     return _facts(row)
 
 

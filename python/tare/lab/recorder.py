@@ -21,6 +21,7 @@ from tare.dbms.url import redacted
 from tare.errors import LabError
 from tare.experiment.specification import Specification
 from tare.lab import readings, rows
+from tare.lab.ids import experiment_id
 from tare.lab.schema import audit, cpu, dbms, experiment, machine, process, qatc, qe, query, reading, run
 from tare.lab.states import QatCState, RunState
 from tare.lab.store import Lab
@@ -195,7 +196,11 @@ class Recorder:
     def departs(self, run_id: int, found: Sequence[str]) -> None:
         """Deviations beside those that are recorded already, each once."""
         with self._lab.writing() as connection:
-            known = _told(connection, select(run.c.deviations).where(run.c.id == run_id), f"run {run_id}")
+            known = _told(
+                connection,
+                select(run.c.deviations).where(run.c.id == run_id),
+                f"run {experiment_id(run_id)}",
+            )
             joined = list(dict.fromkeys([*known, *found]))
             connection.execute(update(run).where(run.c.id == run_id).values(deviations=joined))
 

@@ -8,18 +8,25 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-from sqlalchemy import Connection, Engine, inspect, select, text
+from sqlalchemy import Connection, Engine, Table, inspect, select, text
 
 from tare.dbms.conninfo import connection_parameters, secrets_of, url_of
 from tare.dbms.url import file_path, redacted, refuse_unescaped
 from tare.errors import LabError, LabTooNew, NoSuchRun, UsageError
 from tare.lab.engines import WRITES, postgresql_engine, sqlite_engine
+from tare.lab.ids import IdKind, fitting, kind_of
 from tare.lab.migrations import VERSION, VERSION_TABLE, migrate
 from tare.lab.schema import run
 from tare.lab.schema_oltp import oltp_run
 from tare.lab.trouble import told
 
 _TABLES = frozenset(oltp_run.metadata.tables)  # those of experiments too
+_WHAT = {
+    IdKind.EXPERIMENT: ("run", "`tare experiment run`"),
+    IdKind.OLTP: ("transactional run", "`tare bench oltp run`"),
+}
+"""Name of each kind of run, and the command that makes one."""
+
 _POSTGRESQL = ("postgresql://", "postgres://")
 _MIGRATION_KEY = 0x74617265_6C616221  # advisory lock: two processes never migrate one lab at once
 _SQLITE_MAGIC = b"SQLite format 3\0"
@@ -91,35 +98,39 @@ def open_lab(where: str, *, create: bool = False) -> Lab:
 
 
 def find_runs(lab: Lab, asked: Sequence[str]) -> list[int]:
-    """Run ids from numbers or beginnings of uuids, in the order asked. Raises NoSuchRun."""
+    """Numbers of experiments' runs from their ids or beginnings of uuids, in the order asked. Raises NoSuchRun."""
+    known = _known(lab, run)
+    return list(dict.fromkeys(_number(lab, one, known, IdKind.EXPERIMENT) for one in asked))
+
+
+def find_oltp_run(lab: Lab, asked: str) -> int:
+    """Number of a transactional run from its id or the beginning of its uuid. Raises NoSuchRun."""
+    return _number(lab, asked, _known(lab, oltp_run), IdKind.OLTP)
+
+
+def _known(lab: Lab, table: Table) -> list[tuple[int, str]]:
     with lab.reading() as connection:
-        known = connection.execute(select(run.c.id, run.c.uuid).order_by(run.c.id)).all()
-    found = [_one_run(lab, one, [(row.id, row.uuid) for row in known]) for one in asked]
-    return list(dict.fromkeys(found))
+        rows = connection.execute(select(table.c.id, table.c.uuid).order_by(table.c.id)).all()
+    return [(row.id, row.uuid) for row in rows]
 
 
-def fitting(asked: str, known: Sequence[tuple[int, str]]) -> list[int]:
-    """Return the ids that a number, or the beginning of a uuid, names."""
-    wanted = asked.strip().lower()
-    number = int(wanted) if wanted.isascii() and wanted.isdigit() and len(wanted) < 19 else None
-    if number is not None and any(number == one for one, _ in known):
-        return [number]
-    # A short number is never a beginning: a slip must not name another run.
-    beginning = len(wanted) >= 4 or not wanted.isdigit()
-    return [one for one, uuid in known if wanted and beginning and uuid.startswith(wanted)]
-
-
-def _one_run(lab: Lab, asked: str, known: Sequence[tuple[int, str]]) -> int:
-    found = fitting(asked, known)
+def _number(lab: Lab, asked: str, known: Sequence[tuple[int, str]], kind: IdKind) -> int:
+    found = fitting(asked, known, kind)
     if len(found) == 1:
         return found[0]
+    what, maker = _WHAT[kind]
     if found:
-        raise NoSuchRun(f"{len(found)} runs of {lab.where} begin with {asked}", "give more of the id")
+        raise NoSuchRun(f"{len(found)} {what}s of {lab.where} begin with {asked}", "give more of the id")
+    if kind_of(asked) not in (None, kind):
+        raise NoSuchRun(
+            f"{asked} is no {what}{' of an experiment' if kind is IdKind.EXPERIMENT else ''}",
+            f"their ids are {kind}1, {kind}2, …; `tare report {asked}` takes it",
+        )
     if not known:
         raise NoSuchRun(
-            f"the lab {lab.where} has no runs", "make one with `tare experiment run`, or name another --lab"
+            f"the lab {lab.where} has no {what}s", f"make one with {maker}, or name another --lab"
         )
-    raise NoSuchRun(f"the lab {lab.where} has no run {asked!r}", "`tare lab list` names those it has")
+    raise NoSuchRun(f"the lab {lab.where} has no {what} {asked!r}", "`tare lab list` names those it has")
 
 
 # Reaching it -----------------------------------------------------------------------

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from importlib.metadata import version
 
+from tare.lab.ids import experiment_id
 from tare.report.safe import lab_name
 
 
@@ -28,7 +29,8 @@ class Origin:
 
 def origin(runs: Sequence[str], lab: str) -> Origin:
     """Return the origin of a report that is written now."""
-    return Origin(runs, lab, written_at(), written_by())
+    named = [experiment_id(int(one)) if one.isdigit() else one for one in runs]
+    return Origin(named, lab, written_at(), written_by())
 
 
 def written_at() -> str:

@@ -9,9 +9,9 @@ from sqlalchemy import func, select, text
 
 from tare.errors import LabError, LabTooNew, NoSuchRun
 from tare.lab import histogram, migrations
-from tare.lab.oltp import find, listed, load, record
+from tare.lab.oltp import listed, load, record
 from tare.lab.schema_oltp import BELOW, oltp_run
-from tare.lab.store import Lab, open_lab
+from tare.lab.store import Lab, find_oltp_run, open_lab
 from tare.workload.oltp.run import Measure, OltpRun
 from tare.workload.oltp.verdict import (
     ConnectionsBroke,
@@ -147,18 +147,22 @@ def test_a_run_that_cannot_be_recorded_leaves_nothing(lab: Lab, run: OltpRun) ->
 
 def test_a_run_is_found_by_its_number_and_by_the_beginning_of_its_id(lab: Lab, run: OltpRun) -> None:
     first, second = record(lab, run), record(lab, replace(run, uuid=OTHER))
-    assert [find(lab, asked) for asked in ("1", "6f0a", "2", OTHER.upper())] == [first, first, second, second]
+    asked = ("1", "o1", "6f0a", "2", "O2", OTHER.upper())
+    assert [find_oltp_run(lab, one) for one in asked] == [first, first, first, second, second, second]
     with pytest.raises(NoSuchRun, match="no transactional run '3'"):
-        find(lab, "3")
+        find_oltp_run(lab, "3")
+    with pytest.raises(NoSuchRun, match="e1 is no transactional run") as other:
+        find_oltp_run(lab, "e1")
+    assert "tare report e1" in other.value.next_step
     record(lab, replace(run, uuid="aaaa5b1e-9a55-4d8e-8a26-0d6b5f6b7c11"))
     with pytest.raises(NoSuchRun, match="2 transactional runs"):
-        find(lab, "aaaa")
+        find_oltp_run(lab, "aaaa")
 
 
 def test_a_lab_without_such_runs_says_how_to_make_one(lab: Lab) -> None:
     with pytest.raises(NoSuchRun, match="tare bench oltp run"):
-        find(lab, "1")
-    with pytest.raises(LabError, match="no transactional run 1"):
+        find_oltp_run(lab, "1")
+    with pytest.raises(LabError, match="no transactional run o1"):
         load(lab, 1)
 
 

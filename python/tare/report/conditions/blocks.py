@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Protocol
 
+from tare.lab.ids import experiment_id
 from tare.report.conditions.document import Machine, Missing, Reproduction, Run
 from tare.report.kit.blocks import (
     Block,
@@ -90,7 +91,7 @@ def deviations(report: Conditions, of_protocol: Sequence[str]) -> list[str]:
     of_runs: dict[str, list[str]] = {}
     for run in report.runs:
         for one in run.deviations:
-            of_runs.setdefault(one, []).append(str(run.id))
+            of_runs.setdefault(one, []).append(experiment_id(run.id))
     return [
         *(one for one in of_protocol if one not in of_runs),
         *(f"{one} (run {', '.join(runs)})" for one, runs in of_runs.items()),
@@ -100,7 +101,7 @@ def deviations(report: Conditions, of_protocol: Sequence[str]) -> list[str]:
 def _runs(runs: Sequence[Run]) -> Table:
     rows: list[Row] = [
         [
-            f"{run.id} ({run.uuid[:8]})",
+            f"{experiment_id(run.id)} ({run.uuid[:8]})",
             f"{short(run.experiment)}, {run.scenario}",
             f"{run.dbms} {run.version}",
             str(run.machine + 1),
@@ -161,7 +162,7 @@ def _unmeasured(runs: Sequence[Run]) -> list[Block]:
     ids: dict[tuple[str, str], list[str]] = {}
     for run in runs:
         for measure, why in run.means.items():
-            ids.setdefault((measure, why), []).append(str(run.id))
+            ids.setdefault((measure, why), []).append(experiment_id(run.id))
     items = [
         Item(f"{measure.replace('_', ' ')} (run {', '.join(of)}): {short(why, MOST_WHY)}")
         for (measure, why), of in ids.items()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from tare.lab.ids import experiment_id
 from tare.lab.states import RunState
 from tare.report.conditions.blocks import conditions_blocks, deviations, missing_blocks, reproduce_blocks
 from tare.report.experiment.build import Built
@@ -124,7 +125,7 @@ def _against(report: Report, primary: Protocol, dropped: int) -> Iterator[str]:
     """Return each reason for which a reader may not rely on the times alone."""
     for run in report.runs:
         if run.state != RunState.DONE:
-            yield f"run {run.id} is {run.state}"
+            yield f"run {experiment_id(run.id)} is {run.state}"
     if report.missing:
         yield counted(len(report.missing), "query or Q@C has no time", "queries or Q@Cs have no time")
     if dropped:

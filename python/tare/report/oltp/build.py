@@ -7,8 +7,8 @@ from dataclasses import asdict, dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from tare.lab.oltp import find, load
-from tare.lab.store import open_lab
+from tare.lab.oltp import load
+from tare.lab.store import find_oltp_run, open_lab
 from tare.protocol.oltp.precision import precision
 from tare.report.oltp import document, figures
 from tare.report.oltp.commands import commands
@@ -226,6 +226,6 @@ def _stalls(seconds: Sequence[Second]) -> list[Stall]:
 def make(where: str, asked: str, *, title: str | None = None) -> Built:
     """Raises NoSuchRun, LabError."""
     with open_lab(where) as lab:
-        run_id = find(lab, asked)
+        run_id = find_oltp_run(lab, asked)
         run = load(lab, run_id)
     return build(run, run_id, lab=lab_name(where), title=title)

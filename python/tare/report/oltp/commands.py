@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Iterator, Mapping
 
+from tare.lab.ids import oltp_id
 from tare.workload.oltp.run import OltpRun
 
 _NORM = 2.0  # unless it is given
@@ -15,7 +16,7 @@ def commands(run: OltpRun, run_id: int, lab: str) -> Iterator[str]:
     load = " ".join((f"--scale {loaded.scale:.12g} --seed {loaded.seed}", *_options(loaded.settings)))
     yield f"tare bench oltp load {run.workload} --db URL {load}"
     yield f"tare bench oltp run {run.workload} --db URL {' '.join(_run(run))}"
-    yield f"tare bench oltp report {run_id} --lab {shlex.quote(lab)} --html oltp.html"
+    yield f"tare bench oltp report {oltp_id(run_id)} --lab {shlex.quote(lab)} --html oltp.html"
 
 
 def _run(run: OltpRun) -> Iterator[str]:

@@ -7,8 +7,9 @@ from typing import Literal
 
 from pydantic import Field
 
-from tare.lab.oltp import find, load
-from tare.lab.store import open_lab
+from tare.lab.ids import oltp_id
+from tare.lab.oltp import load
+from tare.lab.store import find_oltp_run, open_lab
 from tare.protocol.oltp.compare import Compared, compare, objections
 from tare.protocol.oltp.precision import precision
 from tare.report.document import Document
@@ -81,7 +82,7 @@ METHOD = (
 
 def build(a: OltpRun, b: OltpRun, ids: tuple[int, int], *, lab: str, title: str | None = None) -> Comparison:
     return Comparison(
-        title=title or f"Run {ids[0]} over run {ids[1]}",
+        title=title or f"Run {oltp_id(ids[0])} over run {oltp_id(ids[1])}",
         written_at=written_at(),
         written_by=written_by(),
         lab=lab,
@@ -135,6 +136,6 @@ def _ratio(of: Compared) -> Ratio:
 def make_comparison(where: str, a: str, b: str, *, title: str | None = None) -> Comparison:
     """Raises NoSuchRun, LabError."""
     with open_lab(where) as lab:
-        ids = find(lab, a), find(lab, b)
+        ids = find_oltp_run(lab, a), find_oltp_run(lab, b)
         runs = [load(lab, one) for one in ids]
     return build(runs[0], runs[1], ids, lab=lab_name(where), title=title)

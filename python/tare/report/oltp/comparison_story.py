@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from tare.lab.ids import oltp_id
 from tare.report.kit.blocks import (
     Block,
     Cell,
@@ -148,6 +149,6 @@ def _side(side: Side) -> str:
     due = f"{words.rate(side.intended_rate)} due, " if side.intended_rate is not None else "closed loop, "
     valid = "" if side.valid else ", not judged" if side.not_judged else ", NOT VALID"
     return (
-        f"run {side.run} ({side.uuid[:8]}): {side.workload}, scale {side.scale:g}, {dbms_name(side.dbms)} "
+        f"run {oltp_id(side.run)} ({side.uuid[:8]}): {side.workload}, scale {side.scale:g}, {dbms_name(side.dbms)} "
         f"{side.version}, {due}{words.rate(side.rate)} sustained{valid}"
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
+from tare.lab.ids import oltp_id
 from tare.report.kit.blocks import (
     Block,
     Cell,
@@ -64,7 +65,7 @@ def _tone(report: OltpReport) -> Tone:
 
 
 def _run(report: OltpReport) -> str:
-    return f"run {report.run} ({report.uuid[:8]})" if report.run else f"run {report.uuid[:8]}"
+    return f"run {oltp_id(report.run)} ({report.uuid[:8]})" if report.run else f"run {report.uuid[:8]}"
 
 
 def _blocks(built: Built) -> Iterator[Block]:
@@ -280,7 +281,7 @@ def _sustained(built: Built) -> list[tuple[str, str]]:
     if one.samples:
         found.append(("samples kept", thousands(one.samples)))
     if report.run:
-        found.append(("recorded", f"run {report.run} of the lab {report.lab}"))
+        found.append(("recorded", f"{oltp_id(report.run)} of the lab {report.lab}"))
     return found
 
 

@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from tare.lab.frames import Frames, open_frames
+from tare.lab.ids import experiment_id
 from tare.lab.states import QatCState, RunState
 from tare.protocol.experiment_checks import MISSING_QUERIES
 from tare.protocol.outcome import Outcome
@@ -116,7 +117,7 @@ def _unfinished(facts: Sequence[Facts]) -> Iterator[str]:
         run = one.run
         if run["state"] != RunState.DONE.value:
             said = f": {run['said']}" if run["said"] else ""
-            yield f"Run {run['id']} on {one.dbms['name']} {one.dbms['version']} is {run['state']}{said}"
+            yield f"Run {experiment_id(run['id'])} on {one.dbms['name']} {one.dbms['version']} is {run['state']}{said}"
 
 
 def _incomplete(names: Named, stored: Sequence[StoredQatC]) -> Iterator[Missing]:

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from tare.errors import UsageError
+from tare.lab.ids import experiment_id
 from tare.report.conditions.facts import Facts
 from tare.report.wisconsin.document import System
 from tare.report.wisconsin.stored import StoredQatC
@@ -37,7 +38,7 @@ def named(facts: Sequence[Facts], qatcs: Sequence[StoredQatC]) -> Named:
         done.setdefault(labels[run], []).append((run, own))
     for of_label in done.values():
         if any(a & b for place, (_, a) in enumerate(of_label) for _, b in of_label[:place]):
-            labels.update({run: f"{labels[run]}, run {run}" for run, _ in of_label})
+            labels.update({run: f"{labels[run]}, run {experiment_id(run)}" for run, _ in of_label})
     systems = []
     for label in dict.fromkeys(labels.values()):
         first, *more = [one for one in facts if labels[one.run["id"]] == label]
@@ -65,6 +66,7 @@ def _generation(facts: Facts) -> Generation:
         return Generation(str(written["wisconsin"]["generation"]))
     except (tomllib.TOMLDecodeError, KeyError, TypeError, ValueError):
         raise UsageError(
-            f"run {facts.run['id']} is of the experiment {facts.experiment['name']!r}, not of the Wisconsin benchmark",
+            f"run {experiment_id(facts.run['id'])} is of the experiment {facts.experiment['name']!r}, not of the "
+            "Wisconsin benchmark",
             "give runs that `tare bench wisconsin` made, or report this one with `tare report`",
         ) from None

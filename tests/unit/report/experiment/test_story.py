@@ -86,7 +86,7 @@ def test_the_answer_is_not_good_where_one_thing_stands_against_it(spotless: Buil
     violated = [one.checks[0].model_copy(update={"violations": 3}), *one.checks[1:]]
     unknown = [one.post[0].model_copy(update={"value": None}), *one.post[1:]]
     for changed, reason in (
-        (paused, "run 1 is paused"),
+        (paused, "run e1 is paused"),
         (
             with_primary(spotless, report, {"checks": violated}),
             "violations of experiment-wide checks: “missing queries”",
@@ -157,8 +157,8 @@ def test_a_file_holds_everything(built: Built, medium: Any) -> None:
         "AMD EPYC 7B13",
         "8 GiB",
         "134217728",
-        "instructions (run 1, 2): the hypervisor shows no counter of instructions",
-        "cron was left running (run 2)",
+        "instructions (run e1, e2): the hypervisor shows no counter of instructions",
+        "cron was left running (run e2)",
         "wrote this report from the lab lab.db",
         "tare experiment run sample.toml --lab lab.db",
         "a" * 64,

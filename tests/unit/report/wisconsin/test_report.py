@@ -265,8 +265,8 @@ def test_runs_of_the_same_queries_on_one_dbms_are_told_apart_by_their_number(
     with open_lab(str(copy)) as opened, opened.writing() as connection:
         connection.execute(update(lab_schema.run).where(lab_schema.run.c.id == 2).values(dbms_id=1))
     assert [one.label for one in make(str(copy), ["1", "2"]).report.systems] == [
-        "PostgreSQL 18.1, run 1",
-        "PostgreSQL 18.1, run 2",
+        "PostgreSQL 18.1, run e1",
+        "PostgreSQL 18.1, run e2",
     ]
 
 
@@ -290,7 +290,7 @@ def test_a_run_that_was_left_says_so_and_its_open_q_at_cs_are_missing(lab: Path,
         )
         connection.execute(update(lab_schema.qatc).where(lab_schema.qatc.c.id == 1).values(state="pending"))
     report = make(str(copy), ["1"]).report
-    assert report.unfinished == ["Run 1 on postgresql 18.1 is paused: Ctrl-C"]
+    assert report.unfinished == ["Run e1 on postgresql 18.1 is paused: Ctrl-C"]
     assert ("select_1pct_heap", "its run was left after 10 of its QEs") in {
         (one.query, one.why) for one in report.missing
     }

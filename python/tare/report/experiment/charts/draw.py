@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from tare.lab.answers import kept
 from tare.lab.frames import Frames
+from tare.lab.ids import experiment_id
 from tare.protocol.model.result import ModelResult
 from tare.protocol.outcome import Outcome
 from tare.report.charts.chart import Chart, NoChart
@@ -76,7 +77,7 @@ def _starts(runs: Sequence[Run]) -> list[dict[str, object]]:
     found: list[dict[str, object]] = []
     at = 0
     for run in sorted(runs, key=lambda one: one.id):
-        name = f"run {run.id}: {run.dbms}" if len(runs) <= _MOST_RUN_NAMES else ""
+        name = f"run {experiment_id(run.id)}: {run.dbms}" if len(runs) <= _MOST_RUN_NAMES else ""
         found.append({"at": at, "name": name})
         at += run.qes
     return found

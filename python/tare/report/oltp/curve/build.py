@@ -10,6 +10,7 @@ from datetime import datetime
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from tare.lab.ids import oltp_id
 from tare.protocol.oltp import capacity
 from tare.protocol.oltp.limit import Bracket, Ended, Limit, bracket
 from tare.protocol.oltp.precision import precision
@@ -238,7 +239,7 @@ def _commands(taken: Taken, lab: str) -> Iterator[str]:
     firsts: dict[str, int] = {}
     for number, run in taken.runs:
         firsts.setdefault(_arm_key(run)[0], number)
-    ids = [str(number) for number in firsts.values() if number]
+    ids = [oltp_id(number) for number in firsts.values() if number]
     if ids:
         where = f"--lab {shlex.quote(lab)}"
         yield f"tare bench oltp report {' '.join(ids)} --curve {where} --html curve.html"

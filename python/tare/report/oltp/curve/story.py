@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
+from tare.lab.ids import oltp_id
 from tare.protocol.oltp.capacity import Capacity
 from tare.report.kit.blocks import (
     Block,
@@ -56,7 +57,7 @@ READING = (
 def story(built: Built) -> Story:
     report = built.report
     runs = [step.run for step in report.steps if step.run]
-    ids = f"runs {min(runs)} to {max(runs)}" if runs else "runs that are not in the lab"
+    ids = f"runs {oltp_id(min(runs))} to {oltp_id(max(runs))}" if runs else "runs that are not in the lab"
     begun = report.steps[0].started_at[:16].replace("T", " ")
     return Story(
         title=report.title,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from tare.lab.ids import oltp_id
 from tare.protocol.oltp.capacity import Capacity, Judged, Sign, judge
 from tare.protocol.oltp.limit import Ended
 from tare.report.numbers import ms_text, thousands
@@ -137,5 +138,5 @@ def progress(where: str, rate: float, run_id: int, run: OltpRun | None, failure:
     judged = judge(run)
     response = run.outcome.all.response
     p50, p99 = (ms_text((response.quantile(share) or 0) / MS) for share in (0.5, 0.99))
-    text = f"run {run_id} {where} {words.rate(rate)}: p50 {p50}, p99 {p99}"
+    text = f"run {oltp_id(run_id)} {where} {words.rate(rate)}: p50 {p50}, p99 {p99}"
     return text if judged.capacity.is_result else f"{text}; {judged.capacity}: {why(judged)}"
