@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable
+from inspect import getdoc
 from typing import Any
 
 import typer
@@ -59,7 +60,8 @@ def refuse_repeated(command: Any, ctx: Any, args: list[str]) -> None:
 
 
 class Commands(typer.Typer):
-    """Group of commands with that guard."""
+    """Group of commands with that guard. Help is laid out to the terminal's width: lines of a docstring do not end
+    there where they end in the source."""
 
     def __init__(self, *, cls: type[TyperGroup] = Group, **more: Any) -> None:
         super().__init__(cls=cls, **more)
@@ -67,4 +69,15 @@ class Commands(typer.Typer):
     def command(
         self, name: str | None = None, *, cls: type[TyperCommand] | None = None, **more: Any
     ) -> Callable[[Any], Any]:
-        return super().command(name, cls=cls or Command, **more)
+        register = super().command
+
+        def registered(function: Any) -> Any:
+            help_ = more.pop("help", None) or _unwrapped(getdoc(function) or "")
+            return register(name, cls=cls or Command, help=help_, **more)(function)
+
+        return registered
+
+
+def _unwrapped(text: str) -> str:
+    """Return the text with each paragraph on one line."""
+    return "\n\n".join(" ".join(paragraph.split()) for paragraph in text.split("\n\n"))

@@ -116,13 +116,14 @@ def compare(
     allow_writes: options.AllowWrites = False,
     server_options: ServerOptions,
 ) -> None:
-    """Compare two queries: runs interleaved in random order, and how sure the difference is. Or compare two results of
-    `tare time --json`, query by query: tare compare OLD.json NEW.json; two transactional runs: tare compare o1 o2; or
-    two profiles: tare compare p1 p2
+    """Compare two queries: runs interleaved in random order, and how sure the difference is.
 
-    Reports the ratio with its 95% interval, Mann–Whitney's p and the effect size, and whether the difference lies in
-    planning or in execution. The verdict is drawn from the 99% interval: different, equivalent (with --margin), or
-    undecided. A run with --until ci=P% stops on the interval's width, never on a p-value.
+    Without a database it compares two results of `tare time --json`, query by query (tare compare OLD.json NEW.json),
+    two transactional runs (tare compare o1 o2) or two profiles (tare compare p1 p2).
+
+    Of two queries it reports the ratio with its 95% interval, Mann–Whitney's p and the effect size, and whether the
+    difference lies in planning or in execution. The verdict is drawn from the 99% interval: different, equivalent (with
+    --margin), or undecided. A run with --until ci=P% stops on the interval's width, never on a p-value.
 
     With --a-db and --b-db, or --a-set and --b-set, each query is compared with itself: on two servers, or under two
     settings. The verdicts on several queries hold for all together.

@@ -40,12 +40,14 @@ def report(
     profiles: options.Profiles = "profiles",
     tunings: options.Tunings = "tunings",
 ) -> None:
-    """Report what has an id. A report of experiments has the paper's two paragraphs, drop tables, times with intervals,
-    charts, models.
+    """Report runs of experiments, or whatever else has an id.
 
-    Without --html, --markdown or --json, prints the answer; of experiments the number of Q@Cs that have a time, and the
-    two paragraphs. LAB may also be the folder of an export. Reports of one kind have more options where they are made:
-    `tare bench report`, `tare bench oltp report`, `tare profile show`, `tare tune report`.
+    A report of experiments has the paper's two paragraphs, drop tables, times with intervals, charts and models; LAB
+    may also be the folder of an export. Without --html, --markdown or --json the answer is printed: of experiments, the
+    number of Q@Cs that have a time, and the two paragraphs.
+
+    Reports of other kinds have more options as `tare bench report`, `tare bench oltp report`, `tare profile show` and
+    `tare tune report`.
 
     Exit codes: 0 done; 1 the lab, a folder or a file failed; 2 the request was at fault.
     """
