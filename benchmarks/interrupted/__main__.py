@@ -31,7 +31,7 @@ from benchmarks.interrupted.trial import (
     signals,
 )
 from tare.measure.machine.putback.steps import sysctl_path
-from tare.measure.machine.settings import DELAY_ACCOUNTING
+from tare.measure.machine.settings import DELAY_ACCOUNTING, journal_directory
 
 SQL = "SELECT count(*) FROM generate_series(1, 200000)"
 
@@ -78,6 +78,9 @@ def duration_s(words: Sequence[str]) -> float:
 
 def trials(count: int, seed: int) -> Iterator[End]:
     draw = random.Random(seed)
+    # What is read while a run holds it is not the machine's.
+    if any(journal_directory().glob("run-*.journal")):
+        raise SystemExit("a run holds settings of this machine\n  next: begin when it has ended")
     before = sysctl_path(DELAY_ACCOUNTING).read_text().strip()
     adopt_orphans()
     with tempfile.TemporaryDirectory() as folder, postgresql() as url, load(url):
