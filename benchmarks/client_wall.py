@@ -1,9 +1,10 @@
 """Wall time by Tare, planning included, over the time that psql and the mariadb client report for the same query.
 
 Ten queries on each DBMS, from a millisecond to some seconds. Each round runs a query once by Tare and once by the
-client, in random order, in sessions that stay open. psql measures in microseconds (`\\timing`), the mariadb
-client in milliseconds. On a machine that is not idle the CPU time of the server's process shows whether both did the
-same work.
+client in each of two sessions, in random order; the sessions stay open. psql measures in microseconds (`\\timing`),
+the mariadb client in milliseconds. The CPU time of the server's process shows whether all did the same work. The
+client's second session over its first is what this machine and the luck of sessions do to a ratio: a query whose
+client does not equal itself within the bar is not judged.
 
 Tare's session holds each query prepared, for its plan. A PostgreSQL backend without such a history gives the memory
 that planning took back to the kernel after each statement, and faults it in again with the next one, whichever
@@ -12,14 +13,18 @@ protocol is spoken: psql's session is therefore given the same history, unless -
 
 from __future__ import annotations
 
+import json
 import math
 import random
 import re
 import statistics
 import subprocess
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, field
+from functools import partial
+from operator import attrgetter
+from typing import Any
 
 import psycopg
 
@@ -27,6 +32,7 @@ from benchmarks.common import ONE_PROCESS, Figure, arguments, report, rig
 from tare.dbms.planned import cpu_time_ns
 from tare.dbms.registry import find
 from tare.dbms.servers import binaries, start_mariadb, start_postgresql
+from tare.dbms.servers.running import RunningServer
 from tare.dbms.url import parse
 from tare.errors import ServerFailed
 from tare.measure.choices import CacheState, Clocked
@@ -117,42 +123,79 @@ class Client:
 
 
 @dataclass(frozen=True)
-class Pair:
-    """Times of one query by Tare and by the client, in run order, ms: wall time, and CPU time of the server's
-    process."""
+class Times:
+    """Times of one query in run order, ms: by Tare, and by the client in two sessions."""
 
-    name: str
-    wall_ms: tuple[list[float], list[float]]  # the client's, Tare's
-    cpu_ms: tuple[list[float], list[float]]
-    planning: float  # share of Tare's wall time; 0 where it is inside execution
+    tare: list[float] = field(default_factory=list)
+    client: tuple[list[float], list[float]] = field(default_factory=lambda: ([], []))
+
+    @property
+    def off(self) -> Off | None:
+        """Tare's over those of both sessions."""
+        rounds = zip(*self.client, strict=True)
+        return off([one for both in rounds for one in both], self.tare)
+
+    @property
+    def floor(self) -> Off | None:
+        """Those of the second session over those of the first."""
+        return off(*self.client)
+
+    @property
+    def median_ms(self) -> tuple[float, float]:
+        """Tare's and the client's."""
+        return statistics.median(self.tare), statistics.median([*self.client[0], *self.client[1]])
+
+
+@dataclass(frozen=True)
+class Off:
+    """By how many percent times exceed others: the Hodges-Lehmann ratio less one, with its 95% interval."""
+
+    percent: float
+    low: float
+    high: float
+
+    @property
+    def is_within_bar(self) -> bool:
+        return max(-self.low, self.high) <= BAR
 
     def __str__(self) -> str:
-        client, tare = (statistics.median(times) for times in self.wall_ms)
-        return (
-            f"{self.name:18} {tare:8.2f} ms, client {client:8.2f} ms: {_shown(off(self.wall_ms))}; CPU "
-            f"{_shown(off(self.cpu_ms))}; planning {self.planning:.0%}, {len(self.wall_ms[0])} runs"
-        )
+        return f"{self.percent:+.1f}% ({self.low:+.1f} to {self.high:+.1f})"
 
 
-def off(times: tuple[list[float], list[float]]) -> tuple[float, float, float] | None:
-    """Return by how many percent Tare's times exceed the client's: the Hodges-Lehmann ratio less one, with its 95%
-    interval."""
-    ratio = ratio_of(*times)
+def off(base: Sequence[float], times: Sequence[float]) -> Off | None:
+    """Return None where a time is zero."""
+    ratio = ratio_of(base, times)
     if ratio is None:
         return None
     interval = ratio.ci95
-    ends = (interval.low, interval.high) if interval else (-math.inf, math.inf)
-    return 100 * (ratio.estimate - 1), *(100 * (end - 1) for end in ends)  # type: ignore[return-value]
+    low, high = (interval.low, interval.high) if interval else (-math.inf, math.inf)
+    return Off(*(100 * (value - 1) for value in (ratio.estimate, low, high)))
 
 
-def _shown(found: tuple[float, float, float] | None) -> str:
-    return "not resolved" if found is None else f"{found[0]:+.1f}% ({found[1]:+.1f} to {found[2]:+.1f})"
+@dataclass(frozen=True)
+class Compared:
+    """A query's wall times, and CPU times of the server's process."""
+
+    name: str
+    wall: Times
+    cpu: Times
+    planning: float  # share of Tare's wall time; 0 where it is inside execution
+
+    def __str__(self) -> str:
+        tare, client = self.wall.median_ms
+        return (
+            f"{self.name:18} {tare:8.2f} ms, client {client:8.2f} ms: wall {_shown(self.wall)}; "
+            f"CPU {_shown(self.cpu)}; planning {self.planning:.0%}, {len(self.wall.tare)} runs"
+        )
 
 
-def compared(opened: Rig, client: Client, query: Query, most: int) -> Pair:
+def _shown(times: Times) -> str:
+    return f"{times.off or 'not resolved'}, client itself {times.floor or 'not resolved'}"
+
+
+def compared(opened: Rig, clients: Sequence[Client], query: Query, most: int) -> Compared:
     draw = random.Random(1)
-    walls: tuple[list[float], list[float]] = ([], [])
-    cpus: tuple[list[float], list[float]] = ([], [])
+    wall, cpu = Times(), Times()
     planning: list[float] = []
     answers = set()
 
@@ -165,34 +208,37 @@ def compared(opened: Rig, client: Client, query: Query, most: int) -> Pair:
         assert qe.phases
         assert qe.resources
         answers.add((qe.row_count, qe.answer_hash))
-        walls[1].append(qe.elapsed.wall_ns / 1e6)
-        cpus[1].append((qe.resources.cpu_ns or 0) / 1e6)
+        wall.tare.append(qe.elapsed.wall_ns / 1e6)
+        cpu.tare.append((qe.resources.cpu_ns or 0) / 1e6)
         planning.append((qe.phases.planning_ns or 0) / qe.elapsed.wall_ns)
 
-    def by_client() -> None:
+    def by_client(session: int) -> None:
+        client = clients[session]
         before = cpu_time_ns(client.server) or 0
-        walls[0].append(client.run(query.sql))
-        cpus[0].append(((cpu_time_ns(client.server) or 0) - before) / 1e6)
+        wall.client[session].append(client.run(query.sql))
+        cpu.client[session].append(((cpu_time_ns(client.server) or 0) - before) / 1e6)
 
+    turns: list[Callable[[], None]] = [
+        by_tare,
+        *(partial(by_client, session) for session in range(len(clients))),
+    ]
     for _ in range(3):
-        by_tare()
-        by_client()
-    runs = max(3, min(most, math.ceil(SECONDS * 1000 / max(statistics.median(walls[1]), 0.1))))
-    for times in (*walls, *cpus, planning):
+        for turn in turns:
+            turn()
+    runs = max(3, min(most, math.ceil(SECONDS * 1000 / max(statistics.median(wall.tare), 0.1))))
+    for times in (wall.tare, *wall.client, cpu.tare, *cpu.client, planning):
         times.clear()
     for _ in range(runs):
-        turns = [by_tare, by_client]
         draw.shuffle(turns)
         for turn in turns:
             turn()
     assert len(answers) == 1, f"{query.name} changes its answer"
-    return Pair(query.name, walls, cpus, statistics.median(planning))
+    return Compared(query.name, wall, cpu, statistics.median(planning))
 
 
 @contextmanager
-def on_postgresql(rows: int) -> Iterator[tuple[str, Client, dict[str, str]]]:
+def on_postgresql(rows: int) -> Iterator[tuple[str, Sequence[Client], dict[str, str]]]:
     with start_postgresql(None, settings=ONE_PROCESS) as server:
-        psql = binaries.program(binaries.postgresql().binaries, "psql")
         session = find(server.url).connect(server.url, allow_writes=True)
         series = f"generate_series(1, {rows}) AS s(i)"
         for sql in load(series, ""):
@@ -204,24 +250,30 @@ def on_postgresql(rows: int) -> Iterator[tuple[str, Client, dict[str, str]]]:
         session.run(f"INSERT INTO parts SELECT i, i FROM generate_series(0, {PARTITIONS * 10 - 1}) AS s(i)")
         session.run("VACUUM ANALYZE")
         session.close()
-        client = Client(
-            [str(psql), "-X", "-q", server.url], r"^Time: ([\d.]+) ms", 1.0, "\\timing on\n\\o /dev/null\n"
-        )
-        client.run("SELECT 1")  # it is connected now
-        with psycopg.connect(server.url) as connection:
-            found = connection.execute(
-                "SELECT pid FROM pg_stat_activity WHERE application_name = 'psql'"
-            ).fetchone()
-            assert found
-            client.server = found[0]
-        yield server.url, client, queries(rows, "generate_series(1, 10) AS g(i)")
-        client.close()
+        clients = [psql(server.url) for _ in range(2)]
+        yield server.url, clients, queries(rows, "generate_series(1, 10) AS g(i)")
+        for client in clients:
+            client.close()
+
+
+def psql(url: str) -> Client:
+    program = binaries.program(binaries.postgresql().binaries, "psql")
+    head = "\\timing on\n\\o /dev/null\n"
+    client = Client([str(program), "-X", "-q", url], r"^Time: ([\d.]+) ms", 1.0, head)
+    client.run("SELECT 1")  # it is connected now
+    with psycopg.connect(url) as connection:
+        newest = connection.execute(
+            "SELECT pid FROM pg_stat_activity WHERE application_name = 'psql' "
+            "ORDER BY backend_start DESC LIMIT 1"
+        ).fetchone()
+    assert newest
+    client.server = newest[0]
+    return client
 
 
 @contextmanager
-def on_mariadb(rows: int) -> Iterator[tuple[str, Client, dict[str, str]]]:
+def on_mariadb(rows: int) -> Iterator[tuple[str, Sequence[Client], dict[str, str]]]:
     with start_mariadb() as server:
-        place = parse(server.url)
         session = find(server.url).connect(server.url, allow_writes=True)
         ranges = ", ".join(f"PARTITION p{i} VALUES LESS THAN ({i * 10 + 10})" for i in range(PARTITIONS))
         for sql in load(f"(SELECT seq AS i FROM seq_1_to_{rows}) AS s", f" ({ranges})"):
@@ -229,61 +281,72 @@ def on_mariadb(rows: int) -> Iterator[tuple[str, Client, dict[str, str]]]:
         session.run(f"INSERT INTO parts SELECT seq, seq FROM seq_0_to_{PARTITIONS * 10 - 1}")
         session.run("ANALYZE TABLE items, parts")
         session.close()
-        program = binaries.program(binaries.mariadb().binaries, "mariadb")
-        command = [
-            str(program),
-            f"--socket={place.parameters['socket']}",
-            f"--user={place.user}",
-            "-vvv",
-            "-n",
-            "tare",
-        ]
-        client = Client(command, r"\(([\d.]+) sec\)$", 1000.0)
-        client.server = server.pid
-        yield server.url, client, queries(rows, "(SELECT seq AS i FROM seq_1_to_10) AS g")
-        client.close()
+        clients = [mariadb(server) for _ in range(2)]
+        yield server.url, clients, queries(rows, "(SELECT seq AS i FROM seq_1_to_10) AS g")
+        for client in clients:
+            client.close()
 
 
-def figures(dbms: str, client: str, pairs: Sequence[Pair], finest_ms: float) -> Iterator[Figure]:
+def mariadb(server: RunningServer) -> Client:
+    place = parse(server.url)
+    program = binaries.program(binaries.mariadb().binaries, "mariadb")
+    where = (f"--socket={place.parameters['socket']}", f"--user={place.user}")
+    client = Client([str(program), *where, "-vvv", "-n", "tare"], r"\(([\d.]+) sec\)$", 1000.0)
+    client.server = server.pid
+    return client
+
+
+def figures(dbms: str, client: str, compared: Sequence[Compared], finest_ms: float) -> Iterator[Figure]:
     """Return the query of each kind that is farthest off: executed ones, and mostly planned ones."""
-    for what, field, finest in (("wall time", "wall_ms", finest_ms), ("CPU time", "cpu_ms", 0.0)):
+    for what, times_of, finest in (("wall", attrgetter("wall"), finest_ms), ("CPU", attrgetter("cpu"), 0.0)):
         for kind, planned in (("", False), (f", of which more than {PLANNED:.0%} is planning", True)):
             seen = {
-                pair.name: found[0]
-                for pair in pairs
-                if (pair.planning >= PLANNED) is planned
-                and statistics.median(pair.wall_ms[0]) >= finest
-                and (found := off(getattr(pair, field)))
+                query.name: times_of(query)
+                for query in compared
+                if (query.planning >= PLANNED) is planned and query.wall.median_ms[1] >= finest
             }
-            if seen:
-                worst = max(seen, key=lambda name: abs(seen[name]))
-                name = f"{dbms}: {what} off {client}'s, farthest of {len(seen)} queries{kind}"
-                spread = f"{worst}; all: {', '.join(f'{one:+.1f}' for one in seen.values())}"
-                yield Figure(name, abs(seen[worst]), "%", BAR, spread=spread)
+            judged = {name for name, times in seen.items() if times.floor and times.floor.is_within_bar}
+            shown = {
+                name: times.off.percent
+                for name, times in seen.items()
+                if times.off and (name in judged or not judged)
+            }
+            if shown:
+                worst = max(shown, key=lambda name: abs(shown[name]))
+                spread = f"{worst}; all: {', '.join(f'{one:+.1f}' for one in shown.values())}"
+                if left := len(seen) - len(judged):
+                    spread += f"; {left} not judged, since {client} is not within {BAR:g}% of itself"
+                name = f"{dbms}: {what} time off {client}'s, farthest of {len(shown)} queries{kind}"
+                yield Figure(name, abs(shown[worst]), "%", BAR if judged else math.inf, spread=spread)
 
 
 def main() -> None:
-    asked = arguments(__doc__ or "", runs=60, rows=2_000_000, bare=0)
+    asked = arguments(__doc__ or "", files=("readings",), runs=60, rows=2_000_000, bare=0)
     rows, most = (20_000, 3) if asked.small else (asked.rows, asked.runs)
     found: list[Figure] = []
+    readings: dict[str, list[dict[str, Any]]] = {}
     for dbms, client_name, place, finest_ms in (
         ("PostgreSQL", "psql", on_postgresql, 0.0),
         ("MariaDB", "mariadb", on_mariadb, RESOLVED_MS),
     ):
         with ExitStack() as stack:
             try:
-                url, client, texts = stack.enter_context(place(rows))
+                url, clients, texts = stack.enter_context(place(rows))
             except ServerFailed as error:
                 print(f"{dbms}: left out, {error.what}")
                 continue
             opened = stack.enter_context(rig(url))
-            pairs: list[Pair] = []
+            seen: list[Compared] = []
             for name, sql in texts.items():
                 if dbms == "PostgreSQL" and not asked.bare:
-                    client.prepare(f"held_{len(pairs)}", sql)
-                pairs.append(compared(opened, client, Query(name, sql), most))
-                print(f"{dbms} {pairs[-1]}", flush=True)
-        found += figures(dbms, client_name, pairs, finest_ms)
+                    for client in clients:
+                        client.prepare(f"held_{len(seen)}", sql)
+                seen.append(compared(opened, clients, Query(name, sql), most))
+                print(f"{dbms} {seen[-1]}", flush=True)
+        readings[dbms] = [asdict(query) for query in seen]
+        found += figures(dbms, client_name, seen, finest_ms)
+    if asked.readings:
+        asked.readings.write_text(json.dumps(readings))
     report(found, asked.json)
 
 
