@@ -1,14 +1,18 @@
 """Wall time by Tare, planning included, over the time that psql and the mariadb client report for the same query.
 
 Ten queries on each DBMS, from a millisecond to some seconds. Each round runs a query once by Tare and once by the
-client in each of two sessions, in random order; the sessions stay open. psql measures in microseconds (`\\timing`),
-the mariadb client in milliseconds. The CPU time of the server's process shows whether all did the same work. The
-client's second session over its first is what this machine and the luck of sessions do to a ratio: a query whose
-client does not equal itself within the bar is not judged.
+client in each of three sessions, in random order; the sessions stay open. psql measures in microseconds
+(`\\timing`), the mariadb client in milliseconds. The CPU time of the server's process shows whether all did the same
+work. The client's second session over its first is what this machine and the luck of sessions do to a ratio: a query
+whose client does not equal itself within the bar is not judged.
+
+The third session has Tare's conditions: it waits before each query as long as Tare's preparations take, in which
+caches go cold, and psql speaks the extended protocol (`\\bind`), for which the server copies the statement's tree.
+What Tare is off this session is neither.
 
 Tare's session holds each query prepared, for its plan. A PostgreSQL backend without such a history gives the memory
 that planning took back to the kernel after each statement, and faults it in again with the next one, whichever
-protocol is spoken: psql's session is therefore given the same history, unless --bare 1.
+protocol is spoken: psql's sessions are therefore given the same history, unless --bare 1.
 """
 
 from __future__ import annotations
@@ -19,7 +23,8 @@ import random
 import re
 import statistics
 import subprocess
-from collections.abc import Callable, Iterator, Sequence
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, dataclass, field
 from functools import partial
@@ -83,11 +88,16 @@ def queries(rows: int, series: str) -> dict[str, str]:
 
 
 class Client:
-    """A client program that stays open and prints a time after each statement."""
+    """A client program that stays open and prints a time after each statement.
+
+    `end`: what ends a query that is compared."""
 
     server = 0  # the process that answers it
 
-    def __init__(self, command: Sequence[str], pattern: str, unit_ms: float, head: str = "") -> None:
+    def __init__(
+        self, command: Sequence[str], pattern: str, unit_ms: float, head: str = "", end: str = ";"
+    ) -> None:
+        self._end = end
         self._pattern = re.compile(pattern)
         self._unit_ms = unit_ms
         self._process = subprocess.Popen(
@@ -101,8 +111,11 @@ class Client:
 
     def run(self, sql: str) -> float:
         """Return the time that the client prints, ms."""
+        return self.print_time(f"{sql}{self._end}")
+
+    def print_time(self, statement: str) -> float:
         assert self._process.stdout
-        self._write(f"{sql};\n")
+        self._write(f"{statement}\n")
         for line in self._process.stdout:
             if found := self._pattern.search(line):
                 return float(found.group(1)) * self._unit_ms
@@ -111,7 +124,7 @@ class Client:
     def prepare(self, name: str, sql: str) -> None:
         """Prepare and explain a statement, and keep it, as Tare's session does (PostgreSQL)."""
         for statement in (f"PREPARE {name} AS {sql}", f"EXPLAIN EXECUTE {name}"):
-            self.run(statement)
+            self.print_time(f"{statement};")
 
     def close(self) -> None:
         self._process.communicate()
@@ -124,25 +137,31 @@ class Client:
 
 @dataclass(frozen=True)
 class Times:
-    """Times of one query in run order, ms: by Tare, and by the client in two sessions."""
+    """Times of one query in run order, ms: by Tare, and by the client in two sessions and under Tare's conditions."""
 
     tare: list[float] = field(default_factory=list)
     client: tuple[list[float], list[float]] = field(default_factory=lambda: ([], []))
+    alike: list[float] = field(default_factory=list)
 
     @property
     def off(self) -> Off | None:
-        """Tare's over those of both sessions."""
+        """Return what Tare's are off those of both sessions."""
         rounds = zip(*self.client, strict=True)
         return off([one for both in rounds for one in both], self.tare)
 
     @property
     def floor(self) -> Off | None:
-        """Those of the second session over those of the first."""
+        """Return what those of the second session are off those of the first."""
         return off(*self.client)
 
     @property
+    def off_alike(self) -> Off | None:
+        """Return what Tare's are off those under its conditions."""
+        return off(self.alike, self.tare)
+
+    @property
     def median_ms(self) -> tuple[float, float]:
-        """Tare's and the client's."""
+        """Return Tare's and the client's."""
         return statistics.median(self.tare), statistics.median([*self.client[0], *self.client[1]])
 
 
@@ -190,7 +209,12 @@ class Compared:
 
 
 def _shown(times: Times) -> str:
-    return f"{times.off or 'not resolved'}, client itself {times.floor or 'not resolved'}"
+    named = {
+        "": times.off,
+        ", client itself": times.floor,
+        ", off it under Tare's conditions": times.off_alike,
+    }
+    return "".join(f"{name} {found or 'not resolved'}" for name, found in named.items()).lstrip()
 
 
 def compared(opened: Rig, clients: Sequence[Client], query: Query, most: int) -> Compared:
@@ -198,8 +222,10 @@ def compared(opened: Rig, clients: Sequence[Client], query: Query, most: int) ->
     wall, cpu = Times(), Times()
     planning: list[float] = []
     answers = set()
+    rest_s = [0.0]  # of a session, before Tare's clock
 
     def by_tare() -> None:
+        began_ns = time.monotonic_ns()
         qe = time_single_qe(
             opened, query, index=0, query_index=0, warmup=False, cache=CacheState.WARM, timeout_s=None,
             clocked=Clocked.TOTAL,
@@ -207,26 +233,32 @@ def compared(opened: Rig, clients: Sequence[Client], query: Query, most: int) ->
         assert qe.elapsed, qe.error
         assert qe.phases
         assert qe.resources
+        assert qe.raw
         answers.add((qe.row_count, qe.answer_hash))
         wall.tare.append(qe.elapsed.wall_ns / 1e6)
         cpu.tare.append((qe.resources.cpu_ns or 0) / 1e6)
         planning.append((qe.phases.planning_ns or 0) / qe.elapsed.wall_ns)
+        rest_s.append((qe.raw.clock_1 - began_ns) / 1e9)
 
-    def by_client(session: int) -> None:
-        client = clients[session]
+    def by_client(client: Client, walls: list[float], cpus: list[float]) -> None:
         before = cpu_time_ns(client.server) or 0
-        wall.client[session].append(client.run(query.sql))
-        cpu.client[session].append(((cpu_time_ns(client.server) or 0) - before) / 1e6)
+        walls.append(client.run(query.sql))
+        cpus.append(((cpu_time_ns(client.server) or 0) - before) / 1e6)
+
+    def by_client_alike() -> None:
+        time.sleep(statistics.median(rest_s))
+        by_client(clients[-1], wall.alike, cpu.alike)
 
     turns: list[Callable[[], None]] = [
         by_tare,
-        *(partial(by_client, session) for session in range(len(clients))),
+        *(partial(by_client, *session) for session in zip(clients[:2], wall.client, cpu.client, strict=True)),
+        by_client_alike,
     ]
     for _ in range(3):
         for turn in turns:
             turn()
     runs = max(3, min(most, math.ceil(SECONDS * 1000 / max(statistics.median(wall.tare), 0.1))))
-    for times in (wall.tare, *wall.client, cpu.tare, *cpu.client, planning):
+    for times in (wall.tare, *wall.client, wall.alike, cpu.tare, *cpu.client, cpu.alike, planning):
         times.clear()
     for _ in range(runs):
         draw.shuffle(turns)
@@ -250,16 +282,16 @@ def on_postgresql(rows: int) -> Iterator[tuple[str, Sequence[Client], dict[str, 
         session.run(f"INSERT INTO parts SELECT i, i FROM generate_series(0, {PARTITIONS * 10 - 1}) AS s(i)")
         session.run("VACUUM ANALYZE")
         session.close()
-        clients = [psql(server.url) for _ in range(2)]
+        clients = [psql(server.url, end) for end in (";", ";", " \\bind \\g")]
         yield server.url, clients, queries(rows, "generate_series(1, 10) AS g(i)")
         for client in clients:
             client.close()
 
 
-def psql(url: str) -> Client:
+def psql(url: str, end: str) -> Client:
     program = binaries.program(binaries.postgresql().binaries, "psql")
     head = "\\timing on\n\\o /dev/null\n"
-    client = Client([str(program), "-X", "-q", url], r"^Time: ([\d.]+) ms", 1.0, head)
+    client = Client([str(program), "-X", "-q", url], r"^Time: ([\d.]+) ms", 1.0, head, end)
     client.run("SELECT 1")  # it is connected now
     with psycopg.connect(url) as connection:
         newest = connection.execute(
@@ -281,7 +313,7 @@ def on_mariadb(rows: int) -> Iterator[tuple[str, Sequence[Client], dict[str, str
         session.run(f"INSERT INTO parts SELECT seq, seq FROM seq_0_to_{PARTITIONS * 10 - 1}")
         session.run("ANALYZE TABLE items, parts")
         session.close()
-        clients = [mariadb(server) for _ in range(2)]
+        clients = [mariadb(server) for _ in range(3)]
         yield server.url, clients, queries(rows, "(SELECT seq AS i FROM seq_1_to_10) AS g")
         for client in clients:
             client.close()
@@ -305,19 +337,28 @@ def figures(dbms: str, client: str, compared: Sequence[Compared], finest_ms: flo
                 for query in compared
                 if (query.planning >= PLANNED) is planned and query.wall.median_ms[1] >= finest
             }
-            judged = {name for name, times in seen.items() if times.floor and times.floor.is_within_bar}
-            shown = {
-                name: times.off.percent
-                for name, times in seen.items()
-                if times.off and (name in judged or not judged)
-            }
-            if shown:
-                worst = max(shown, key=lambda name: abs(shown[name]))
-                spread = f"{worst}; all: {', '.join(f'{one:+.1f}' for one in shown.values())}"
-                if left := len(seen) - len(judged):
-                    spread += f"; {left} not judged, since {client} is not within {BAR:g}% of itself"
-                name = f"{dbms}: {what} time off {client}'s, farthest of {len(shown)} queries{kind}"
-                yield Figure(name, abs(shown[worst]), "%", BAR if judged else math.inf, spread=spread)
+            judged = {name: one for name, one in seen.items() if one.floor and one.floor.is_within_bar}
+            left = len(seen) - len(judged)
+            name = f"{dbms}: {what} time off {client}'s{kind}"
+            yield from farthest(
+                name,
+                {name: one.off for name, one in (judged or seen).items()},
+                bar=BAR if judged else math.inf,
+                more=f"; {left} not judged, since {client} is not within {BAR:g}% of itself" if left else "",
+            )
+            yield from farthest(
+                f"{name}, under Tare's conditions", {name: one.off_alike for name, one in seen.items()}
+            )
+
+
+def farthest(
+    name: str, offs: Mapping[str, Off | None], *, bar: float = math.inf, more: str = ""
+) -> Iterator[Figure]:
+    found = {query: off.percent for query, off in offs.items() if off}
+    if found:
+        worst = max(found, key=lambda query: abs(found[query]))
+        spread = f"{worst}; all: {', '.join(f'{one:+.1f}' for one in found.values())}{more}"
+        yield Figure(f"{name}, farthest of {len(found)} queries", abs(found[worst]), "%", bar, spread=spread)
 
 
 def main() -> None:
