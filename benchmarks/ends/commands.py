@@ -272,7 +272,6 @@ def _experiments(place: Place) -> dict[str, tuple[Trial, ...]]:
             _good("experiment", "status", "1", *lab),
             _bad("experiment", "status", "99", *lab),
         ),
-        "experiment list": (_good("experiment", "list", *lab),),
         "experiment watch": (
             _good("experiment", "watch", "1", "--once", *lab),
             _bad("experiment", "watch", "99", "--once", *lab),
