@@ -30,7 +30,9 @@ _WITH_DOUBLES = (float, list, tuple, Mapping)
 _DOUBLE, _SINGLE = "\x1d", "\x1c"  # place of a floating-point value in the exact rest of a row
 
 Text = Callable[[float], str]
-_Found = tuple[list[float], list[bool]]  # of a row: its floating-point values, and which are of single precision
+_Found = tuple[
+    list[float], list[bool]
+]  # of a row: its floating-point values, and which are of single precision
 
 
 @dataclass(frozen=True, slots=True)
