@@ -39,7 +39,7 @@ def main() -> None:
             specification.write_text(text_of(name, asked.small))
             tare("experiment", "run", specification, "--lab", lab)
         took = time.monotonic() - began
-        listed = json.loads(tare("experiment", "list", "--lab", lab, "--json"))["runs"]
+        listed = json.loads(tare("lab", "list", "--lab", lab, "--json"))["runs"]
         runs = [str(run["run"]) for run in listed]
         judged = json.loads(
             tare("protocol", *runs, "--protocol", "all", "--accept", "all", "--lab", lab, "--json")

@@ -149,7 +149,7 @@ def measure(case: Case, seconds: int, budget: str, folder: Path) -> Outcome:
     program = build(case.source)
     document, errors = folder / f"{case.name}.json", folder / f"{case.name}.err"
     request = replace(case, duration_s=seconds, rounds=ROUNDS)
-    kept = ("--out", str(folder / "profiles"), "--name", case.name, "--json", str(document))
+    kept = ("--profiles", str(folder / "profiles"), "--name", case.name, "--json", str(document))
     with running(program, case.culprit, folder / f"{case.name}.lines", case.variant) as survivor:
         begin = survivor.now()
         words = (*request.words(survivor.pid), "--budget", budget, *kept)

@@ -149,7 +149,7 @@ def attach(words: Sequence[str], folder: Path) -> tuple[int, str, dict[str, Any]
     document = folder / "profile.json"
     document.unlink(missing_ok=True)
     command = [sys.executable, "-m", "tare", "profile", "attach", *words]
-    command += ["--out", str(folder / "profiles"), "--json", str(document)]
+    command += ["--profiles", str(folder / "profiles"), "--json", str(document)]
     try:
         completed = subprocess.run(
             command, capture_output=True, text=True, timeout=ENDS_WITHIN_S, check=False

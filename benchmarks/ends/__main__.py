@@ -102,7 +102,7 @@ def _profile(url: str, profiles: Path) -> str | None:
         print(f"profile show, diff and export: requests at fault only, since {attach.says}")
         return None
     watch = ("profile", "attach", "--db", url, "--txn", "statement", "--duration", "3s")
-    words = [sys.executable, "-m", "tare", *watch, "--name", "seen", "--out", str(profiles)]
+    words = [sys.executable, "-m", "tare", *watch, "--name", "seen", "--profiles", str(profiles)]
     with load(url):
         end = exit_of("profile attach", words, (0,), {})
     if not end.is_expected:

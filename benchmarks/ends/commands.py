@@ -161,30 +161,30 @@ def _transactions(place: Place) -> dict[str, tuple[Trial, ...]]:
 
 
 def _profiles(place: Place) -> dict[str, tuple[Trial, ...]]:
-    out = ("--out", place.profiles)
+    kept = ("--profiles", place.profiles)
     found: dict[str, tuple[Trial, ...]] = {
         "profile attach": (
             _good("profile", "attach", "--help"),
-            _bad("profile", "attach", "--pid", "4194305", *out),
+            _bad("profile", "attach", "--pid", "4194305", *kept),
         ),
         "profile run": (
             _good("profile", "run", "--help"),
-            _bad("profile", "run", *out, "--", "no-such-server"),
+            _bad("profile", "run", *kept, "--", "no-such-server"),
         ),
         "profile refine": (
             _good("profile", "refine", "--help"),
-            _bad("profile", "refine", "nowhere", *out),
+            _bad("profile", "refine", "nowhere", *kept),
         ),
         "profile backends": (_good("profile", "backends", codes=(0, 1)),),
-        "profile show": (_bad("profile", "show", "nowhere", *out),),
-        "profile diff": (_bad("profile", "diff", "nowhere", "nowhere", *out),),
-        "profile list": (_good("profile", "list", *out),),
-        "profile export": (_bad("profile", "export", "nowhere", "--folded", "-", *out),),
+        "profile show": (_bad("profile", "show", "nowhere", *kept),),
+        "profile diff": (_bad("profile", "diff", "nowhere", "nowhere", *kept),),
+        "profile list": (_good("profile", "list", *kept),),
+        "profile export": (_bad("profile", "export", "nowhere", "--folded", "-", *kept),),
     }
     if (name := place.profile) is not None:
-        found["profile show"] += (_good("profile", "show", name, *out),)
-        found["profile diff"] += (_good("profile", "diff", name, name, *out),)
-        found["profile export"] += (_good("profile", "export", name, "--folded", "-", *out),)
+        found["profile show"] += (_good("profile", "show", name, *kept),)
+        found["profile diff"] += (_good("profile", "diff", name, name, *kept),)
+        found["profile export"] += (_good("profile", "export", name, "--folded", "-", *kept),)
     return found
 
 
@@ -272,7 +272,6 @@ def _experiments(place: Place) -> dict[str, tuple[Trial, ...]]:
             _good("experiment", "status", "1", *lab),
             _bad("experiment", "status", "99", *lab),
         ),
-        "experiment list": (_good("experiment", "list", *lab),),
         "experiment watch": (
             _good("experiment", "watch", "1", "--once", *lab),
             _bad("experiment", "watch", "99", "--once", *lab),

@@ -40,7 +40,7 @@ def commands(url: str, folder: Path) -> dict[str, list[str]]:
     """Commands of each kind, seconds long when nothing interrupts them."""
     lab, profiles = str(folder / "lab.db"), str(folder / "profiles")
     tatp = ["bench", "oltp", "run", "tatp", "--db", url, "--lab", lab]
-    attach = ["profile", "attach", "--db", url, "--txn", "statement", "--out", profiles]
+    attach = ["profile", "attach", "--db", url, "--txn", "statement", "--profiles", profiles]
     return {
         "time": ["time", SQL, "--db", url, "--runs", "20"],
         "compare": ["compare", SQL, f"{SQL} AS s", "--db", url, "--runs", "10"],

@@ -119,7 +119,7 @@ def tare(way: str, *words: str, kept: Path, command: Sequence[str] = ()) -> dict
     """Return the JSON of `tare profile`."""
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "profile.json"
-        called = ["profile", way, *words, "--out", str(kept), "--json", str(file), *command]
+        called = ["profile", way, *words, "--profiles", str(kept), "--json", str(file), *command]
         done = subprocess.run(
             [sys.executable, "-m", "tare", *called], stdout=subprocess.PIPE, text=True, check=False
         )

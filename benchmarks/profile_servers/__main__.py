@@ -195,7 +195,7 @@ def attach(subject: Subject, seconds: int, budget: str, number: int) -> tuple[in
     """Exit code of Tare, None where it did not end in time, and its report."""
     document = subject.folder / f"profile-{number}.json"
     words = (*subject.words, "--duration", f"{seconds}s", "--rounds", "50", "--budget", budget)
-    kept = ("--out", str(subject.folder / "profiles"), "--json", str(document))
+    kept = ("--profiles", str(subject.folder / "profiles"), "--json", str(document))
     command = [sys.executable, "-m", "tare", "profile", "attach", *words, *kept]
     try:
         done = subprocess.run(

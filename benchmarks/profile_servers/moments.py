@@ -46,7 +46,7 @@ class Tare:
 
     def __init__(self, words: Sequence[str], folder: Path, name: str) -> None:
         self._document = folder / f"{name}.json"
-        kept = ("--out", str(folder / "profiles"), "--name", name, "--json", str(self._document))
+        kept = ("--profiles", str(folder / "profiles"), "--name", name, "--json", str(self._document))
         command = [
             sys.executable,
             "-m",

@@ -89,7 +89,7 @@ def attach(server: Running, choice: Choice, seconds: int) -> dict[str, Any]:
     with tempfile.TemporaryDirectory(prefix="tare-table1-") as folder:
         file = Path(folder) / "profile.json"
         words = ["--db", server.url, "--server-time", "--duration", f"{seconds}s", *choice.options]
-        words += ["--out", folder, "--name", choice.name, "--json", str(file)]
+        words += ["--profiles", folder, "--name", choice.name, "--json", str(file)]
         done = subprocess.run(
             [sys.executable, "-m", "tare", "profile", "attach", *words],
             stdout=subprocess.PIPE, text=True, check=False,

@@ -339,9 +339,9 @@ def test_a_killed_executor_leaves_a_run_that_is_shown_as_stopped(killed: str) ->
     lab = killed
     found = one_status(lab)
     assert found["state"] == "stopped"
-    listed = tare("experiment", "list", "--lab", lab, "--json").result["runs"]
+    listed = tare("lab", "list", "--lab", lab, "--json").result["runs"]
     assert [(one["run"], one["state"], one["dbms"]) for one in listed] == [(1, "stopped", "sqlite")]
-    assert "stopped" in tare("experiment", "list", "--lab", lab).out
+    assert "stopped" in tare("lab", "list", "--lab", lab).out
     assert "tare experiment resume e1" in tare("experiment", "status", "1", "--lab", lab).out
 
 
@@ -369,7 +369,7 @@ def test_a_server_that_is_not_there_is_said_before_any_run_is_begun(
     assert said.code == 1
     assert "127.0.0.1" in said.err
     assert "Traceback" not in said.err
-    assert tare("experiment", "list", "--lab", lab, "--json").result["runs"] == []
+    assert tare("lab", "list", "--lab", lab, "--json").result["runs"] == []
 
 
 def test_a_dbms_that_the_specification_has_not_is_said_with_those_it_has(tmp_path: Path, lab: str) -> None:

@@ -51,25 +51,25 @@ def test_a_request_at_fault_is_refused_with_what_to_write_instead(
 
 def test_a_password_is_in_no_message(tmp_path: Path) -> None:
     url = "postgresql://me:s3cret@127.0.0.1:1/db"
-    found = profile("attach", "--db", url, "--connect-timeout", "1s", "--out", str(tmp_path))
+    found = profile("attach", "--db", url, "--connect-timeout", "1s", "--profiles", str(tmp_path))
     assert found.code == 1
     assert "s3cret" not in found.out + found.err
 
 
 def test_a_folder_without_profiles_says_how_to_make_one(tmp_path: Path) -> None:
-    found = profile("list", "--out", str(tmp_path / "none"))
+    found = profile("list", "--profiles", str(tmp_path / "none"))
     assert found.code == 0
     assert "tare profile attach" in found.out
-    assert json.loads(profile("list", "--out", str(tmp_path), "--json").out)["profiles"] == []
+    assert json.loads(profile("list", "--profiles", str(tmp_path), "--json").out)["profiles"] == []
 
 
 def test_what_is_no_profile_is_named_in_the_list(tmp_path: Path) -> None:
     (tmp_path / "broken").mkdir()
     (tmp_path / "broken" / "about.json").write_text("{")
-    found = profile("list", "--out", str(tmp_path), "--json")
+    found = profile("list", "--profiles", str(tmp_path), "--json")
     assert found.code == 0
     assert "broken" in found.result["damaged"][0]
-    assert "broken" in profile("list", "--out", str(tmp_path)).out
+    assert "broken" in profile("list", "--profiles", str(tmp_path)).out
 
 
 @pytest.mark.parametrize("command", ["attach", "run", "refine", "show", "diff", "export", "list", "backends"])

@@ -43,7 +43,7 @@ def running(*command: str | Path, **more: Any) -> Iterator[subprocess.Popen[byte
 
 def words(pid: int, out: Path, *more: str, root: str = "txn") -> tuple[str, ...]:
     """Return the command that profiles the process, with its report as JSON."""
-    asked = ("--pid", str(pid), "--txn", f"function:{root}", "--out", str(out), "--json", "-")
+    asked = ("--pid", str(pid), "--txn", f"function:{root}", "--profiles", str(out), "--json", "-")
     return ("profile", "attach", *asked, *more)
 
 

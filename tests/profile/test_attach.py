@@ -37,12 +37,12 @@ SHORT = ("--duration", "10s", "--rounds", "2")
 
 
 def attach(url: str, out: Path, *more: str, timeout: float = 120) -> Said:
-    return tare("profile", "attach", "--db", url, "--out", str(out), *more, timeout=timeout)
+    return tare("profile", "attach", "--db", url, "--profiles", str(out), *more, timeout=timeout)
 
 
 def started(url: str, out: Path, *more: str) -> Running:
     """A run that soon has a first round, and others to come."""
-    words = ("profile", "attach", "--db", url, "--out", str(out), "--duration", "24s")
+    words = ("profile", "attach", "--db", url, "--profiles", str(out), "--duration", "24s")
     return start(*words, *more)
 
 
@@ -116,12 +116,14 @@ def test_waiting_for_a_row_is_found_where_rows_are_fought_over(
     }
     assert max(own, key=lambda name: own[name]) == "ProcSleep"
     assert any(one["name"].startswith("[waiting") for one in found["nodes"])
-    served = tare("profile", "show", "rows", "--server-time", "--out", str(tmp_path), "--json", "-").result
+    served = tare(
+        "profile", "show", "rows", "--server-time", "--profiles", str(tmp_path), "--json", "-"
+    ).result
     assert served["server_time"]
     assert served["durations"]["mean_ns"] < found["durations"]["mean_ns"]
     assert abs(served["equation"]["own_sum"] - 1) < 1e-9
     assert not any(one["name"].startswith("[waiting") for one in served["nodes"])
-    same = ("rows", "rows", "--server-time", "--out", str(tmp_path), "--json", "-")
+    same = ("rows", "rows", "--server-time", "--profiles", str(tmp_path), "--json", "-")
     assert tare("profile", "diff", *same).result["server_time"]
     copytree(tmp_path / "rows", tmp_path / "p1")
     assert tare("report", "p1", "--profiles", str(tmp_path), "--json", "-").result["nodes"] == found["nodes"]
@@ -247,7 +249,7 @@ def test_a_root_that_is_called_millions_of_times_a_second_is_refused_before_it_i
     """All its time would go into the probes. What calls it a thousand times is named instead. How often it was entered
     while that was counted is the machine's: the kernel steps over its first instruction, in 1 to 20 µs."""
     with running(built("hot_root.c", tmp_path, "-O1"), tmp_path / "count") as server:
-        words = ("--pid", str(server.pid), "--txn", "function:root", "--out", str(tmp_path / "profiles"))
+        words = ("--pid", str(server.pid), "--txn", "function:root", "--profiles", str(tmp_path / "profiles"))
         said = tare("profile", "attach", *words, timeout=60)
         assert server.poll() is None
         assert breakpoints(server.pid) == 0
@@ -275,7 +277,7 @@ def test_a_run_can_be_gone_on_from_while_its_server_runs(postgresql: RunningServ
             "refine",
             "first",
             "PortalRun",
-            "--out",
+            "--profiles",
             str(tmp_path),
             "--duration",
             "10s",
@@ -299,6 +301,6 @@ def test_killed_with_kill_9_the_server_lives_and_its_text_is_as_before(
         before = ended()
         time.sleep(2)
         assert ended() > before
-    said = tare("profile", "show", "killed", "--out", str(tmp_path), "--json", "-")
+    said = tare("profile", "show", "killed", "--profiles", str(tmp_path), "--json", "-")
     assert said.code == 0, said.err
     assert said.result["transactions"] > 0, "what was recorded until then can be analysed"

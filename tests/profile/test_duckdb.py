@@ -54,7 +54,7 @@ def test_statements_are_as_many_as_the_program_ran(tmp_path: Path) -> None:
     with running(log) as pid:
         words = ("--pid", str(pid), "--duration", "6s", "--rounds", "1", "--budget", "20%", "--json", "-")
         named = ("--functions", "duckdb::Parser::ParseQuery")  # what is watched does not matter here
-        said = tare("profile", "attach", "--out", str(tmp_path), *words, *named, timeout=120)
+        said = tare("profile", "attach", "--profiles", str(tmp_path), *words, *named, timeout=120)
     assert said.code == 0, said.err
     found = said.result
     assert found["of"]["dbms"] == "duckdb"

@@ -56,7 +56,7 @@ BUDGET = "20%"
 def command(of: ServerRecord, out: Path, *more: str) -> list[str]:
     user = ["--user", "postgres"] if os.geteuid() == 0 else []
     program = [str(of.binaries / "postgres"), "-D", str(of.data_directory)]
-    return ["profile", "run", "--out", str(out), *user, *more, "--", *program]
+    return ["profile", "run", "--profiles", str(out), *user, *more, "--", *program]
 
 
 def wait_for(url: str) -> None:
@@ -132,11 +132,20 @@ def test_a_server_that_is_kept_can_be_refined(stopped: ServerRecord, tmp_path: P
         with load(stopped.url):
             assert run.wait(timeout=120) == 0, said_to.read_text()
             assert runs(stopped)
-            beside = tare("profile", "attach", "--db", stopped.url, "--out", str(out))
+            beside = tare("profile", "attach", "--db", stopped.url, "--profiles", str(out))
             assert beside.code == 2
             assert "with Tare's agent in it" in beside.err
             said = tare(
-                "profile", "refine", "kept", "XLogFlush", "--out", str(out), "--duration", "5s", "--json", "-"
+                "profile",
+                "refine",
+                "kept",
+                "XLogFlush",
+                "--profiles",
+                str(out),
+                "--duration",
+                "5s",
+                "--json",
+                "-",
             )
         assert said.code == 0, said.err
         assert any("XLogWrite" in node["name"] for node in said.result["nodes"])
@@ -144,7 +153,7 @@ def test_a_server_that_is_kept_can_be_refined(stopped: ServerRecord, tmp_path: P
         os.kill(int((stopped.data_directory / "postmaster.pid").read_text().split()[0]), signal.SIGINT)
         while runs(stopped):
             time.sleep(0.1)
-    ended = tare("profile", "refine", "kept", "--out", str(out))
+    ended = tare("profile", "refine", "kept", "--profiles", str(out))
     assert ended.code == 1
     assert "has ended: no round can be added" in ended.err
 
@@ -164,7 +173,7 @@ def run_of(source: str, tmp_path: Path, words: tuple[str, ...], program_words: t
     except NotBuilt as missing:
         pytest.skip(str(missing))
     options = ("--txn", "function:transaction", "--duration", "4s", "--budget", "90%", "--json", "-")
-    command = ("profile", "run", "--out", str(tmp_path / "p"), *options, *words, "--", str(program))
+    command = ("profile", "run", "--profiles", str(tmp_path / "p"), *options, *words, "--", str(program))
     said = tare(*command, "0", *program_words, timeout=60)
     assert said.code == 0, said.err
     return said.result

@@ -115,7 +115,7 @@ def test_a_program_lives_goes_on_as_fast_and_its_culprit_has_its_own_share(
         program.await_share(case.culprit, PLANNED_SHARE)
         assert begin.mean_ns < 5e6
         before = program.throughput(LOOK_S) if TIMED else 0.0
-        words = ("--budget", "60%", "--json", "-", "--out", str(tmp_path / "profiles"))
+        words = ("--budget", "60%", "--json", "-", "--profiles", str(tmp_path / "profiles"))
         said = tare("profile", "attach", *case.words(program.pid), *words)
         assert program.is_alive, f"exit code {program.process.poll()} while it was watched; tare: {said.err}"
         standstill = program.standstill_s(begin)

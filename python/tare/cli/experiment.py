@@ -141,5 +141,4 @@ def _show(specification: Specification, seen: dict[str, Any], queries: bool) -> 
 app.command()(experiment_run.run)
 app.command()(experiment_run.resume)
 app.command()(experiment_status.status)
-app.command("list")(experiment_status.list_)
 app.command()(experiment_watch.watch)

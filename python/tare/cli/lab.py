@@ -22,23 +22,28 @@ app = Commands(help="Look into a lab, and take runs from one to another.", no_ar
 def list_(lab: options.Lab = "lab.db", as_json: options.AsJson = False) -> None:
     """List the runs of a lab, oldest first: those of experiments, then transactional ones.
 
+    An experiment's run that is `stopped` is said to be running and nobody holds it: its executor was killed.
+
     Exit code: 0 done, 1 the lab cannot be read.
     """
     from dataclasses import asdict
 
     from tare.cli.bench_oltp_report import runs_table
+    from tare.experiment.status import shown_state
+    from tare.lab.hold import is_held
     from tare.lab.oltp import listed
     from tare.lab.progress import runs
     from tare.lab.store import open_lab
     from tare.report.kit.deliver import show_blocks
 
     with open_lab(lab) as opened:
-        found, transactional = runs(opened), listed(opened)
+        found = [(one, shown_state(one.run.state, is_held(opened, one.run.id))) for one in runs(opened)]
+        transactional = listed(opened)
     if as_json:
         _print_json(
             {
                 "lab": opened.where,
-                "runs": [_as_json(one) for one in found],
+                "runs": [_as_json(one, state) for one, state in found],
                 "oltp_runs": [asdict(one) for one in transactional],
             }
         )
@@ -142,9 +147,10 @@ def verify(run: options.Runs, lab: options.Lab = "lab.db", as_json: options.AsJs
 
 
 # How it is shown ----------------------------------------------------------------
-def _runs_table(found: list[RunSummary]) -> Table:
+def _runs_table(found: list[tuple[RunSummary, str]]) -> Table:
     from tare.lab.ids import experiment_id
     from tare.report.kit.blocks import Column, Kind, Row, Table
+    from tare.report.kit.figure import JOINED
 
     rows: list[Row] = [
         [
@@ -152,13 +158,13 @@ def _runs_table(found: list[RunSummary]) -> Table:
             one.run.uuid[:8],
             one.run.experiment,
             f"{one.run.dbms} {one.run.dbms_version}",
-            one.run.state.value,
-            one.run.started_at[:19].replace("T", " "),
+            state,
+            one.run.started_at[:16].replace("T", JOINED),
             _with_failed(one.queries, one.failed_queries),
             _with_failed(one.timed_qatcs, one.failed_qatcs),
-            str(one.qes),
+            f"{one.qes:,}",
         ]
-        for one in found
+        for one, state in found
     ]
     names = ("id", "uuid", "experiment", "DBMS", "state", "begun (UTC)")
     columns = [Column(name, Kind.NAME) for name in names]
@@ -166,14 +172,14 @@ def _runs_table(found: list[RunSummary]) -> Table:
 
 
 def _with_failed(count: int, failed: int) -> str:
-    return f"{count} ({failed} failed)" if failed else str(count)
+    return f"{count:,} ({failed:,} failed)" if failed else f"{count:,}"
 
 
-def _as_json(one: RunSummary) -> dict[str, Any]:
+def _as_json(one: RunSummary, state: str) -> dict[str, Any]:
     from tare.cli.run_json import run_json
 
     return {
-        **run_json(one.run, state=one.run.state.value, said=one.run.said),
+        **run_json(one.run, state=state, said=one.run.said),
         "executor": one.run.executor,
         "queries": one.queries,
         "failed_queries": one.failed_queries,

@@ -193,7 +193,12 @@ Tunings = Annotated[
 ]
 Profiles = Annotated[
     str,
-    typer.Option("--profiles", envvar="TARE_PROFILES", metavar="DIR", help="Folder of profiles."),
+    typer.Option(
+        "--profiles",
+        envvar="TARE_PROFILES",
+        metavar="DIR",
+        help="The folder that keeps profiles, one folder each.",
+    ),
 ]
 Settings = Annotated[
     bool,

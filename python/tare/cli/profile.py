@@ -78,12 +78,6 @@ Top = Annotated[int, typer.Option(min=1, max=1000, help="How many factors to pri
 Name = Annotated[
     str | None, typer.Option(metavar="NAME", help="Name of the run. Default: the DBMS, date and time.")
 ]
-Out = Annotated[
-    str,
-    typer.Option(
-        "--out", envvar="TARE_PROFILES", metavar="DIR", help="The folder that keeps runs, one folder each."
-    ),
-]
 ServerTime = Annotated[
     bool,
     typer.Option(
@@ -127,7 +121,7 @@ def attach(
     functions: Functions = None,
     server_time: ServerTime = False,
     name: Name = None,
-    out: Out = "profiles",
+    profiles: options.Profiles = "profiles",
     seed: Seed = 0,
     html: options.Html = None,
     markdown: options.Words = None,
@@ -148,7 +142,7 @@ def attach(
     from tare.cli.profile_call import Call
     from tare.cli.profile_request import asked
 
-    call = Call(name, out, top, {"html": html, "markdown": markdown, "json": json})
+    call = Call(name, profiles, top, {"html": html, "markdown": markdown, "json": json})
     request = asked(
         txn=txn,
         budget=budget,
@@ -198,7 +192,7 @@ def run(
     functions: Functions = None,
     server_time: ServerTime = False,
     name: Name = None,
-    out: Out = "profiles",
+    profiles: options.Profiles = "profiles",
     seed: Seed = 0,
     html: options.Html = None,
     markdown: options.Words = None,
@@ -215,7 +209,7 @@ def run(
     from tare.cli.profile_call import Call
     from tare.cli.profile_request import asked
 
-    call = Call(name, out, top, {"html": html, "markdown": markdown, "json": json})
+    call = Call(name, profiles, top, {"html": html, "markdown": markdown, "json": json})
     request = asked(
         txn=txn,
         budget=budget,
@@ -247,7 +241,7 @@ def refine(
     ] = True,
     server_time: ServerTime = False,
     name: Name = None,
-    out: Out = "profiles",
+    profiles: options.Profiles = "profiles",
     seed: Seed = 0,
     html: options.Html = None,
     markdown: options.Words = None,
@@ -261,7 +255,7 @@ def refine(
     from tare.cli.profile_call import Call
     from tare.cli.profile_request import asked
 
-    call = Call(name, out, top, {"html": html, "markdown": markdown, "json": json})
+    call = Call(name, profiles, top, {"html": html, "markdown": markdown, "json": json})
     request = asked(
         txn=None,
         budget=budget,

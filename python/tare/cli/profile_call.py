@@ -35,7 +35,7 @@ class Call:
     """Options of one command."""
 
     name: str | None
-    out: str
+    profiles: str
     top: int
     given: Mapping[str, str | None]  # destinations of the report
 
@@ -71,7 +71,7 @@ class Call:
     def refined(self, asked: Asked, which: str) -> int:
         """Return the exit code."""
         destinations.check(self.given)
-        run = open_run(which, Path(self.out))
+        run = open_run(which, Path(self.profiles))
         subject, begin_with = going_on.subject(run, asked)
         return self._made(subject, going_on.as_before(asked, run.about), begin_with=begin_with)
 
@@ -85,7 +85,7 @@ class Call:
         watch: starting.Watch | None = None,
     ) -> int:
         quiet = "-" in self.given.values()
-        kept = Kept(Path(self.out), self.name, ("tare", *redacted_command(sys.argv[1:])))
+        kept = Kept(Path(self.profiles), self.name, ("tare", *redacted_command(sys.argv[1:])))
         with background(), shown(f"profile of {subject.shown}", asked.duration_s, quiet=quiet) as show:
 
             def hear(event: Told) -> None:

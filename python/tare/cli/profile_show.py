@@ -27,12 +27,6 @@ Run = Annotated[
 ]
 A = Annotated[str, typer.Argument(metavar="RUN_A", help="The one before.")]
 B = Annotated[str, typer.Argument(metavar="RUN_B", help="The one after.")]
-Out = Annotated[
-    str,
-    typer.Option(
-        "--out", envvar="TARE_PROFILES", metavar="DIR", help="The folder that keeps runs, one folder each."
-    ),
-]
 Round = Annotated[
     int | None, typer.Option("--round", min=1, metavar="N", help="Round to show. Default: the last.")
 ]
@@ -68,7 +62,7 @@ def show(
     ] = False,
     server_time: ServerTime = None,
     top: Annotated[int, typer.Option(min=1, max=1000, help="How many factors.")] = TOP,
-    out: Out = "profiles",
+    profiles: options.Profiles = "profiles",
     html: options.Html = None,
     markdown: options.Words = None,
     json: options.Numbers = None,
@@ -85,7 +79,7 @@ def show(
     given = {"html": html, "markdown": markdown, "json": json}
     destinations.check(given)
     found = built(
-        open_run(run, Path(out)),
+        open_run(run, Path(profiles)),
         round_=round_,
         type_=type_,
         within=within,
@@ -111,7 +105,7 @@ def diff(
     run_a: A,
     run_b: B,
     server_time: ServerTime = None,
-    out: Out = "profiles",
+    profiles: options.Profiles = "profiles",
     html: options.Html = None,
     markdown: options.Words = None,
     json: options.Numbers = None,
@@ -127,7 +121,7 @@ def diff(
 
     given = {"html": html, "markdown": markdown, "json": json}
     destinations.check(given)
-    before, after = (open_run(one, Path(out)) for one in (run_a, run_b))
+    before, after = (open_run(one, Path(profiles)) for one in (run_a, run_b))
     deliver_difference(compared(before, after, server_time=server_time, title=title), given)
 
 
@@ -139,18 +133,18 @@ def deliver_difference(found: Comparison, given: Mapping[str, str | None]) -> No
     deliver(story(found), found, given, answer=answer(found))
 
 
-def list_(out: Out = "profiles", json: options.AsJson = False) -> None:
+def list_(profiles: options.Profiles = "profiles", json: options.AsJson = False) -> None:
     """List the profiles of a folder, newest first.
 
     Exit code: 0 done.
     """
     from tare.lab.profiles import runs_in
 
-    found = runs_in(Path(out))
+    found = runs_in(Path(profiles))
     if json:
-        _print_json(out, found)
+        _print_json(profiles, found)
     elif not found:
-        typer.echo(f"{out}/ holds no profiles; record one: tare profile attach")
+        typer.echo(f"{profiles}/ holds no profiles; record one: tare profile attach")
     else:
         _print_runs(found)
 
@@ -184,7 +178,7 @@ def export(
     round_: Round = None,
     type_: Type = None,
     server_time: ServerTime = None,
-    out: Out = "profiles",
+    profiles: options.Profiles = "profiles",
 ) -> None:
     """Write a profile in other tools' formats.
 
@@ -203,10 +197,10 @@ def export(
         type_,
         server_time,
     )
-    exported(run, Path(out), wanted)
+    exported(run, Path(profiles), wanted)
 
 
-def _print_json(out: str, found: list[Profile | ProfileDamaged]) -> None:
+def _print_json(folder: str, found: list[Profile | ProfileDamaged]) -> None:
     import json
 
     from tare.lab.profiles import Run as Profile
@@ -222,7 +216,7 @@ def _print_json(out: str, found: list[Profile | ProfileDamaged]) -> None:
         if isinstance(one, Profile)
     ]
     damaged = [one.what for one in found if not isinstance(one, Profile)]
-    typer.echo(json.dumps({"folder": out, "profiles": runs, "damaged": damaged}, indent=2))
+    typer.echo(json.dumps({"folder": folder, "profiles": runs, "damaged": damaged}, indent=2))
 
 
 def _print_runs(found: list[Profile | ProfileDamaged]) -> None:

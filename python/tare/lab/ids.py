@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from enum import StrEnum
 
-_ID = re.compile(r"([a-z])?([1-9]\d{0,17})")
+_ID = re.compile(r"([a-z])?([1-9][0-9]{0,17})")
 
 
 class IdKind(StrEnum):

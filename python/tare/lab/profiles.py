@@ -128,7 +128,7 @@ def create(about: About, parent: Path = PROFILES, *, chosen: bool = False) -> Ru
     except OSError as error:
         raise ProfileDamaged(
             f"no folder for the profile can be made in {parent}: {error.strerror or error}",
-            "name a folder that you may write: --out FOLDER",
+            "name a folder that you may write: --profiles FOLDER",
         ) from error
     return Run(parent / name, about).save(about.model_copy(update={"name": name}))
 

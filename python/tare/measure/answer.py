@@ -11,11 +11,12 @@ from __future__ import annotations
 
 import datetime
 import hashlib
+import itertools
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from tare.measure.choices import AnswerRule
 
@@ -23,11 +24,15 @@ if TYPE_CHECKING:
     from tare.measure.doubles import Doubles
 
 _MODULUS = 1 << 128
+_AT_ONCE = 1000
 _LONG = 10**4000  # Python makes no decimal text of a much longer integer
 _WITH_DOUBLES = (float, list, tuple, Mapping)
 _DOUBLE, _SINGLE = "\x1d", "\x1c"  # place of a floating-point value in the exact rest of a row
 
 Text = Callable[[float], str]
+_Found = tuple[
+    list[float], list[bool]
+]  # of a row: its floating-point values, and which are of single precision
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +47,7 @@ class Answer:
 
 def answer_hash(rows: Iterable[Sequence[object]]) -> str:
     """32 hex digits for the bag of rows, floating-point values at ten significant digits."""
-    return _bag("\x1f".join(canonical(value) for value in row) for row in rows)
+    return _hash(sum(sum(_digests(part, _texts_of(part, _at_ten_digits))) for part in _parts(rows)))
 
 
 def read_answer(
@@ -51,26 +56,38 @@ def read_answer(
     """Return the answer that `rows` are. `single`: columns whose values are of single precision."""
     doubles: Doubles | None = None
     number = whole = rest = 0
-    for row in rows:
-        number += 1
+    for part in _parts(rows):
+        number += len(part)
+        texts = _texts_of(part, repr if rule is AnswerRule.EXACT else _at_ten_digits)
+        digests = _digests(part, texts)
+        whole += sum(digests)
         if rule is AnswerRule.EXACT:
-            whole += _digest("\x1f".join(_text(value, repr) for value in row))
             continue
-        found: list[float] = []
-        kinds: list[bool] = []
-        texts = [canonical(value) for value in row]
-        digest = _digest("\x1f".join(texts))
-        whole += digest
-        for column, value in enumerate(row):
-            if isinstance(value, _WITH_DOUBLES):
-                texts[column] = _without(value, column in single, found, kinds)
-        exact = _digest("\x1f".join(texts)) if found else digest
-        rest += exact
-        if found:
-            doubles = doubles or _no_doubles()
-            doubles.add(exact, tuple(kinds), found)
-    whole, rest = whole % _MODULUS, rest % _MODULUS
-    return Answer(number, f"{whole:032x}", f"{rest:032x}", doubles and doubles.closed())
+        found = _take_doubles(part, texts, single)
+        if not any(values for values, _ in found):
+            rest += sum(digests)
+            continue
+        doubles = doubles or _no_doubles()
+        exact = _digests(part, texts)
+        for row, (values, kinds) in enumerate(found):
+            rest += exact[row] if values else digests[row]
+            if values:
+                doubles.add(exact[row], tuple(kinds), values)
+    return Answer(number, _hash(whole), _hash(rest), doubles and doubles.closed())
+
+
+def _take_doubles(
+    part: list[Sequence[object]], texts: list[Sequence[str]], single: frozenset[int]
+) -> list[_Found]:
+    """Take the floating-point values out of `texts` and return those of each row."""
+    found: list[_Found] = [([], []) for _ in part]
+    for column, values in enumerate(zip(*part, strict=True)):
+        if any(issubclass(kind, _WITH_DOUBLES) for kind in set(map(type, values))):
+            is_single = column in single
+            texts[column] = [
+                _without(value, is_single, *of_row) for value, of_row in zip(values, found, strict=True)
+            ]
+    return found
 
 
 def _no_doubles() -> Doubles:
@@ -84,13 +101,42 @@ def canonical(value: object) -> str:
     return _text(value, _at_ten_digits)
 
 
-def _bag(texts: Iterable[str]) -> str:
-    return f"{sum(map(_digest, texts)) % _MODULUS:032x}"
+def _parts(rows: Iterable[Sequence[object]]) -> Iterator[list[Sequence[object]]]:
+    """Rows by the thousand: a column of them mostly has one type, and is then read as one."""
+    rest = iter(rows)
+    while part := list(itertools.islice(rest, _AT_ONCE)):
+        yield part
+
+
+def _texts_of(part: list[Sequence[object]], of_float: Text) -> list[Sequence[str]]:
+    """Texts of the values, column by column."""
+    return [_column(values, of_float) for values in zip(*part, strict=True)]
+
+
+def _column(values: Sequence[Any], of_float: Text) -> Sequence[str]:
+    kinds = set(map(type, values))
+    if kinds == {str}:
+        return values
+    if kinds == {int} and max(values) < _LONG and min(values) > -_LONG:
+        return list(map(str, values))
+    if kinds == {float}:
+        return [of_float(value) if math.isfinite(value) else str(value) for value in values]
+    return [_text(value, of_float) for value in values]
+
+
+def _digests(part: list[Sequence[object]], texts: list[Sequence[str]]) -> list[int]:
+    """Return a hash of each row. `texts`: as _texts_of returns them; none where a row has no columns."""
+    rows = zip(*texts, strict=True) if texts else ((),) * len(part)
+    return [_digest("\x1f".join(row)) for row in rows]
 
 
 def _digest(text: str) -> int:
     digest = hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()
     return int.from_bytes(digest, "big")
+
+
+def _hash(total: int) -> str:
+    return f"{total % _MODULUS:032x}"
 
 
 def _text(value: object, of_float: Text) -> str:

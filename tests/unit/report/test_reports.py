@@ -200,6 +200,12 @@ class TestAnswer:
         found = sample.compared().model_copy(update={"comparison": None})
         assert [line.split()[0] for line in text(found).splitlines()[:4]] == ["What", "query", "count", "sum"]
 
+    def test_the_parts_of_a_comparison_are_called_a_and_b(self) -> None:
+        shown = text(sample.compared())
+        assert re.findall(r"^([AB]): (\w+)  12 runs", shown, re.MULTILINE) == [("A", "count"), ("B", "sum")]
+        assert [f"{side} takes" in shown for side in "AB"] == [True, True]
+        assert "count takes" not in shown
+
     def test_a_statement_that_names_its_query_stands_once_in_its_section(self) -> None:
         queries = [Query("SELECT 7", "SELECT 7"), Query("eight", "SELECT 8")]
         found = sample.compared()

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from importlib.util import find_spec
+from typing import TYPE_CHECKING
 
 from tare.dbms.base import Adapter
-from tare.dbms.embedded.session import EmbeddedSession
 from tare.dbms.statement import first_word
 from tare.errors import MissingDriver
+
+if TYPE_CHECKING:
+    from tare.dbms.embedded.session import EmbeddedSession
 
 
 class DuckDB(Adapter):
@@ -17,6 +20,8 @@ class DuckDB(Adapter):
     def connect(
         self, url: str, *, timeout_s: float = 10.0, allow_writes: bool = False, allow_restart: bool = False
     ) -> EmbeddedSession:
+        from tare.dbms.embedded.session import EmbeddedSession
+
         self._need_driver()
         return EmbeddedSession(
             url,

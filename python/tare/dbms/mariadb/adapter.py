@@ -5,13 +5,15 @@ from __future__ import annotations
 import math
 from contextlib import suppress
 from importlib import import_module
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tare.dbms.base import Adapter
 from tare.dbms.mariadb import failures
-from tare.dbms.mariadb.session import MariaDBSession
 from tare.dbms.url import Url, parse, redacted, scrubbed
 from tare.errors import ConnectionFailed, MissingDriver, UsageError
+
+if TYPE_CHECKING:
+    from tare.dbms.mariadb.session import MariaDBSession
 
 _MULTI_STATEMENTS = 1 << 16  # for set-up statements; measured ones go through PREPARE, which takes one
 
@@ -26,6 +28,8 @@ class MariaDB(Adapter):
     def connect(
         self, url: str, *, timeout_s: float = 10.0, allow_writes: bool = False, allow_restart: bool = False
     ) -> MariaDBSession:
+        from tare.dbms.mariadb.session import MariaDBSession
+
         parts = parse(url)
         driver = _driver()
         arguments = _arguments(parts, url, timeout_s)

@@ -1,19 +1,15 @@
-"""Opening a connection to a PostgreSQL server, and saying clearly why it could not be opened."""
+"""The adapter. psycopg and what works by it are loaded with the first connection: 0.1 s that no other DBMS needs."""
 
 from __future__ import annotations
 
-import math
-from typing import Any
-
-import psycopg
-from psycopg.conninfo import make_conninfo
+from typing import TYPE_CHECKING
 
 from tare.dbms.base import Adapter
-from tare.dbms.conninfo import connection_parameters, secrets_of
-from tare.dbms.postgresql import refusals
-from tare.dbms.postgresql.session import PostgreSQLSession
-from tare.dbms.url import redacted, refuse_unescaped, scrubbed
+from tare.dbms.url import redacted
 from tare.errors import ConnectionFailed, TareError
+
+if TYPE_CHECKING:
+    from tare.dbms.postgresql.session import PostgreSQLSession
 
 OLDEST = 120000  # server_version_num: EXPLAIN without costs of EXECUTE, worker titles, settings
 
@@ -25,9 +21,12 @@ class PostgreSQL(Adapter):
     def connect(
         self, url: str, *, timeout_s: float = 10.0, allow_writes: bool = False, allow_restart: bool = False
     ) -> PostgreSQLSession:
-        parameters = _parameters(url, timeout_s)
+        from tare.dbms.postgresql.connecting import opened, parameters_of
+        from tare.dbms.postgresql.session import PostgreSQLSession
+
+        parameters = parameters_of(url, timeout_s)
         session = PostgreSQLSession(
-            lambda: _opened(url, parameters),
+            lambda: opened(url, parameters),
             url=redacted(url),
             password=parameters.get("password"),
             allow_writes=allow_writes,
@@ -47,27 +46,3 @@ class PostgreSQL(Adapter):
         from tare.dbms.scripts import statements  # 0.1 s
 
         return statements(sql, "postgres")
-
-
-def connection(url: str, timeout_s: float = 10.0) -> psycopg.Connection[tuple[object, ...]]:
-    """Raises UsageError and ConnectionFailed, which show no secret."""
-    return _opened(url, _parameters(url, timeout_s))
-
-
-def _parameters(url: str, timeout_s: float) -> dict[str, Any]:
-    refuse_unescaped(url)
-    parameters: dict[str, Any] = dict(connection_parameters(url))
-    parameters["connect_timeout"] = max(2, math.ceil(timeout_s))  # libpq's least is 2 s
-    parameters.setdefault("application_name", "tare")
-    parameters.setdefault("client_encoding", "utf8")
-    return parameters
-
-
-def _opened(url: str, parameters: dict[str, Any]) -> psycopg.Connection[tuple[object, ...]]:
-    try:
-        return psycopg.Connection.connect(make_conninfo("", **parameters), autocommit=True)
-    except psycopg.Error as error:
-        message = scrubbed(str(error).strip(), *secrets_of(url))
-        code, next_step = refusals.advice(error, parameters)
-    # Raised outside the handler: the driver's own exception may carry the password.
-    raise ConnectionFailed(f"cannot connect to {redacted(url)}: {message}", next_step, code=code)

@@ -17,7 +17,7 @@ def answering(url: str, timeout_s: float = 10.0) -> str:
     parameters = connection_parameters(url)
     if "," not in parameters.get("host", "") + parameters.get("hostaddr", "") and "service" not in parameters:
         return url
-    from tare.dbms.postgresql.adapter import connection
+    from tare.dbms.postgresql.connecting import connection
 
     with connection(url, timeout_s) as opened:
         info = opened.info

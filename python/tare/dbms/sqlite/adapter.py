@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from tare.dbms.base import Adapter
-from tare.dbms.embedded.session import EmbeddedSession
 from tare.dbms.sqlite.script import statements
+
+if TYPE_CHECKING:
+    from tare.dbms.embedded.session import EmbeddedSession
 
 
 class SQLite(Adapter):
@@ -14,6 +18,8 @@ class SQLite(Adapter):
     def connect(
         self, url: str, *, timeout_s: float = 10.0, allow_writes: bool = False, allow_restart: bool = False
     ) -> EmbeddedSession:
+        from tare.dbms.embedded.session import EmbeddedSession
+
         return EmbeddedSession(
             url,
             dbms=self.name,

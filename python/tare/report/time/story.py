@@ -37,6 +37,7 @@ from tare.report.words import NOTHING
 PREEMPTIONS_SEEN = 0.005  # of the CPU time, at most, too low
 INTERRUPTS_SEEN = 0.005  # of the CPU time
 INDENT = "\u00a0\u00a0"
+SIDES = ("A", "B")
 Labelled = tuple[str, MeasureResult]
 
 
@@ -72,17 +73,15 @@ def _blocks(result: RunResult) -> Iterator[Block]:
     elif several:
         yield _side_by_side(result)
     for number, query in enumerate(result.results, 1):
-        is_listed = several and result.comparison is None  # in a table, by its name
-        short = lines.name_without_sql(query, number)
-        name = query.name if is_listed else short
-        verdict = [answer(query, result, short)]
+        name, title = _names(query, number, result)
+        verdict = [answer(query, result, name)]
         if not several:
             yield from verdict
-        is_statement = is_listed and query.name == lines.statement(query.sql)
+        is_statement = title == lines.statement(query.sql)
         blocks: list[Block] = [*(verdict if several else []), _statement(query, is_title=is_statement)]
         blocks += _query(query, everywhere)
         aside = f"{lines.runs(query)}, {query.cache.asked}"
-        yield Section(f"query-{number}", name, blocks, aside)
+        yield Section(f"query-{number}", title, blocks, aside)
     warnings: list[Block] = [_warning(one, several) for one in result.warnings]
     if everywhere:
         warnings.append(
@@ -91,6 +90,17 @@ def _blocks(result: RunResult) -> Iterator[Block]:
     if warnings:
         yield Section("warnings", "Warnings", warnings)
     yield Section("conditions", "Conditions", list(_conditions(result)))
+
+
+def _names(query: QueryResult, number: int, result: RunResult) -> tuple[str, str]:
+    """Return what sentences call a query, and the title of its section."""
+    name = lines.name_without_sql(query, number)
+    if result.comparison is None:
+        return name, query.name if len(result.results) > 1 else name  # several stand in a table, by their names
+    side = SIDES[number - 1]
+    if name == f"query {number}":
+        return side, side
+    return side, name if name.endswith(f"[{side}]") else f"{side}: {name}"
 
 
 # The answer ------------------------------------------------------------------------------
