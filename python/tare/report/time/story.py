@@ -37,7 +37,7 @@ from tare.report.words import NOTHING
 PREEMPTIONS_SEEN = 0.005  # of the CPU time, at most, too low
 INTERRUPTS_SEEN = 0.005  # of the CPU time
 INDENT = "\u00a0\u00a0"
-SIDES = ("A", "B")
+SIDES = ("A", "B", "A again")  # the third stands beside a verdict that needs the noise of equals
 Labelled = tuple[str, MeasureResult]
 
 
@@ -96,11 +96,11 @@ def _names(query: QueryResult, number: int, result: RunResult) -> tuple[str, str
     """Return what sentences call a query, and the title of its section."""
     name = lines.name_without_sql(query, number)
     if result.comparison is None:
-        return name, query.name if len(result.results) > 1 else name  # several stand in a table, by their names
+        is_in_table = len(result.results) > 1
+        return name, query.name if is_in_table else name
     side = SIDES[number - 1]
-    if name == f"query {number}":
-        return side, side
-    return side, name if name.endswith(f"[{side}]") else f"{side}: {name}"
+    is_alike = bool(result.arms) or side == SIDES[2]  # one statement under two conditions, or twice
+    return side, side if is_alike or name == f"query {number}" else f"{side}: {name}"
 
 
 # The answer ------------------------------------------------------------------------------
