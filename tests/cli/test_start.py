@@ -70,7 +70,7 @@ def test_how_a_run_stands_is_told_without_what_makes_it_or_judges_it(tmp_path: P
     assert loaded(["experiment", "status", "1", "--lab", lab], unneeded) == "loaded:"
 
 
-def test_a_measurement_loads_the_driver_of_its_own_dbms_alone(tmp_path: Path) -> None:
-    words = ["time", "SELECT 1", "--db", f"sqlite:///{tmp_path}/a.db", "--allow-writes", "--runs", "2"]
+def test_a_measurement_loads_the_driver_of_its_own_dbms_alone() -> None:
+    words = ["time", "SELECT 1", "--db", "sqlite:///:memory:", "--runs", "2", "--no-machine-settings"]
     others = ("psycopg", "mariadb", "duckdb", "tare.dbms.postgresql.session", "tare.dbms.mariadb.session")
     assert loaded(words, others) == "loaded:"
